@@ -1,0 +1,37 @@
+# Each target does its own set-up: `make demo` on a fresh machine is enough.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+RUN := .venv/.run
+DEV := .venv/.dev
+
+.PHONY: demo test lint clean
+
+demo: $(RUN)
+	@$(BIN)/voilattice show figure1
+	@$(BIN)/voilattice value figure1 --features X1
+	@$(BIN)/voilattice value figure1 --features X1,X2
+
+test: $(DEV)
+	$(BIN)/pytest -n auto
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# A stamp is written last, so an interrupted set-up starts again.
+$(RUN): requirements.txt pyproject.toml
+	@echo "setting up .venv (once; some minutes on a slow line)" >&2
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "voilattice needs Python 3.11 or newer; try make PYTHON=python3.11")'
+	@$(PYTHON) -m venv .venv
+	@$(PIP) -r requirements.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): $(RUN) requirements-dev.txt
+	@$(PIP) -r requirements-dev.txt
+	@touch $@

@@ -1,0 +1,311 @@
+"""What features cost, and what wrong decisions cost (paper, Section 2).
+
+A set S acquired together at evidence e costs
+
+    C(S | e) = sum_{i in S} price(i | e)  +  sum of overheads of the groups touched by S, not by e
+
+where price(i | e) is the first conditional price of feature i whose condition e satisfies, or else
+its own price. Prices depend on e and not on the rest of S, and nothing is negative, so
+C(S' | e) <= C(S | e) whenever S' is a subset of S: what Proposition 1 asks of costs.
+
+`cost[i, j]` = c_ij is what it costs to predict class y_i when y_j is true. The two scaled kinds
+(paper, Table 2) choose c_ij so that the decision without any feature has a given expected cost:
+
+    symmetric    c_ij = expected / (1 - max_k P(y_k))          i != j
+    asymmetric   c_ij = expected / ((m - 1) P(y_j))            i != j, m classes
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.errors import InputError, UnknownNameError, located
+
+__all__ = [
+    "ConditionalCost",
+    "CostCheck",
+    "CostMatrix",
+    "CostModel",
+    "FeatureCosts",
+    "Group",
+    "check_monotone",
+    "cost_matrix",
+    "scaled_costs",
+]
+
+CostMatrix: TypeAlias = NDArray[np.float64]
+
+KINDS = ("symmetric", "asymmetric")
+
+# C is called at most this often to look for a set that costs more than a superset of it.
+MAX_CHECKED_PAIRS = 10_000
+
+
+@runtime_checkable
+class CostModel(Protocol):
+    """Anything that can price a set of features: C(S | e)."""
+
+    def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
+        """Return what acquiring `features` together costs once `evidence` is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Features that share an overhead, paid once by the first of them that is acquired."""
+
+    name: str
+    overhead: float
+    features: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        with located("overhead"):
+            _check_price(self.overhead)
+        if not self.features:
+            raise InputError("features: at least one is needed, found none")
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionalCost:
+    """Another own price of a feature, once all of `when` is known."""
+
+    feature: str
+    when: tuple[tuple[str, str], ...]
+    cost: float
+
+    def __post_init__(self) -> None:
+        with located("cost"):
+            _check_price(self.cost)
+        if not self.when:
+            raise InputError(
+                f"when: at least one known feature is needed; give {self.feature!r} "
+                f"that price under costs if it always holds"
+            )
+        if self.feature in dict(self.when):
+            raise InputError(f"when: {self.feature!r} cannot be known before it is acquired")
+
+    def applies(self, evidence: Mapping[str, str]) -> bool:
+        """Return whether the evidence satisfies the condition."""
+        return all(evidence.get(feature) == state for feature, state in self.when)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FeatureCosts:
+    """Own prices, group overheads and conditional prices: the costs of a problem file.
+
+    >>> costs = FeatureCosts({"chol": 7.27, "fbs": 5.2}, (Group("blood", 2.1, ("chol", "fbs")),))
+    >>> round(costs.cost(frozenset({"chol", "fbs"}), {}), 2)
+    14.57
+    >>> costs.cost(frozenset({"chol"}), {"fbs": "high"})
+    7.27
+    """
+
+    prices: Mapping[str, float]
+    groups: tuple[Group, ...] = ()
+    conditional: tuple[ConditionalCost, ...] = ()
+
+    def __post_init__(self) -> None:
+        for feature, price in self.prices.items():
+            with located(f"costs.{feature}"):
+                _check_price(price)
+        members: dict[str, str] = {}
+        names: set[str] = set()
+        for place, group in enumerate(self.groups):
+            with located(f"groups[{place}]"):
+                if group.name in names:
+                    raise InputError(f"name: two groups are called {group.name!r}")
+                names.add(group.name)
+                for feature in group.features:
+                    if feature in members:
+                        raise InputError(
+                            f"features: {feature!r} is in group {members[feature]!r} already; "
+                            f"a feature belongs to one group at most, once"
+                        )
+                    members[feature] = group.name
+        object.__setattr__(self, "prices", MappingProxyType(dict(self.prices)))
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.prices.items()), self.groups, self.conditional))
+
+    def __repr__(self) -> str:
+        return (
+            f"<FeatureCosts: {len(self.prices)} prices, {len(self.groups)} groups, "
+            f"{len(self.conditional)} conditional prices>"
+        )
+
+    def price(self, feature: str, evidence: Mapping[str, str]) -> float:
+        """Return the own price of a feature at this evidence."""
+        for entry in self.conditional:
+            if entry.feature == feature and entry.applies(evidence):
+                return entry.cost
+        return self.prices[feature]
+
+    def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
+        """Return C(S | e)."""
+        # Sorted, so that the sum does not depend on the order of a set's elements.
+        own = math.fsum(self.price(feature, evidence) for feature in sorted(features))
+        overheads = math.fsum(
+            group.overhead
+            for group in self.groups
+            if not features.isdisjoint(group.features)
+            and not any(mate in evidence for mate in group.features)
+        )
+        return own + overheads
+
+
+@dataclass(frozen=True, slots=True)
+class CostCheck:
+    """Whether C(S' | e) <= C(S | e) for S' in S, as far as it was checked, and what was checked."""
+
+    monotone: bool
+    checked: str
+
+    def __str__(self) -> str:
+        return self.checked
+
+
+def check_monotone(
+    costs: CostModel,
+    states: Mapping[str, Sequence[str]],
+    evidence: Mapping[str, str],
+    *,
+    seed: int = 0,
+) -> CostCheck:
+    """Look for a set of features that costs more than a superset of it.
+
+    Pairs (S without one feature, S) are compared: all of them at the given evidence when there are
+    few enough, else a random choice; then as many again at random further evidence. A price that
+    is negative or not finite is an error.
+
+    Parameters
+    ----------
+    states
+        The features and their states.
+    evidence
+        What is known from the start.
+    """
+    if isinstance(costs, FeatureCosts):
+        return CostCheck(True, "monotone by construction")
+    random_source = random.Random(seed)
+    free = [feature for feature in states if feature not in evidence]
+
+    def random_pair(free: Sequence[str]) -> tuple[str, frozenset[str]]:
+        added = random_source.choice(free)
+        others = [feature for feature in free if feature != added]
+        return added, frozenset(random_source.sample(others, random_source.randint(0, len(others))))
+
+    def violation(added: str, subset: frozenset[str], known: Mapping[str, str]) -> str | None:
+        less, more = _called(costs, subset, known), _called(costs, subset | {added}, known)
+        # A sum in another order may differ in its last bits.
+        if less <= more + 1e-9 * max(1.0, abs(more)):
+            return None
+        return (
+            f"not monotone: {_set(subset)} costs {less:.6g} and {_set(subset | {added})} only "
+            f"{more:.6g}" + (f" at {dict(known)}" if known else "")
+        )
+
+    n_pairs = len(free) * 2 ** max(len(free) - 1, 0)
+    if n_pairs <= MAX_CHECKED_PAIRS:
+        pairs = (
+            (added, frozenset(subset))
+            for added in free
+            for size in range(len(free))
+            for subset in itertools.combinations([f for f in free if f != added], size)
+        )
+        checked = f"all {n_pairs} pairs of sets at the initial evidence"
+    else:
+        pairs = (random_pair(free) for _ in range(MAX_CHECKED_PAIRS))
+        checked = f"{MAX_CHECKED_PAIRS} of {n_pairs} pairs of sets at the initial evidence"
+    for added, subset in pairs:
+        if found := violation(added, subset, evidence):
+            return CostCheck(False, found)
+    n_further = min(n_pairs, MAX_CHECKED_PAIRS) if len(free) > 1 else 0
+    for _ in range(n_further):
+        observed = random_source.sample(free, random_source.randint(1, len(free) - 1))
+        known = dict(evidence) | {f: random_source.choice(states[f]) for f in observed}
+        added, subset = random_pair([feature for feature in free if feature not in known])
+        if found := violation(added, subset, known):
+            return CostCheck(False, found)
+    return CostCheck(True, f"monotone on {checked} and {n_further} at random evidence")
+
+
+def cost_matrix(rows: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> CostMatrix:
+    """Return c_ij from ``{predicted: {actual: cost}}``, which must name every class."""
+    _check_classes(rows, classes, "predicted")
+    for predicted in classes:
+        with located(predicted):
+            if not isinstance(rows[predicted], Mapping):
+                raise InputError(
+                    f"must be a table {{ actual = cost, ... }}, got {rows[predicted]!r}"
+                )
+            _check_classes(rows[predicted], classes, "actual")
+            for actual in classes:
+                with located(actual):
+                    _check_price(rows[predicted][actual])
+    return np.array([[float(rows[i][j]) for j in classes] for i in classes])
+
+
+def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatrix:
+    """Return the c_ij of a scaled kind: the prior decision costs `expected` on average.
+
+    >>> scaled_costs("asymmetric", 1.0, [0.651, 0.349]).round(3).tolist()
+    [[0.0, 2.865], [1.536, 0.0]]
+    """
+    if kind not in KINDS:
+        raise InputError(f"kind: must be symmetric or asymmetric, got {kind!r}")
+    if isinstance(expected, bool) or not isinstance(expected, int | float):
+        raise InputError(f"expected: must be a number, got {expected!r}")
+    if not (math.isfinite(expected) and expected >= 0):
+        raise InputError(f"expected: must be finite and >= 0, got {expected}")
+    p = np.asarray(prior, dtype=np.float64)
+    if len(p) < 2 or p.min() <= 0 or p.max() >= 1:
+        raise InputError(
+            f"kind: {kind} costs need every class to have a prior probability between 0 and 1, "
+            f"got {', '.join(f'{x:.6g}' for x in p)}; give the matrix instead"
+        )
+    if kind == "symmetric":
+        cost = np.full((len(p), len(p)), expected / (1 - p.max()))
+    else:
+        cost = np.tile(expected / ((len(p) - 1) * p), (len(p), 1))
+    np.fill_diagonal(cost, 0.0)
+    return cost
+
+
+def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: str) -> None:
+    for name in given:
+        if name not in classes:
+            raise UnknownNameError(
+                f"{name!r} is not a class; the {role} classes are {', '.join(map(repr, classes))}"
+            )
+    for name in classes:
+        if name not in given:
+            raise InputError(f"the {role} class {name!r} is missing")
+
+
+def _called(costs: CostModel, features: frozenset[str], evidence: Mapping[str, str]) -> float:
+    with located(f"the cost of {_set(features)}"):
+        price = costs.cost(features, evidence)
+        _check_price(price)
+    return float(price)
+
+
+def _set(features: frozenset[str]) -> str:
+    return "{" + ", ".join(sorted(features)) + "}"
+
+
+def _check_price(price: float) -> None:
+    if isinstance(price, bool) or not isinstance(price, int | float | np.number):
+        raise InputError(f"must be a number >= 0, got {price!r}")
+    if not math.isfinite(price):
+        raise InputError(f"must be finite, got {price}")
+    if price < 0:
+        raise InputError(f"must be >= 0, got {price}")

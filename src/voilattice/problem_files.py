@@ -1,0 +1,240 @@
+"""Problem files: a network and a TOML file that says what is bought, decided and paid.
+
+`load_problem` takes the path of such a file, of a folder that holds one as ``problem.toml``, or the
+name of a built-in problem; `write_problem` writes a folder that reads back as an equal problem.
+``docs/problem-files.md`` describes the format.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from voilattice.costs import ConditionalCost, FeatureCosts, Group
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, nearest
+from voilattice.network import Network
+from voilattice.network_files import read_network, write_network
+from voilattice.problem import Misclassification, Problem
+
+__all__ = ["FILE_NAME", "builtin_problems", "load_problem", "write_problem"]
+
+FILE_NAME = "problem.toml"
+MAX_PROBLEM_BYTES = 10_000_000
+
+
+def builtin_problems() -> tuple[str, ...]:
+    """Return the names of the built-in problems."""
+    folder = resources.files("voilattice") / "problems"
+    return tuple(sorted(entry.name for entry in folder.iterdir() if entry.is_dir()))
+
+
+def load_problem(path_or_name: str | Path) -> Problem:
+    """Return the problem in a file or folder, or the built-in problem of that name.
+
+    A built-in name wins over a file of the same name in the current folder; ``./name`` is the file.
+
+    >>> print(load_problem("figure1"))
+    Figure 1 of the paper
+      target    Y: T 0.352, F 0.648
+      features  X1, X2
+      costs     <FeatureCosts: 2 prices, 0 groups, 0 conditional prices>, monotone by construction
+    """
+    if path_or_name in builtin_problems():
+        folder = resources.files("voilattice") / "problems" / str(path_or_name)
+        with resources.as_file(folder) as path:
+            return _load_file(path / FILE_NAME)
+    path = Path(path_or_name)
+    if path.is_dir():
+        path /= FILE_NAME
+    elif not path.exists() and not path.suffix and len(path.parts) == 1:
+        names = builtin_problems()
+        raise UnknownNameError(
+            f"{str(path_or_name)!r} is neither a file nor a built-in problem "
+            f"({', '.join(names)}){nearest(str(path_or_name), names)}"
+        )
+    return _load_file(path)
+
+
+def write_problem(problem: Problem, folder: str | Path, *, network: str = "network.bif") -> Path:
+    """Write a problem to a folder and return the path of its problem file.
+
+    Parameters
+    ----------
+    folder
+        Made when it is not there. A problem file that it holds already is not overwritten.
+    network
+        The name of the network's file; the extension chooses the format.
+    """
+    import tomli_w
+
+    folder = Path(folder)
+    path = folder / FILE_NAME
+    if not isinstance(problem.costs, FeatureCosts):
+        raise InputError(
+            f"{path}: costs of type {type(problem.costs).__name__} cannot be written; "
+            f"only FeatureCosts can"
+        )
+    if path.exists():
+        raise InputError(f"{path}: is there already; choose another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_network(problem.network, folder / network)
+        path.write_bytes(tomli_w.dumps(_document(problem, problem.costs, network)).encode())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    return path
+
+
+def _load_file(path: Path) -> Problem:
+    with located(str(path)):
+        try:
+            if (size := path.stat().st_size) > MAX_PROBLEM_BYTES:
+                raise TooLargeError(
+                    f"the file has {size} bytes; a problem file may have at most "
+                    f"{MAX_PROBLEM_BYTES}"
+                )
+            document = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror or error}") from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"not valid TOML: {error}") from None
+        except RecursionError:
+            raise InputError("not valid TOML: it is nested too deeply") from None
+        return _problem(document, path.parent)
+
+
+def _problem(document: Mapping[str, Any], folder: Path) -> Problem:
+    known = ("title", "network", "costs", "groups", "conditional_costs", "misclassification")
+    _check_keys(document, (*known, "evidence"), required=("network", "costs", "misclassification"))
+    evidence = _expect(document.get("evidence", {}), dict, "evidence")
+    for feature, state in evidence.items():
+        _expect(state, str, f"evidence.{feature}")
+    section = _expect(document["network"], dict, "network")
+    with located("network"):
+        _check_keys(section, ("file", "target", "features", "joint"), required=("target",))
+        target = _expect(section["target"], str, "target")
+        features = None
+        if "features" in section:
+            features = _expect_all(section["features"], str, "features")
+        network = _network(section, folder)
+    return Problem.create(
+        network,
+        target,
+        FeatureCosts(
+            _expect(document["costs"], dict, "costs"),
+            tuple(_groups(document.get("groups", []))),
+            tuple(_conditional_costs(document.get("conditional_costs", []))),
+        ),
+        _misclassification(_expect(document["misclassification"], dict, "misclassification")),
+        features=features,
+        evidence=evidence,
+        title=_expect(document.get("title", ""), str, "title"),
+    )
+
+
+def _network(section: Mapping[str, Any], folder: Path) -> Network:
+    if ("file" in section) == ("joint" in section):
+        raise InputError("must have either file or joint")
+    if "file" in section:
+        file = _expect(section["file"], str, "file")
+        with located("file"):
+            return read_network(folder / file)
+    joint = _expect(section["joint"], dict, "joint")
+    with located("joint"):
+        _check_keys(joint, names := ("variables", "states", "probabilities"), required=names)
+        states = _expect(joint["states"], dict, "states")
+        return Network.from_joint(
+            _expect_all(joint["variables"], str, "variables"),
+            {name: _expect_all(states[name], str, f"states.{name}") for name in states},
+            _expect_all(joint["probabilities"], float, "probabilities"),
+        )
+
+
+def _groups(entries: Any) -> Iterable[Group]:
+    for place, entry in enumerate(_expect_all(entries, dict, "groups")):
+        with located(f"groups[{place}]"):
+            _check_keys(entry, names := ("name", "overhead", "features"), required=names)
+            features = _expect_all(entry["features"], str, "features")
+            yield Group(_expect(entry["name"], str, "name"), entry["overhead"], tuple(features))
+
+
+def _conditional_costs(entries: Any) -> Iterable[ConditionalCost]:
+    for place, entry in enumerate(_expect_all(entries, dict, "conditional_costs")):
+        with located(f"conditional_costs[{place}]"):
+            _check_keys(entry, names := ("feature", "when", "cost"), required=names)
+            when = _expect(entry["when"], dict, "when")
+            for feature, state in when.items():
+                _expect(state, str, f"when.{feature}")
+            feature = _expect(entry["feature"], str, "feature")
+            yield ConditionalCost(feature, tuple(when.items()), entry["cost"])
+
+
+def _misclassification(section: Mapping[str, Any]) -> Misclassification:
+    # The rows of a matrix are tables, so classes may be called kind or expected too.
+    scaled = [key for key in ("kind", "expected") if not isinstance(section.get(key, {}), dict)]
+    if not scaled:
+        return section
+    with located("misclassification"):
+        _check_keys(section, names := ("kind", "expected"), required=names)
+        return (_expect(section["kind"], str, "kind"), section["expected"])
+
+
+def _document(problem: Problem, costs: FeatureCosts, network: str) -> dict[str, Any]:
+    """Return the problem as the tables of its file; the opposite of `_problem`."""
+    document: dict[str, Any] = {"title": problem.title} if problem.title else {}
+    document["network"] = {
+        "file": network,
+        "target": problem.target,
+        "features": list(problem.features),
+    }
+    document["costs"] = dict(costs.prices)
+    document["misclassification"] = {
+        predicted: dict(zip(problem.classes, row, strict=True))
+        for predicted, row in zip(problem.classes, problem.misclassification.tolist(), strict=True)
+    }
+    if problem.evidence:
+        document["evidence"] = dict(problem.evidence)
+    document["groups"] = [
+        {"name": group.name, "overhead": group.overhead, "features": list(group.features)}
+        for group in costs.groups
+    ]
+    document["conditional_costs"] = [
+        {"feature": entry.feature, "when": dict(entry.when), "cost": entry.cost}
+        for entry in costs.conditional
+    ]
+    return document
+
+
+def _check_keys(
+    section: Mapping[str, Any], known: tuple[str, ...], *, required: tuple[str, ...]
+) -> None:
+    for key in section:
+        if key not in known:
+            raise UnknownNameError(
+                f"{key}: unknown key{nearest(key, known)}; known are {', '.join(known)}"
+            )
+    for key in required:
+        if key not in section:
+            raise InputError(f"{key}: is missing")
+
+
+_WANTED = {str: "text", dict: "a table", list: "a list", float: "a number"}
+_T = TypeVar("_T")
+
+
+def _expect(value: Any, kind: type[_T], place: str) -> _T:
+    """Return `value` when it is of that kind (an integer is a number too), else say so."""
+    if not isinstance(value, int | float if kind is float else kind) or isinstance(value, bool):
+        shown = repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:37]}..."
+        raise InputError(f"{place}: must be {_WANTED[kind]}, got {shown}")
+    return cast(_T, value)
+
+
+def _expect_all(value: Any, kind: type[_T], place: str) -> list[_T]:
+    items = _expect(value, list, place)
+    return [_expect(item, kind, f"{place}[{k}]") for k, item in enumerate(items)]

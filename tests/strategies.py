@@ -1,0 +1,123 @@
+"""Random networks and problems for property tests, and where the shared data lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+needs_data = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"the public networks are not at {DATA.name}/ beside the project"
+)
+
+
+@st.composite
+def networks(
+    draw: st.DrawFn, *, min_nodes: int = 1, max_nodes: int = 7, max_states: int = 4
+) -> Network:
+    """Networks with zero probabilities, equal rows, single states and disconnected parts."""
+    n = draw(st.integers(min_nodes, max_nodes))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    density = draw(st.sampled_from([0.0, 0.2, 0.5, 0.9]))
+    order = rng.permutation(n)
+    names = [f"N{k}" for k in range(n)]
+    counts = rng.choice(
+        np.arange(1, max_states + 1), n, p=[0.05] + [0.95 / (max_states - 1)] * (max_states - 1)
+    )
+    states = {
+        name: [f"s{k}" for k in range(count)] for name, count in zip(names, counts, strict=True)
+    }
+    parents, tables = {}, {}
+    for place, node in enumerate(order):
+        above = [int(p) for p in order[:place] if rng.random() < density][:3]
+        shape = (*(counts[p] for p in above), counts[node])
+        parents[names[node]] = [names[p] for p in above]
+        tables[names[node]] = _random_rows(rng, shape)
+    return Network.from_tables(states, parents, tables)
+
+
+def _random_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    rows = rng.dirichlet(np.ones(shape[-1]), shape[:-1])
+    if rng.random() < 0.3:  # impossible states
+        rows = np.where(rng.random(shape) < 0.4, 0.0, rows)
+        empty = rows.sum(axis=-1, keepdims=True) == 0
+        rows = np.where(empty, np.eye(shape[-1])[0], rows)
+        rows = rows / rows.sum(axis=-1, keepdims=True)
+    return rows
+
+
+@st.composite
+def problems(
+    draw: st.DrawFn,
+    *,
+    min_features: int = 1,
+    max_features: int = 5,
+    max_hidden: int = 2,
+    max_states: int = 3,
+) -> Problem:
+    """Problems with hidden nodes, evidence, groups, conditional prices and 1 to 3 classes."""
+    n_features = draw(st.integers(min_features, max_features))
+    n_hidden = draw(st.integers(0, max_hidden))
+    n = n_features + n_hidden + 1
+    network = draw(networks(min_nodes=n, max_nodes=n, max_states=max_states))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    names = [str(name) for name in rng.permutation(network.names)]
+    target, features = names[0], names[1 : 1 + n_features]
+    states = dict(zip(network.names, network.states, strict=True))
+    m = len(states[target])
+    cost = rng.integers(0, 100, (m, m)).astype(float)
+    np.fill_diagonal(cost, 0)
+
+    prices = {f: float(rng.integers(0, 8)) for f in features}
+    shuffled = [str(f) for f in rng.permutation(features)]
+    groups = []
+    while len(shuffled) >= 2 and rng.random() < 0.7:
+        size = int(rng.integers(1, len(shuffled) + 1))
+        groups.append(Group(f"g{len(groups)}", float(rng.integers(0, 9)), tuple(shuffled[:size])))
+        shuffled = shuffled[size:]
+    conditional = []
+    for _ in range(int(rng.integers(0, 4))):
+        feature = str(rng.choice(features))
+        others = [f for f in features if f != feature]
+        if others:
+            known = rng.choice(others, int(rng.integers(1, min(2, len(others)) + 1)), replace=False)
+            when = tuple((str(f), str(rng.choice(states[f]))) for f in known)
+            conditional.append(ConditionalCost(feature, when, float(rng.integers(0, 8))))
+    evidence = draw_evidence(network, features, rng) if rng.random() < 0.4 else {}
+    return Problem.create(
+        network,
+        target,
+        FeatureCosts(prices, tuple(groups), tuple(conditional)),
+        cost,
+        features=features,
+        evidence=evidence,
+    )
+
+
+def draw_evidence(
+    network: Network, features: list[str], rng: np.random.Generator
+) -> dict[str, str]:
+    """Possible evidence: some of the features of one case sampled from the network."""
+    case: dict[int, int] = {}
+    while len(case) < len(network):
+        for node in range(len(network)):
+            if node not in case and all(p in case for p in network.parents[node]):
+                row = network.tables[node][tuple(case[p] for p in network.parents[node])]
+                case[node] = int(rng.choice(len(row), p=row))
+    chosen = [f for f in features if rng.random() < 0.4]
+    return {f: network.states[network.index(f)][case[network.index(f)]] for f in chosen}
+
+
+def full_joint(network: Network) -> np.ndarray:
+    """P(all nodes) by multiplying the tables cell by cell: the plainest oracle there is."""
+    joint = np.ones(network.n_states)
+    for assignment in np.ndindex(*network.n_states):
+        for node, table in enumerate(network.tables):
+            parents = tuple(assignment[p] for p in network.parents[node])
+            joint[assignment] *= table[(*parents, assignment[node])]
+    return joint

@@ -1,0 +1,51 @@
+"""The README, the documentation and the examples say what the code does."""
+
+import doctest
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from voilattice.cli import main
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+
+
+def test_the_python_in_the_readme_runs_and_prints_what_it_says():
+    failures, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert tried > 0
+    assert failures == 0
+
+
+def test_the_console_output_in_the_readme_is_what_the_command_prints(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    blocks = re.findall(
+        r"```console\n\$ voilattice (.*?)\n(.*?)```", (ROOT / "README.md").read_text(), re.S
+    )
+    assert blocks
+    for command, shown in blocks:
+        main(command.split())
+        printed = capsys.readouterr().out
+        assert [line.rstrip() for line in printed.splitlines() if line.strip()] == [
+            line.rstrip() for line in shown.splitlines() if line.strip()
+        ]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=[path.name for path in EXAMPLES])
+def test_examples_run(example, capsys):
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_the_problem_file_in_the_documentation_loads(tmp_path):
+    from voilattice import load_problem, write_network
+
+    text = (ROOT / "docs" / "problem-files.md").read_text()
+    blocks = re.findall(r"```toml\n(.*?)```", text, re.S)
+    assert "network" in tomllib.loads(blocks[0])
+    write_network(load_problem("asia").network, tmp_path / "asia.bif")
+    (tmp_path / "p.toml").write_text(blocks[0])
+    assert load_problem(tmp_path / "p.toml").features == ("smoke", "dysp", "xray")
