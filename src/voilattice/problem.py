@@ -152,7 +152,19 @@ class Problem:
         """Return the states of a node."""
         return self.network.states[self.network.index(name)]
 
-    # -- from names to indices
+    # -- from names to indices and bitmasks
+
+    def feature_mask(self, features: Iterable[str]) -> int:
+        """Return a set of features as a bitmask: bit k stands for the k-th feature."""
+        mask = 0
+        for feature in features:
+            self._check_feature(feature)
+            mask |= 1 << self.features.index(feature)
+        return mask
+
+    def feature_names(self, mask: int) -> frozenset[str]:
+        """Return the set of features that a bitmask stands for."""
+        return frozenset(name for k, name in enumerate(self.features) if mask >> k & 1)
 
     def known(self, evidence: Mapping[str, str] | None) -> dict[str, str]:
         """Return the problem's own evidence together with `evidence`, checked."""
