@@ -1,7 +1,26 @@
-"""Settings of the whole suite."""
+"""Settings and fixtures of the whole suite."""
 
+import pytest
 from hypothesis import settings
+
+from voilattice.cli import main
 
 # Seeded, so that a failure is the same everywhere; without deadlines, because machines are noisy.
 settings.register_profile("voilattice", deadline=None, derandomize=True)
 settings.load_profile("voilattice")
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line; return its exit status, standard output and standard error."""
+
+    def run(*arguments):
+        status = 0
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            status = stop.code
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run

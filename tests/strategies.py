@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem
+from voilattice import FeatureCosts, Network, Problem
+from voilattice.costs import ConditionalCost, Group
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 needs_data = pytest.mark.skipif(

@@ -5,8 +5,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import networks
 
-from voilattice import InputError, Network, TooLargeError, VoilatticeError
+from voilattice import Network, VoilatticeError
 from voilattice.bif import parse_bif, to_bif
+from voilattice.errors import InputError, TooLargeError
 
 SMALL = """network small {}
 variable A { type discrete [ 2 ] { <5, 12+ }; }
@@ -96,6 +97,7 @@ def test_any_printable_label_survives(labels):
     ("old", "new", "message"),
     [
         ("network small {}", "netwrok small {}", "line 1: expected network, variable or probabil"),
+        ("<5, 12+", "<5, <5", "line 2: the states of 'A': the name '<5' stands twice"),
         ("[ 2 ]", "[ 3 ]", "line 2: 'A' announces '3' states and lists 2"),
         ("discrete [ 2 ]", "continuous [ 2 ]", "line 2: expected type discrete, found 'continuous"),
         ("type discrete [ 2 ] { <5, 12+ };", "", "line 2: variable 'A' has no type"),
@@ -132,7 +134,9 @@ def test_a_table_that_would_not_fit_is_refused_before_it_is_made():
     )
     text += f"probability ( V0 | {', '.join(names[1:])} ) {{ default 0.5, 0.5; }}"
     text += "".join(f"probability ( {name} ) {{ table 0.5, 0.5; }}" for name in names[1:])
-    with pytest.raises(TooLargeError, match="the table of 'V0' would have 1099511627776 cells"):
+    with pytest.raises(
+        TooLargeError, match=r"'V0' with 39 parents would have a table of 10\^12 cells"
+    ):
         parse_bif(text)
 
 
@@ -158,3 +162,19 @@ def test_damaged_text_gives_a_network_or_a_clear_error(data):
         result = str(error)
     assert result
     assert "\n" not in result
+
+
+@pytest.mark.parametrize("n", [64, 15_000])
+def test_too_many_parents_are_refused(n):
+    names = [f"V{k}" for k in range(n + 1)]
+    states = "[1] { a }" if n == 64 else "[2] { a, b }"
+    text = "network n {}" + "".join(f"variable {v} {{ type discrete {states}; }}" for v in names)
+    text += f"probability ( V0 | {', '.join(names[1:])} ) {{ default 1; }}"
+    text += "".join(f"probability ( {name} ) {{ default 1; }}" for name in names[1:])
+    with pytest.raises(TooLargeError, match=f"'V0' with {n} parents"):
+        parse_bif(text)
+
+
+def test_comments_that_are_not_closed_are_found_at_once():
+    with pytest.raises(InputError, match="line 3: a comment is not closed"):
+        parse_bif("network n {\n/* closed */\n" + "/* " * 100_000)

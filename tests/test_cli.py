@@ -5,25 +5,8 @@ import sys
 import pytest
 
 from voilattice import __version__
-from voilattice.cli import main
 
 HEAVY = ("pyagrum", "numba", "matplotlib", "pandas", "sklearn", "scipy", "networkx", "tomli_w")
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line; return its exit status, standard output and standard error."""
-
-    def run(*arguments):
-        status = 0
-        try:
-            main([str(argument) for argument in arguments])
-        except SystemExit as stop:
-            status = stop.code
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
 
 
 @pytest.mark.parametrize(
@@ -121,8 +104,7 @@ FIGURE1 = ("value", "figure1", "--features")
     [
         (
             ("value", "figur1", "--features", "X1"),
-            "'figur1' is neither a file nor a built-in problem (asia, figure1, figure3) "
-            "(nearest: 'figure1')",
+            "'figur1' is neither a file nor a built-in problem (nearest: 'figure1')",
         ),
         ((*FIGURE1, "X9"), "--features: no feature 'X9'"),
         ((*FIGURE1, "X1,X1"), "--features: 'X1' is asked for twice"),
@@ -150,8 +132,8 @@ FIGURE1 = ("value", "figure1", "--features")
             (*ASIA, "--evidence", "smoke=yes", "--evidence", "smoke=no"),
             "--evidence smoke=no: 'smoke' is given twice",
         ),
-        ((*ASIA, "--expected", "-1"), "--expected: must be finite and >= 0, got -1.0"),
-        ((*ASIA, "--expected", "nan"), "--expected: must be finite and >= 0, got nan"),
+        ((*ASIA, "--expected", "-1"), "--expected: must be >= 0, got -1.0"),
+        ((*ASIA, "--expected", "nan"), "--expected: must be finite, got nan"),
         ((*ASIA, "--expected", "many"), "voilattice value: Invalid value for '--expected': 'many"),
         ((*ASIA, "--kind", "asymmetric"), "--kind: needs --expected too, as in --expected 500"),
         ((*ASIA, "--kind", "odd"), "voilattice value: Invalid value for '--kind': 'odd' is not"),
@@ -198,7 +180,7 @@ FILES = {
     "evidence.toml": (SURE + '[evidence]\nA = "T"\nB = "F"\n', "evidence: A=T, B=F is impossible"),
     "prior.toml": (
         SURE.replace("0.5, 0, 0, 0, 0, 0, 0, 0.5", "1, 0, 0, 0, 0, 0, 0, 0"),
-        "misclassification: kind: symmetric costs need every class to have a prior probability "
+        "misclassification.kind: symmetric costs need every class to have a prior probability "
         "between 0 and 1, got 1, 0; give the matrix instead",
     ),
     "price.toml": (SURE.replace("A = 1", "A = -3"), "costs.A: must be >= 0, got -3"),
@@ -241,7 +223,7 @@ def test_a_cyclic_or_unreadable_network_is_named(run, tmp_path, network, message
     )
     status, out, err = run("show", path)
     assert (status, out) == (2, "")
-    assert err.startswith(f"{path}: network: file: {tmp_path / 'n.bif'}: {message}")
+    assert err.startswith(f"{path}: network.file: {tmp_path / 'n.bif'}: {message}")
 
 
 def test_too_much_at_once_names_what_to_do(run, tmp_path):

@@ -7,12 +7,13 @@ from hypothesis import given
 from strategies import problems
 from test_lattice import structured
 
-from voilattice import TooLargeError, constraints, load_problem
+from voilattice import constraints, load_problem
 from voilattice.constraints import (
     dependency_constraint,
     is_potentially_irreducible,
     perfect_ordering,
 )
+from voilattice.errors import TooLargeError
 from voilattice.independence import graph_of
 from voilattice.lattice import Lattice
 

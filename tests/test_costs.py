@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import problems
 
-from voilattice import ConditionalCost, FeatureCosts, Group, InputError
-from voilattice.costs import check_monotone, cost_matrix, scaled_costs
+from voilattice import FeatureCosts
+from voilattice.costs import ConditionalCost, Group, check_monotone, cost_matrix, scaled_costs
+from voilattice.errors import InputError
 
 STATES = {"A": ["T", "F"], "B": ["T", "F"], "C": ["T", "F"]}
 
@@ -74,15 +75,19 @@ def test_the_first_conditional_price_that_applies_wins():
         (lambda: FeatureCosts({"A": math.nan}), "costs.A: must be finite, got nan"),
         (lambda: FeatureCosts({"A": "3"}), "costs.A: must be a number >= 0, got '3'"),
         (lambda: FeatureCosts({"A": True}), "costs.A: must be a number >= 0, got True"),
+        (lambda: FeatureCosts({"A": 10**400}), "costs.A: must be finite, got 1000"),
+        (lambda: FeatureCosts({"A": 1e101}), r"costs.A: must be at most 1e\+100, got 1e\+101"),
+        (lambda: FeatureCosts({"A": 1 + 2j}), "costs.A: must be a number >= 0"),
+        (lambda: Group("", 1, ("A",)), "name: must not be empty"),
         (lambda: Group("g", -1, ("A",)), "overhead: must be >= 0, got -1"),
         (lambda: Group("g", 1, ()), "features: at least one is needed"),
         (
             lambda: FeatureCosts({"A": 1}, (Group("g", 1, ("A",)), Group("h", 1, ("A",)))),
-            r"groups\[1\]: features: 'A' is in group 'g' already",
+            r"groups\[1\].features: 'A' is in group 'g' already",
         ),
         (
             lambda: FeatureCosts({"A": 1, "B": 1}, (Group("g", 1, ("A",)), Group("g", 1, ("B",)))),
-            r"groups\[1\]: name: two groups are called 'g'",
+            r"groups\[1\].name: two groups are called 'g'",
         ),
         (lambda: ConditionalCost("A", (), 1), "when: at least one known feature is needed"),
         (lambda: ConditionalCost("A", (("A", "T"),), 1), "when: 'A' cannot be known before it is"),
@@ -146,6 +151,15 @@ def test_a_users_negative_price_is_an_error():
         check_monotone(Additive(-1.0), {"A": ["T"]}, {})
 
 
+def test_the_empty_set_must_cost_nothing():
+    class Entrance(Additive):
+        def cost(self, features, evidence):
+            return 3.0 + len(features)
+
+    with pytest.raises(InputError, match="the cost of the empty set must be 0"):
+        check_monotone(Entrance(), STATES, {})
+
+
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1), st.floats(0, 1e4))
 def test_scaled_costs_have_the_expected_prior_cost(m, seed, expected):
     prior = np.random.default_rng(seed).dirichlet(np.ones(m)) * 0.9 + 0.1 / m
@@ -160,11 +174,12 @@ def test_scaled_costs_have_the_expected_prior_cost(m, seed, expected):
     ("kind", "expected", "prior", "message"),
     [
         ("symetric", 1, [0.5, 0.5], "kind: must be symmetric or asymmetric, got 'symetric'"),
-        ("symmetric", -1, [0.5, 0.5], "expected: must be finite and >= 0, got -1"),
-        ("symmetric", math.inf, [0.5, 0.5], "expected: must be finite and >= 0, got inf"),
-        ("symmetric", "5", [0.5, 0.5], "expected: must be a number, got '5'"),
+        ("symmetric", -1, [0.5, 0.5], "expected: must be >= 0, got -1"),
+        ("symmetric", math.inf, [0.5, 0.5], "expected: must be finite, got inf"),
+        ("symmetric", "5", [0.5, 0.5], "expected: must be a number >= 0, got '5'"),
         ("symmetric", 1, [1.0, 0.0], "every class to have a prior probability between 0 and 1"),
         ("asymmetric", 1, [0.5, 0.5, 0.0], "every class to have a prior probability between"),
+        ("asymmetric", 1e100, [1e-9, 1 - 1e-9], "expected: must be at most 1e"),
         ("symmetric", 1, [1.0], "every class to have a prior probability between"),
     ],
 )

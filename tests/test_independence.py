@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DATA, needs_data, problems
 
-from voilattice import InputError, Network, Problem, load_problem, read_network
+from voilattice import Network, Problem, load_problem, read_network
+from voilattice.errors import InputError
 from voilattice.independence import (
     acquirable_core,
     boundary,

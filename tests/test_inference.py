@@ -6,8 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import full_joint, networks
 
-from voilattice import Network, TooLargeError
-from voilattice.inference import ancestors, joint_table, prior, scaled_joint_table
+from voilattice import Network
+from voilattice.errors import TooLargeError
+from voilattice.inference import (
+    ancestors,
+    joint_table,
+    memory_limit,
+    prior,
+    scaled_joint_table,
+)
 
 
 @given(networks(), st.data())
@@ -68,11 +75,26 @@ def test_evidence_too_unlikely_for_a_double_still_has_a_posterior():
 
 
 def test_a_table_beyond_the_budget_is_refused_before_it_is_made():
-    with pytest.raises(TooLargeError, match="needs a table over 40 nodes, .* ask for fewer feat"):
+    with pytest.raises(
+        TooLargeError,
+        match="exact inference would need a table over 40 nodes, .*ask for fewer features",
+    ):
         joint_table(long_chain(80), range(40), {})
 
 
 def test_only_ancestors_take_part():
-    # A child with 30 parents would need a table of 2**31 cells; the parents alone need none of it.
-    network = long_chain(30)
-    assert joint_table(network, [0], {}, memory_bytes=1000).shape == (2,)
+    # The child of 15 roots joins them all in a table of 2^16 cells; without it nothing does.
+    roots = [f"R{k}" for k in range(15)]
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in [*roots, "C"]},
+        {"C": roots},
+        {name: [0.3, 0.7] for name in roots} | {"C": np.full((2,) * 16, 0.5)},
+    )
+    with memory_limit(1000):
+        assert joint_table(network, [0, 3], {}).shape == (2, 2)
+        with pytest.raises(TooLargeError, match=r"\(--memory\)"):
+            joint_table(network, [15], {})
+
+
+def test_a_long_chain_is_eliminated_in_order():
+    assert joint_table(long_chain(5000), [4999], {}).sum() == pytest.approx(1)

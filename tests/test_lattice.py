@@ -9,15 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import DATA, needs_data, problems
 
-from voilattice import (
-    Network,
-    Problem,
-    TooLargeError,
-    UnknownNameError,
-    growth,
-    load_problem,
-    read_network,
-)
+from voilattice import Network, Problem, growth, load_problem, read_network
+from voilattice.errors import TooLargeError, UnknownNameError
 from voilattice.independence import graph_of
 from voilattice.lattice import Lattice
 

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pyagrum
 import pytest
@@ -6,7 +8,8 @@ from pgmpy.factors.discrete import TabularCPD
 from pgmpy.models import DiscreteBayesianNetwork
 from strategies import full_joint, networks
 
-from voilattice import InputError, Network, UnknownNameError
+from voilattice import Network
+from voilattice.errors import InputError, UnknownNameError
 from voilattice.network import ROW_SUM_TOLERANCE
 
 BINARY = ["T", "F"]
@@ -33,7 +36,10 @@ def test_arrays_are_read_only_and_copied():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"states": {}, "parents": {}, "tables": {}}, "at least one node, found none"),
+        (
+            {"states": {}, "parents": {}, "tables": {}},
+            "the nodes: at least one is needed, found none",
+        ),
         (
             {"states": {"A": BINARY, "B": ["T", "T"]}},
             "the states of 'B': the name 'T' stands twice",
@@ -73,10 +79,31 @@ def test_a_cycle_is_named_along_its_arcs():
         chain(parents={"A": ["B"], "B": ["A"]}, tables={"A": np.eye(2), "B": np.eye(2)})
 
 
-def test_a_row_within_the_tolerance_is_normalised():
-    off = ROW_SUM_TOLERANCE * 0.9
+@pytest.mark.parametrize("off", [-ROW_SUM_TOLERANCE, ROW_SUM_TOLERANCE])
+def test_a_row_within_the_tolerance_is_normalised(off):
     network = chain(tables={"A": [0.2 + off, 0.8], "B": np.eye(2)})
     assert network.tables[0].sum() == pytest.approx(1, abs=1e-15)
+    with pytest.raises(InputError, match="sums to"):
+        chain(tables={"A": [0.2 + 1.01 * off, 0.8], "B": np.eye(2)})
+
+
+@pytest.mark.parametrize(
+    ("names", "parents", "message"),
+    [
+        (("A", "B", "C"), ((), ()), "must be of one length"),
+        (("A", "B"), ((), (-1,)), "'B' has a parent that is not a node"),
+        (("A", "B"), ((), (2,)), "'B' has a parent that is not a node"),
+    ],
+)
+def test_indices_are_checked_too(names, parents, message):
+    with pytest.raises(InputError, match=message):
+        Network(names, (("T",), ("T",)), parents, (np.ones(1), np.ones((1, 1))))
+
+
+def test_a_copy_from_another_process_is_frozen():
+    copy = pickle.loads(pickle.dumps(chain()))
+    assert copy == chain()
+    assert not copy.tables[0].flags.writeable
 
 
 def test_names_and_states_translate_or_say_what_is_there():
@@ -127,6 +154,30 @@ def test_a_pgmpy_network_is_taken():
     assert network.states[network.index("B")] == ("0", "1", "2")
     assert [network.names[p] for p in network.parents[c]] == ["A", "B"]
     assert network.tables[c][1, 0].tolist() == [0.4, 0.6]
+
+
+def test_a_pgmpy_network_whose_cpds_disagree_about_states_is_refused():
+    model = DiscreteBayesianNetwork([("A", "C")])
+    model.add_cpds(
+        TabularCPD("A", 2, [[0.2], [0.8]], state_names={"A": ["lo", "hi"]}),
+        TabularCPD(
+            "C",
+            2,
+            [[0.1, 0.2], [0.9, 0.8]],
+            ["A"],
+            [2],
+            state_names={"A": ["hi", "lo"], "C": ["no", "yes"]},
+        ),
+    )
+    with pytest.raises(InputError, match="the CPD of 'C' lists the states of 'A' as"):
+        Network.from_pgmpy(model)
+
+
+def test_something_else_than_a_network_is_named():
+    with pytest.raises(InputError, match="a pyAgrum network is wanted, got None"):
+        Network.from_pyagrum(None)
+    with pytest.raises(InputError, match="a pgmpy network is wanted, got 'asia'"):
+        Network.from_pgmpy("asia")
 
 
 def test_a_pgmpy_network_without_a_cpd_is_refused():

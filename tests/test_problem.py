@@ -1,17 +1,14 @@
+import pickle
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given
 from strategies import problems
 
-from voilattice import (
-    ConditionalCost,
-    FeatureCosts,
-    Group,
-    InputError,
-    Network,
-    Problem,
-    UnknownNameError,
-)
+from voilattice import FeatureCosts, Network, Problem, evi
+from voilattice.costs import ConditionalCost, Group
+from voilattice.errors import InputError, UnknownNameError
 
 NETWORK = Network.from_tables(
     {"Y": ["T", "F"], "A": ["T", "F"], "B": ["T", "F"], "H": ["T", "F"]},
@@ -81,13 +78,18 @@ def test_nodes_that_are_neither_target_nor_feature_are_hidden():
         ({"misclassification": {"T": {"T": 0, "F": 1}}}, "the predicted class 'F' is missing"),
         (
             {"misclassification": {"T": {"T": 0}, "F": {"T": 1, "F": 0}}},
-            "misclassification: T: the actual class 'F' is missing",
+            "misclassification.T: the actual class 'F' is missing",
         ),
         (
             {"misclassification": {"T": {}, "F": {}, "G": {}}},
-            "misclassification: 'G' is not a class; the predicted classes are 'T', 'F'",
+            "misclassification.G: this is not a class; the predicted classes are 'T', 'F'",
         ),
-        ({"misclassification": ("symmetric", -5)}, "misclassification: expected: must be finite"),
+        (
+            {"misclassification": ("symmetric", -5)},
+            "misclassification.expected: must be >= 0, got -5",
+        ),
+        ({"network": "asia"}, "network: must be a voilattice.Network, got 'asia'; Network.from_py"),
+        ({"costs": 5}, "costs: must be prices or an object with a method cost"),
         ({"evidence": {"A": "x"}}, "evidence.A: 'A' has no state 'x'; its states are 'T', 'F'"),
         ({"evidence": {"Y": "T"}}, "evidence.Y: 'Y' is the target, not a feature"),
         ({"evidence": {"H": "T"}}, "evidence.H: 'H' is hidden"),
@@ -117,6 +119,28 @@ def test_a_problem_is_frozen_and_hashable():
     assert hash(problem) == hash(make(evidence={"A": "T"}))
     assert len({problem, make(evidence={"A": "T"}), make()}) == 2
     assert problem != make(costs={"A": 1, "B": 3}, evidence={"A": "T"})
+
+
+def test_a_problem_can_be_copied_to_another_process():
+    problem = make(evidence={"A": "T"}, misclassification=[[-0.0, 50], [50, 0]])
+    for copy in (pickle.loads(pickle.dumps(problem)), deepcopy(problem)):
+        assert copy == problem
+        assert hash(copy) == hash(problem) == hash(make(evidence={"A": "T"}))
+
+
+@pytest.mark.parametrize(
+    ("features", "evidence", "message"),
+    [
+        ("AB", {}, "a set of features is wanted, got the text 'AB'"),
+        ([1], {}, r"no feature 1 \(there are: A, B\)"),
+        (["B"], ["A"], r"evidence must be a mapping such as {'X1': 'T'}, got \['A'\]"),
+        (["B"], {1: "T"}, "no feature 1"),
+        (["B"], {"A": 1}, "'A' has no state 1; its states are 'T', 'F'"),
+    ],
+)
+def test_questions_of_the_wrong_kind_are_refused(features, evidence, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        evi(make(), features, evidence)
 
 
 def test_a_users_cost_object_is_taken_and_its_check_is_said():

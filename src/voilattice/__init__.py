@@ -4,33 +4,28 @@ Given a Bayesian network, prices of features and costs of wrong decisions, voila
 of features exactly: the Value of Information Lattice of Bilgic and Getoor (JAIR 41, 2011).
 """
 
-from voilattice.costs import ConditionalCost, CostModel, FeatureCosts, Group
-from voilattice.errors import InputError, TooLargeError, UnknownNameError, VoilatticeError
+from voilattice.costs import FeatureCosts
+from voilattice.errors import VoilatticeError
+from voilattice.explanations import explain
+from voilattice.lattice import Lattice
 from voilattice.network import Network
 from voilattice.network_files import read_network, write_network
 from voilattice.problem import Problem
-from voilattice.problem_files import builtin_problems, load_problem, write_problem
-from voilattice.valuation import Value, benefit, cost, emc, evi, posterior, value
+from voilattice.problem_files import load_problem, write_problem
+from voilattice.valuation import benefit, cost, emc, evi, value
 
 __all__ = [
-    "ConditionalCost",
-    "CostModel",
     "FeatureCosts",
-    "Group",
-    "InputError",
+    "Lattice",
     "Network",
     "Problem",
-    "TooLargeError",
-    "UnknownNameError",
-    "Value",
     "VoilatticeError",
     "benefit",
-    "builtin_problems",
     "cost",
     "emc",
     "evi",
+    "explain",
     "load_problem",
-    "posterior",
     "read_network",
     "value",
     "write_network",

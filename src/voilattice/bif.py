@@ -23,18 +23,19 @@ from typing import NoReturn
 
 import numpy as np
 
-from voilattice.errors import InputError, TooLargeError, located, nearest
-from voilattice.network import MAX_TABLE_CELLS, Network, Table, check_table
+from voilattice.errors import InputError, TooLargeError, nearest, rough, shown, within
+from voilattice.network import MAX_AXES, MAX_TABLE_CELLS, Network, Table, check_names, check_table
 
 __all__ = ["parse_bif", "to_bif"]
 
-# Comments count only where a token could begin: `Asy//Patch` is one label.
+# Comments count only where a token could begin: `Asy//Patch` is one label. Those of several lines
+# are found by hand: a pattern would search all of the text again for each one that is not closed.
 TOKEN = re.compile(
-    r"""(?P<skip>[\s,|]+|//[^\n]*|/\*.*?\*/)
+    r"""(?P<skip>[\s,|]+|//[^\n]*)
       | "(?P<quoted>(?:[^"\\\n]|\\.)*)"
       | (?P<mark>[{}()\[\];])
       | (?P<word>[^\s{}()\[\],;|"]+)""",
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE,
 )
 PLAIN_WORD = re.compile(r"""(?!//|/\*)[^\s{}()\[\],;|"\\]+""")
 
@@ -85,7 +86,7 @@ class _Token:
     line: int
 
     def __str__(self) -> str:
-        return "the end of the file" if self.kind == "end" else repr(self.text)
+        return "the end of the file" if self.kind == "end" else shown(self.text)
 
 
 @dataclass(slots=True)
@@ -152,6 +153,8 @@ class _Parser:
                 self._expect("]")
                 self._expect("{")
                 states = tuple(label.text for label in self._words_until("}"))
+                with within(f"line {name.line}"):
+                    check_names(f"the states of {name}", states)
                 if str(len(states)) != count.text:
                     _fail(count, f"{name} announces {count} states and lists {len(states)}")
                 self._expect(";")
@@ -247,11 +250,12 @@ class _Parser:
         states = self._states[name]
         parents = {parent: self._states[parent] for parent in block.parents}
         shape = (*map(len, parents.values()), len(states))
-        with located(f"line {block.line}"):
-            if math.prod(shape) > MAX_TABLE_CELLS:
+        with within(f"line {block.line}"):
+            if math.prod(shape) > MAX_TABLE_CELLS or len(shape) > MAX_AXES:
                 raise TooLargeError(
-                    f"the table of {name!r} would have {math.prod(shape)} cells; "
-                    f"at most {MAX_TABLE_CELLS} are taken"
+                    f"{name!r} with {len(shape) - 1} parents would have a table of "
+                    f"{rough(math.prod(shape))} cells; at most {MAX_AXES - 1} parents and "
+                    f"{MAX_TABLE_CELLS} cells are taken"
                 )
             if block.table is None:
                 n_rows = math.prod(shape[:-1])
@@ -271,7 +275,7 @@ class _Parser:
             array = np.moveaxis(array, 0, -1)
         else:
             array = _table_of_rows(block, parents, states)
-        with located(f"line {block.line}"):
+        with within(f"line {block.line}"):
             return check_table(name, states, parents, array)
 
 
@@ -280,11 +284,11 @@ def _table_of_rows(
 ) -> Table:
     array = np.full((*map(len, parents.values()), len(states)), np.nan)
     if block.default is not None:
-        with located(f"line {block.line}"):
+        with within(f"line {block.line}"):
             array[...] = _check_row(block.default, states)
     seen = set()
     for line, context, numbers in block.rows:
-        with located(f"line {line}"):
+        with within(f"line {line}"):
             if len(context) != len(parents):
                 raise InputError(f"the row names {len(context)} states for {len(parents)} parents")
             for label, (parent, labels) in zip(context, parents.items(), strict=True):
@@ -307,6 +311,13 @@ def _check_row(numbers: Sequence[float], states: Sequence[str]) -> Sequence[floa
 def _tokens(text: str) -> Iterator[_Token]:
     line, place = 1, 0
     while place < len(text):
+        if text.startswith("/*", place):
+            end = text.find("*/", place + 2)
+            if end < 0:
+                raise InputError(f"line {line}: a comment is not closed; '*/' is missing")
+            line += text.count("\n", place, end)
+            place = end + 2
+            continue
         match = TOKEN.match(text, place)
         if match is None:
             raise InputError(f"line {line}: a quoted name is not closed")

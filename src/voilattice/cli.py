@@ -1,39 +1,46 @@
 """The command line: thin, results on stdout, complaints on stderr in one line.
 
 Bad input ends with exit status 2. With ``--json`` one JSON document goes to stdout and nothing
-else. Heavy imports stand inside the commands, so ``voilattice --help`` is quick.
+else. Heavy imports stand inside the functions that need them, so ``voilattice --help`` is quick.
 """
 
 from __future__ import annotations
 
-import json
+import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
-from voilattice import __version__
+from voilattice import __version__, console
 from voilattice.costs import KINDS, FeatureCosts
-from voilattice.errors import InputError, VoilatticeError, located
+from voilattice.errors import InputError, VoilatticeError, within
+from voilattice.explanations import explain
+from voilattice.growth import MAX_NODES
+from voilattice.inference import MEMORY_BYTES, memory_limit
+from voilattice.lattice import Lattice
 from voilattice.problem import Problem
 from voilattice.problem_files import builtin_problems, load_problem
-from voilattice.valuation import Value, emc, value
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+from voilattice.valuation import emc, value
 
 __all__ = ["main"]
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+# `sets` is left out of the JSON of a lattice with more nodes.
+MAX_SETS_IN_JSON = 200_000
+MAX_LINE = 1000
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that cannot show a letter gets its code
+            stream.reconfigure(errors="backslashreplace")
     try:
         cli.main(arguments, prog_name="voilattice", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
     except click.ClickException as error:
@@ -48,12 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Whoever read the output has gone; Python must not complain again when it flushes.
         sys.stdout = None
         sys.exit(1)
+    except OSError as error:
+        sys.stdout = None
+        _quit(f"standard output: cannot be written: {error.strerror or error}")
     except MemoryError:
         _quit("out of memory: ask for fewer features, or give more evidence")
 
 
 def _quit(message: str) -> None:
-    line = " ".join(message.split("\n"))
+    line = " ".join(message.split())
+    if len(line) > MAX_LINE:
+        line = f"{line[:MAX_LINE]}..."
     # Names come from files: no control character of theirs reaches the terminal.
     click.echo("".join(c if c.isprintable() else repr(c)[1:-1] for c in line), err=True)
     sys.exit(2)
@@ -102,14 +114,35 @@ def _features_for_completion(context: click.Context) -> dict[str, tuple[str, ...
     return {feature: problem.states(feature) for feature in problem.features}
 
 
-_problem_argument = click.argument("problem", metavar="PROBLEM", shell_complete=_complete_problem)
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+_features_option = click.option(
+    "--features",
+    required=True,
+    multiple=True,
+    metavar="X1,X3",
+    shell_complete=_complete_features,
+    help="The set of features: names with commas between; repeatable.",
+)
 
 
-def _problem_options(command: _Command) -> _Command:
-    """Add the argument and options of every command that works on a problem."""
+def _on_problem(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of every problem, and the problem and evidence they name."""
+
+    @functools.wraps(command)
+    def run(
+        problem: str,
+        evidence: tuple[str, ...],
+        expected: float | None,
+        kind: str | None,
+        memory: int,
+        **options: Any,
+    ) -> None:
+        with memory_limit(memory << 20):
+            loaded, given = _load(problem, evidence, expected, kind)
+            command(loaded, given, **options)
+
     decorators = (
-        _problem_argument,
+        click.argument("problem", metavar="PROBLEM", shell_complete=_complete_problem),
         click.option(
             "--evidence",
             multiple=True,
@@ -128,11 +161,20 @@ def _problem_options(command: _Command) -> _Command:
             type=click.Choice(KINDS),
             help="... and how they are scaled (default: symmetric).",
         ),
+        click.option(
+            "--memory",
+            type=click.IntRange(min=1),
+            default=MEMORY_BYTES >> 20,
+            show_default=True,
+            metavar="MIB",
+            help="The budget for tables.",
+        ),
         _json_option,
     )
+    decorated: Callable[..., None] = run
     for decorator in reversed(decorators):
-        command = decorator(command)
-    return command
+        decorated = decorator(decorated)
+    return decorated
 
 
 def _load(
@@ -144,29 +186,36 @@ def _load(
         try:
             problem = problem.with_expected(kind or KINDS[0], expected)
         except InputError as error:
-            # Its places are `kind` and `expected`: the names of the two options.
-            raise InputError(f"--{error}") from None
+            # The places of scaled costs are called as the options: kind and expected.
+            raise InputError(error.message, f"--{error.place}") from None
     elif kind is not None:
-        raise InputError(f"--kind: needs --expected too, as in --expected 500 --kind {kind}")
+        raise InputError(f"needs --expected too, as in --expected 500 --kind {kind}", "--kind")
     given: dict[str, str] = {}
     for item in evidence:
-        with located(f"--evidence {item}"):
-            feature, equals, state = item.partition("=")
-            if not equals:
-                raise InputError("must be FEATURE=STATE")
+        with within(f"--evidence {item}"):
+            feature, state = _observation(problem, item)
+            problem.known({feature: state})
             if feature in given:
                 raise InputError(f"{feature!r} is given twice")
-            given |= {feature: state}
-            problem.known(given)
-    with located("--evidence"):
+            given[feature] = state
+    with within("--evidence"):
         problem.check_possible(problem.known(given))
     return problem, given
+
+
+def _observation(problem: Problem, item: str) -> tuple[str, str]:
+    """Split X=v at the sign that ends the name of a feature: names and states may hold it too."""
+    parts = item.split("=")
+    if len(parts) < 2:
+        raise InputError("must be FEATURE=STATE")
+    splits = [("=".join(parts[:k]), "=".join(parts[k:])) for k in range(1, len(parts))]
+    return next((split for split in splits if split[0] in problem.features), splits[0])
 
 
 def _feature_list(problem: Problem, items: Iterable[str]) -> list[str]:
     """Split at commas, except where the whole is the name of a feature."""
     return [
-        name
+        name if name in problem.features else name.strip()
         for item in items
         for name in ([item] if item in problem.features else item.split(","))
         if item
@@ -191,7 +240,7 @@ def problems(as_json: bool) -> None:
     """List the built-in problems."""
     loaded = {name: load_problem(name) for name in builtin_problems()}
     if as_json:
-        _print_json(
+        console.print_json(
             [
                 {
                     "name": name,
@@ -203,84 +252,19 @@ def problems(as_json: bool) -> None:
             ]
         )
         return
-    table = _rich_table("problem", "target", "features", "title")
+    table = console.table("problem", "target", ">features", "title")
     for name, problem in loaded.items():
         table.add_row(name, problem.target, str(len(problem.features)), problem.title)
-    _console().print(table)
+    console.console().print(table)
 
 
 @cli.command()
-@_problem_options
-def show(
-    problem: str, evidence: tuple[str, ...], expected: float | None, kind: str | None, as_json: bool
-) -> None:
+@_on_problem
+def show(problem: Problem, given: Mapping[str, str], as_json: bool) -> None:
     """Show what a problem holds: network, prices, stakes, evidence."""
-    loaded, given = _load(problem, evidence, expected, kind)
-    if as_json:
-        _print_json(_problem_document(loaded, given))
-    else:
-        _print_problem(loaded, given)
-
-
-@cli.command(name="value")
-@_problem_options
-@click.option(
-    "--features",
-    required=True,
-    multiple=True,
-    metavar="X1,X3",
-    shell_complete=_complete_features,
-    help="The set to value: names with commas between; repeatable.",
-)
-def value_command(
-    problem: str,
-    evidence: tuple[str, ...],
-    expected: float | None,
-    kind: str | None,
-    as_json: bool,
-    features: tuple[str, ...],
-) -> None:
-    """Print EMC, EVI, cost and benefit of acquiring a set of features together."""
-    loaded, given = _load(problem, evidence, expected, kind)
-    with located("--features"):
-        result = value(loaded, _feature_list(loaded, features), given)
-    if as_json:
-        _print_json(
-            {
-                "features": sorted(result.features),
-                "emc": result.emc,
-                "expected_emc": result.expected_emc,
-                "evi": result.evi,
-                "cost": result.cost,
-                "benefit": result.benefit,
-            }
-        )
-    else:
-        _print_value(result)
-
-
-@cli.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
-    """Print the completion script of a shell.
-
-    For bash: voilattice completion bash >> ~/.bashrc
-    """
-    from click.shell_completion import get_completion_class
-
-    found = get_completion_class(shell)
-    assert found is not None  # click.Choice lists the shells that click knows
-    click.echo(found(cli, {}, "voilattice", "_VOILATTICE_COMPLETE").source())
-
-
-# -- how results look
-
-
-def _print_json(document: object) -> None:
-    click.echo(json.dumps(document, indent=2, allow_nan=False))
-
-
-def _problem_document(problem: Problem, given: Mapping[str, str]) -> dict[str, Any]:
+    if not as_json:
+        console.print_problem(problem, given)
+        return
     document: dict[str, Any] = {
         "title": problem.title,
         "target": problem.target,
@@ -308,85 +292,144 @@ def _problem_document(problem: Problem, given: Mapping[str, str]) -> dict[str, A
             {"feature": c.feature, "when": dict(c.when), "cost": c.cost}
             for c in problem.costs.conditional
         ]
-    return document
+    console.print_json(document)
 
 
-def _print_problem(problem: Problem, given: Mapping[str, str]) -> None:
-    console = _console()
-    network = problem.network
-    console.print(problem.title or "Untitled problem", style="bold")
-    console.print(
-        f"A network of {len(network)} nodes and {network.n_arcs} arcs: "
-        f"the target, {len(problem.features)} features, {len(problem.hidden)} hidden"
-        + (f" ({', '.join(problem.hidden)})." if problem.hidden else ".")
-    )
-    if known := problem.known(given):
-        console.print("Known: " + ", ".join(f"{name} = {state}" for name, state in known.items()))
-    console.print(f"Deciding now costs {_money(emc(problem, given))} on average (EMC).\n")
-
-    table = _rich_table("feature", "states", ">price", "group")
-    costs = problem.costs
-    assert isinstance(costs, FeatureCosts)  # problems come from files here
-    group_of = {feature: group.name for group in costs.groups for feature in group.features}
-    for name in problem.features:
-        states = ", ".join(problem.states(name))
-        table.add_row(name, states, _money(costs.prices[name]), group_of.get(name, ""))
-    console.print(table)
-    for group in costs.groups:
-        console.print(
-            f"Group {group.name}: its first feature also pays {_money(group.overhead)}, once."
-        )
-    for entry in costs.conditional:
-        when = " and ".join(f"{name} = {state}" for name, state in entry.when)
-        console.print(f"{entry.feature} costs {_money(entry.cost)} once {when} is known.")
-    console.print()
-
-    table = _rich_table(problem.target, *(f">if {actual}" for actual in problem.classes))
-    table.add_row("prior probability", *(f"{probability:.4g}" for probability in problem.prior))
-    for predicted, row in zip(problem.classes, problem.misclassification, strict=True):
-        table.add_row(f"cost of saying {predicted}", *map(_money, row))
-    console.print(table)
-
-
-def _print_value(result: Value) -> None:
-    console = _console()
-    names = ", ".join(sorted(result.features)) or "nothing"
-    table = _rich_table(f"acquire {names}", ">")
-    table.add_row("EMC now", _money(result.emc))
-    table.add_row("expected EMC after", _money(result.expected_emc))
-    table.add_row("EVI", _money(result.evi))
-    table.add_row("cost", _money(result.cost))
-    table.add_row("benefit", _money(result.benefit), style="bold")
-    console.print(table)
-    console.print(
-        f"Knowing {names} takes {_money(result.evi)} off the expected cost of deciding and costs "
-        f"{_money(result.cost)}: " + ("it pays." if result.benefit > 0 else "it does not pay.")
+@cli.command(name="value")
+@_on_problem
+@_features_option
+def value_command(
+    problem: Problem, given: Mapping[str, str], as_json: bool, features: tuple[str, ...]
+) -> None:
+    """Print EMC, EVI, cost and benefit of acquiring a set of features together."""
+    with within("--features"):
+        result = value(problem, _feature_list(problem, features), given)
+    if not as_json:
+        console.print_value(result)
+        return
+    console.print_json(
+        {
+            "features": sorted(result.features),
+            "emc": result.emc,
+            "expected_emc": result.expected_emc,
+            "evi": result.evi,
+            "cost": result.cost,
+            "benefit": result.benefit,
+        }
     )
 
 
-def _console() -> Console:
-    from rich.console import Console
+@cli.command(name="lattice")
+@_on_problem
+@click.option(
+    "--max-size", type=click.IntRange(min=0), metavar="K", help="Only sets of at most K features."
+)
+@click.option(
+    "--max-nodes",
+    type=click.IntRange(min=1),
+    default=MAX_NODES,
+    show_default=True,
+    metavar="N",
+    help="Give up beyond N sets.",
+)
+@click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it as SVG.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it as a page.")
+@click.option(
+    "--graphml", type=click.Path(dir_okay=False), metavar="FILE", help="Write it as GraphML."
+)
+def lattice_command(
+    problem: Problem,
+    given: Mapping[str, str],
+    as_json: bool,
+    max_size: int | None,
+    max_nodes: int,
+    svg: str | None,
+    html: str | None,
+    graphml: str | None,
+) -> None:
+    """Build the lattice of irreducible sets: statistics, and the graph if asked."""
+    from voilattice import drawing
 
-    # Names come from files: none of them is markup or an emoji code.
-    return Console(markup=False, emoji=False, highlight=False, soft_wrap=False)
+    def describe(size: int, found: int) -> str:
+        return f"lattice: {found:,} sets, growing those of {size} features"
+
+    with console.progress_line(describe) as progress:
+        lattice = Lattice(problem, given, max_size=max_size, max_nodes=max_nodes, progress=progress)
+    drawers = (
+        (svg, drawing.lattice_svg),
+        (html, drawing.lattice_html),
+        (graphml, drawing.lattice_graphml),
+    )
+    for path, draw in drawers:
+        if path is not None:
+            _write(path, draw(lattice))
+    if not as_json:
+        console.print_lattice(lattice, lattice.n_edges)
+        return
+    document: dict[str, Any] = {"nodes": len(lattice), "subsets": lattice.n_subsets}
+    if len(lattice) <= MAX_SETS_IN_JSON:
+        document["sets"] = [sorted(s) for s in lattice]
+    document |= {
+        "edges": lattice.n_edges,
+        "roots": [sorted(s) for s in lattice.roots],
+        "largest": len(lattice.level_sizes) - 1,
+        "markov_blanket": sorted(lattice.markov_blanket),
+        "levels": list(lattice.level_sizes),
+    }
+    if max_size is not None:
+        document["max_size"] = max_size
+    console.print_json(document)
 
 
-def _rich_table(*columns: str) -> Table:
-    """Return an empty table; the columns that begin with ``>`` are aligned right."""
-    from rich import box
-    from rich.table import Table
+@cli.command(name="explain")
+@_on_problem
+@_features_option
+def explain_command(
+    problem: Problem, given: Mapping[str, str], as_json: bool, features: tuple[str, ...]
+) -> None:
+    """Say in words why a set of features is, or is not, in the lattice."""
+    with within("--features"):
+        chosen = problem.acquirable(_feature_list(problem, features), problem.known(given))
+    explanation = explain(problem, chosen, given)
+    if not as_json:
+        console.print_explanation(explanation)
+        return
+    console.print_json(
+        {
+            "features": sorted(explanation.features),
+            "irreducible": explanation.irreducible,
+            "core": sorted(explanation.core),
+            "members": [
+                {
+                    "feature": member.feature,
+                    "depends": member.depends,
+                    "constraint": None if member.constraint is None else str(member.constraint),
+                    "reason": member.reason,
+                }
+                for member in explanation.members
+            ],
+            "completions": [sorted(added) for added in explanation.completions],
+        }
+    )
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        right = column.startswith(">")
-        table.add_column(
-            column.removeprefix(">"), justify="right" if right else "left", overflow="fold"
-        )
-    return table
+
+@cli.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
+def completion(shell: str) -> None:
+    """Print the completion script of a shell: bash, zsh or fish.
+
+    For bash: voilattice completion bash >> ~/.bashrc
+    """
+    found = get_completion_class(shell)
+    assert found is not None  # click.Choice lists the shells that click knows
+    click.echo(found(cli, {}, "voilattice", "_VOILATTICE_COMPLETE").source())
+    if shell == "bash":
+        # Otherwise bash breaks X=v at the sign and completes neither side of it.
+        click.echo("COMP_WORDBREAKS=${COMP_WORDBREAKS//=}")
 
 
-def _money(amount: float) -> str:
-    """Return an amount with two decimals, or with three digits when those would show nothing."""
-    if 1e-9 < abs(amount) < 0.01:
-        return f"{amount:.3g}"
-    return f"{amount:,.2f}"
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -19,16 +19,17 @@ from __future__ import annotations
 
 import itertools
 import math
+import numbers
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.errors import InputError, UnknownNameError, located, shown
 
 __all__ = [
     "ConditionalCost",
@@ -37,8 +38,10 @@ __all__ = [
     "CostModel",
     "FeatureCosts",
     "Group",
+    "check_amount",
     "check_monotone",
     "cost_matrix",
+    "priced",
     "scaled_costs",
 ]
 
@@ -46,7 +49,13 @@ CostMatrix: TypeAlias = NDArray[np.float64]
 
 KINDS = ("symmetric", "asymmetric")
 
-# C is called at most this often to look for a set that costs more than a superset of it.
+# No amount of money is larger: so no sum or product of amounts overflows.
+MAX_AMOUNT = 1e100
+
+# Amounts that differ by less than this, relative to their size or 1, count as equal everywhere.
+TOLERANCE = 1e-9
+
+# So many pairs of sets are compared at most, looking for one that costs more than a superset.
 MAX_CHECKED_PAIRS = 10_000
 
 
@@ -68,10 +77,12 @@ class Group:
     features: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        if not self.name:
+            raise InputError("must not be empty", "name")
         with located("overhead"):
-            _check_price(self.overhead)
+            object.__setattr__(self, "overhead", check_amount(self.overhead))
         if not self.features:
-            raise InputError("features: at least one is needed, found none")
+            raise InputError("at least one is needed, found none", "features")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +95,15 @@ class ConditionalCost:
 
     def __post_init__(self) -> None:
         with located("cost"):
-            _check_price(self.cost)
+            object.__setattr__(self, "cost", check_amount(self.cost))
         if not self.when:
             raise InputError(
-                f"when: at least one known feature is needed; give {self.feature!r} "
-                f"that price under costs if it always holds"
+                f"at least one known feature is needed; give {self.feature!r} that price under "
+                f"costs if it always holds",
+                "when",
             )
         if self.feature in dict(self.when):
-            raise InputError(f"when: {self.feature!r} cannot be known before it is acquired")
+            raise InputError(f"{self.feature!r} cannot be known before it is acquired", "when")
 
     def applies(self, evidence: Mapping[str, str]) -> bool:
         """Return whether the evidence satisfies the condition."""
@@ -114,24 +126,29 @@ class FeatureCosts:
     conditional: tuple[ConditionalCost, ...] = ()
 
     def __post_init__(self) -> None:
+        prices = {}
         for feature, price in self.prices.items():
             with located(f"costs.{feature}"):
-                _check_price(price)
+                prices[feature] = check_amount(price)
         members: dict[str, str] = {}
         names: set[str] = set()
         for place, group in enumerate(self.groups):
             with located(f"groups[{place}]"):
                 if group.name in names:
-                    raise InputError(f"name: two groups are called {group.name!r}")
+                    raise InputError(f"two groups are called {group.name!r}", "name")
                 names.add(group.name)
                 for feature in group.features:
                     if feature in members:
                         raise InputError(
-                            f"features: {feature!r} is in group {members[feature]!r} already; "
-                            f"a feature belongs to one group at most, once"
+                            f"{feature!r} is in group {members[feature]!r} already; "
+                            f"a feature belongs to one group at most, once",
+                            "features",
                         )
                     members[feature] = group.name
-        object.__setattr__(self, "prices", MappingProxyType(dict(self.prices)))
+        object.__setattr__(self, "prices", MappingProxyType(prices))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FeatureCosts, (dict(self.prices), self.groups, self.conditional)
 
     def __hash__(self) -> int:
         return hash((frozenset(self.prices.items()), self.groups, self.conditional))
@@ -204,15 +221,17 @@ def check_monotone(
         return added, frozenset(random_source.sample(others, random_source.randint(0, len(others))))
 
     def violation(added: str, subset: frozenset[str], known: Mapping[str, str]) -> str | None:
-        less, more = _called(costs, subset, known), _called(costs, subset | {added}, known)
+        less, more = priced(costs, subset, known), priced(costs, subset | {added}, known)
         # A sum in another order may differ in its last bits.
-        if less <= more + 1e-9 * max(1.0, abs(more)):
+        if less <= more + TOLERANCE * max(1.0, more):
             return None
         return (
             f"not monotone: {_set(subset)} costs {less:.6g} and {_set(subset | {added})} only "
             f"{more:.6g}" + (f" at {dict(known)}" if known else "")
         )
 
+    if priced(costs, frozenset(), evidence) > TOLERANCE:
+        raise InputError("the cost of the empty set must be 0")
     n_pairs = len(free) * 2 ** max(len(free) - 1, 0)
     if n_pairs <= MAX_CHECKED_PAIRS:
         pairs = (
@@ -245,12 +264,12 @@ def cost_matrix(rows: Mapping[str, Mapping[str, float]], classes: Sequence[str])
         with located(predicted):
             if not isinstance(rows[predicted], Mapping):
                 raise InputError(
-                    f"must be a table {{ actual = cost, ... }}, got {rows[predicted]!r}"
+                    f"must be a table {{ actual = cost, ... }}, got {shown(rows[predicted])}"
                 )
             _check_classes(rows[predicted], classes, "actual")
             for actual in classes:
                 with located(actual):
-                    _check_price(rows[predicted][actual])
+                    check_amount(rows[predicted][actual])
     return np.array([[float(rows[i][j]) for j in classes] for i in classes])
 
 
@@ -261,22 +280,23 @@ def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatr
     [[0.0, 2.865], [1.536, 0.0]]
     """
     if kind not in KINDS:
-        raise InputError(f"kind: must be symmetric or asymmetric, got {kind!r}")
-    if isinstance(expected, bool) or not isinstance(expected, int | float):
-        raise InputError(f"expected: must be a number, got {expected!r}")
-    if not (math.isfinite(expected) and expected >= 0):
-        raise InputError(f"expected: must be finite and >= 0, got {expected}")
+        raise InputError(f"must be symmetric or asymmetric, got {shown(kind)}", "kind")
+    with located("expected"):
+        expected = check_amount(expected)
     p = np.asarray(prior, dtype=np.float64)
     if len(p) < 2 or p.min() <= 0 or p.max() >= 1:
         raise InputError(
-            f"kind: {kind} costs need every class to have a prior probability between 0 and 1, "
-            f"got {', '.join(f'{x:.6g}' for x in p)}; give the matrix instead"
+            f"{kind} costs need every class to have a prior probability between 0 and 1, "
+            f"got {', '.join(f'{x:.6g}' for x in p)}; give the matrix instead",
+            "kind",
         )
     if kind == "symmetric":
         cost = np.full((len(p), len(p)), expected / (1 - p.max()))
     else:
         cost = np.tile(expected / ((len(p) - 1) * p), (len(p), 1))
     np.fill_diagonal(cost, 0.0)
+    with located("expected"):
+        check_amount(cost.max())  # a rare class makes large entries
     return cost
 
 
@@ -284,28 +304,36 @@ def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: st
     for name in given:
         if name not in classes:
             raise UnknownNameError(
-                f"{name!r} is not a class; the {role} classes are {', '.join(map(repr, classes))}"
+                f"this is not a class; the {role} classes are {', '.join(map(repr, classes))}",
+                str(name),
             )
     for name in classes:
         if name not in given:
             raise InputError(f"the {role} class {name!r} is missing")
 
 
-def _called(costs: CostModel, features: frozenset[str], evidence: Mapping[str, str]) -> float:
+def priced(costs: CostModel, features: frozenset[str], evidence: Mapping[str, str]) -> float:
+    """Return C(S | e) of any cost model, checked."""
     with located(f"the cost of {_set(features)}"):
-        price = costs.cost(features, evidence)
-        _check_price(price)
-    return float(price)
+        return check_amount(costs.cost(features, evidence))
 
 
 def _set(features: frozenset[str]) -> str:
     return "{" + ", ".join(sorted(features)) + "}"
 
 
-def _check_price(price: float) -> None:
-    if isinstance(price, bool) or not isinstance(price, int | float | np.number):
-        raise InputError(f"must be a number >= 0, got {price!r}")
-    if not math.isfinite(price):
-        raise InputError(f"must be finite, got {price}")
-    if price < 0:
-        raise InputError(f"must be >= 0, got {price}")
+def check_amount(amount: object) -> float:
+    """Return an amount of money as a float, or say why it is none."""
+    if isinstance(amount, bool) or not isinstance(amount, numbers.Real):
+        raise InputError(f"must be a number >= 0, got {shown(amount)}")
+    try:
+        value = float(amount)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise InputError(f"must be finite, got {shown(amount)}")
+    if value < 0:
+        raise InputError(f"must be >= 0, got {shown(amount)}")
+    if value > MAX_AMOUNT:
+        raise InputError(f"must be at most {MAX_AMOUNT:g}, got {shown(amount)}")
+    return value

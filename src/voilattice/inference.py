@@ -13,22 +13,51 @@ A product of many small numbers leaves the range of doubles. Tables are therefor
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 import numpy as np
 
-from voilattice.errors import TooLargeError
+from voilattice.errors import TooLargeError, rough
 from voilattice.network import MAX_AXES, Network, Table
 
-__all__ = ["MEMORY_BYTES", "ScaledTable", "ancestors", "joint_table", "prior", "scaled_joint_table"]
+__all__ = [
+    "MEMORY_BYTES",
+    "ScaledTable",
+    "ancestors",
+    "joint_table",
+    "memory_limit",
+    "prior",
+    "scaled_joint_table",
+]
 
-# Default budget for the tables of one query.
+# Default budget for tables.
 MEMORY_BYTES = 1 << 30
 
 # While a product is made, its two factors are there too.
 TABLES_AT_ONCE = 3
+
+# A table whose largest entry is above 2 to this power is in no danger of underflow.
+SAFE_EXPONENT = -500
+
+_memory_bytes: ContextVar[int] = ContextVar("memory_bytes", default=MEMORY_BYTES)
+
+
+@contextmanager
+def memory_limit(n_bytes: int) -> Iterator[None]:
+    """Set the budget for tables, `MEMORY_BYTES` otherwise, inside a ``with`` block.
+
+    Work that would need more raises `TooLargeError` before it begins.
+    """
+    token = _memory_bytes.set(n_bytes)
+    try:
+        yield
+    finally:
+        _memory_bytes.reset(token)
 
 
 class ScaledTable(NamedTuple):
@@ -43,13 +72,7 @@ class _Factor(NamedTuple):
     scaled: ScaledTable
 
 
-def joint_table(
-    network: Network,
-    keep: Sequence[int],
-    evidence: Mapping[int, int],
-    *,
-    memory_bytes: int = MEMORY_BYTES,
-) -> Table:
+def joint_table(network: Network, keep: Sequence[int], evidence: Mapping[int, int]) -> Table:
     """Return P(keep, e), one axis for each node of `keep`, in that order.
 
     Parameters
@@ -58,29 +81,39 @@ def joint_table(
         Distinct nodes, none of them in `evidence`.
     evidence
         The known state of each node in E.
-    memory_bytes
-        Raise `TooLargeError` rather than use more memory than this.
+
+    Raises
+    ------
+    TooLargeError
+        The tables would not fit the budget (`memory_limit`).
     """
-    return np.ldexp(*scaled_joint_table(network, keep, evidence, memory_bytes=memory_bytes))
+    return np.ldexp(*scaled_joint_table(network, keep, evidence))
 
 
 def scaled_joint_table(
-    network: Network,
-    keep: Sequence[int],
-    evidence: Mapping[int, int],
-    *,
-    memory_bytes: int = MEMORY_BYTES,
+    network: Network, keep: Sequence[int], evidence: Mapping[int, int]
 ) -> ScaledTable:
     """Return P(keep, e) as `joint_table` does, but safe from underflow under much evidence."""
     relevant = ancestors(network, {*keep, *evidence})
     factors = [_restricted(network, node, evidence) for node in sorted(relevant)]
-    hidden = relevant - set(keep) - set(evidence)
-    order = _elimination_order(network, [factor.nodes for factor in factors], hidden, memory_bytes)
+    order = _elimination_order(network, factors, relevant - set(keep) - set(evidence))
+    touching: dict[int, set[int]] = {node: set() for node in relevant}
+    for place, factor in enumerate(factors):
+        for node in factor.nodes:
+            touching[node].add(place)
+    left = set(range(len(factors)))
     for node in order:
-        touched = [factor for factor in factors if node in factor.nodes]
-        factors = [factor for factor in factors if node not in factor.nodes]
-        factors.append(_sum_out(_product(network, touched), node))
-    result = _product(network, factors)
+        touched = touching[node]
+        summed = _sum_out(_product(network, [factors[place] for place in sorted(touched)]), node)
+        left -= touched
+        for place in list(touched):
+            for other in factors[place].nodes:
+                touching[other].discard(place)
+        for other in summed.nodes:
+            touching[other].add(len(factors))
+        left.add(len(factors))
+        factors.append(summed)
+    result = _product(network, [factors[place] for place in sorted(left)])
     axes = [result.nodes.index(node) for node in keep]
     return ScaledTable(result.scaled.table.transpose(axes), result.scaled.exponent)
 
@@ -113,6 +146,8 @@ def _restricted(network: Network, node: int, evidence: Mapping[int, int]) -> _Fa
 
 def _scaled(table: Table, exponent: int) -> ScaledTable:
     shift = math.frexp(table.max())[1]
+    if shift > SAFE_EXPONENT:
+        return ScaledTable(table, exponent)
     return ScaledTable(np.ldexp(table, -shift), exponent + shift)
 
 
@@ -140,41 +175,43 @@ def _sum_out(factor: _Factor, node: int) -> _Factor:
 
 
 def _elimination_order(
-    network: Network,
-    scopes: Sequence[Collection[int]],
-    hidden: Collection[int],
-    memory_bytes: int,
+    network: Network, factors: Sequence[_Factor], summed: Collection[int]
 ) -> list[int]:
-    """Return an order to sum out `hidden` in, the node of the smallest product first each time."""
+    """Return an order to sum nodes out in, the node of the smallest product first each time."""
     n_states = network.n_states
-    neighbours: dict[int, set[int]] = {node: set() for scope in scopes for node in scope}
-    for scope in scopes:
-        for node in scope:
-            neighbours[node].update(scope)
+    neighbours: dict[int, set[int]] = {}
+    for factor in factors:
+        for node in factor.nodes:
+            neighbours.setdefault(node, set()).update(factor.nodes)
 
-    def cells(node: int) -> int:
-        return math.prod(n_states[other] for other in neighbours[node])
+    def cells(nodes: Collection[int]) -> int:
+        return math.prod(n_states[node] for node in nodes)
 
-    sizes = {node: cells(node) for node in hidden}
+    sizes = {node: cells(neighbours[node]) for node in summed}
+    heap = [(size, node) for node, size in sizes.items()]
+    heapq.heapify(heap)
     order, largest, axes = [], 1, 0
-    while sizes:
-        node = min(sizes, key=lambda node: (sizes[node], node))
+    while heap:
+        size, node = heapq.heappop(heap)
+        if sizes.get(node) != size:  # the size has changed since: it is further down once more
+            continue
         order.append(node)
-        largest = max(largest, sizes.pop(node))
-        axes = max(axes, len(neighbours[node]))
+        del sizes[node]
+        largest, axes = max(largest, size), max(axes, len(neighbours[node]))
         clique = neighbours.pop(node) - {node}
         for other in clique:
             neighbours[other] |= clique
             neighbours[other].discard(node)
             if other in sizes:
-                sizes[other] = cells(other)
-    largest = max(largest, math.prod(n_states[node] for node in neighbours))
-    axes = max(axes, len(neighbours))
+                sizes[other] = cells(neighbours[other])
+                heapq.heappush(heap, (sizes[other], other))
+    largest, axes = max(largest, cells(neighbours)), max(axes, len(neighbours))
     needed = TABLES_AT_ONCE * largest * np.dtype(np.float64).itemsize
-    if needed > memory_bytes or axes > MAX_AXES:
+    needed_mib = rough(max(needed >> 20, 1))
+    if needed > (budget := _memory_bytes.get()) or axes > MAX_AXES:
         raise TooLargeError(
-            f"this needs a table over {axes} nodes, {needed / 2**20:.3g} MiB, "
-            f"but the budget is {MAX_AXES} nodes and {memory_bytes / 2**20:.3g} MiB: "
-            f"ask for fewer features at once, or give more evidence"
+            f"exact inference would need a table over {axes} nodes, {needed_mib} MiB; "
+            f"the budget is {MAX_AXES} nodes and {budget >> 20} MiB (--memory): raise it, ask for "
+            f"fewer features at once, or give more evidence"
         )
     return order

@@ -16,16 +16,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest, rough, shown
 
-__all__ = ["MAX_AXES", "MAX_TABLE_CELLS", "ROW_SUM_TOLERANCE", "Network", "Table", "check_table"]
+__all__ = [
+    "MAX_AXES",
+    "MAX_TABLE_CELLS",
+    "ROW_SUM_TOLERANCE",
+    "Network",
+    "Table",
+    "check_names",
+    "check_table",
+]
 
 Table: TypeAlias = NDArray[np.float64]
 
@@ -51,13 +59,16 @@ class Network:
     states: tuple[tuple[str, ...], ...]
     parents: tuple[tuple[int, ...], ...]
     tables: tuple[Table, ...]
+    _index: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        if not self.names:
-            raise InputError("a network needs at least one node, found none")
+        lengths = {len(self.names), len(self.states), len(self.parents), len(self.tables)}
+        if len(lengths) > 1:
+            raise InputError("names, states, parents and tables must be of one length")
+        check_names("the nodes", self.names)
         for name, states in zip(self.names, self.states, strict=True):
-            _check_words(f"the states of {name!r}", states)
-        _check_words("the nodes", self.names)
+            check_names(f"the states of {name!r}", states)
+        object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.names)})
         _check_acyclic(self.names, self.parents)
         tables = tuple(
             check_table(
@@ -140,7 +151,7 @@ class Network:
         probabilities
             P(variables), as an array of that shape or flat, the last variable varying fastest.
         """
-        _check_words("the variables", variables)
+        check_names("the variables", variables)
         for name in states:
             if name not in variables:
                 raise UnknownNameError(
@@ -150,15 +161,15 @@ class Network:
         for name in variables:
             if name not in states:
                 raise InputError(f"no states are given for {name!r}")
-            _check_words(f"the states of {name!r}", states[name])
+            check_names(f"the states of {name!r}", states[name])
         shape = tuple(len(states[name]) for name in variables)
         if len(shape) > MAX_AXES:
             raise TooLargeError(f"a joint table has at most {MAX_AXES} variables, got {len(shape)}")
         joint = _as_array("the joint table", probabilities)
         if joint.size != (cells := math.prod(shape)):
             raise InputError(
-                f"the joint table needs {cells} probabilities ({' x '.join(map(str, shape))}), "
-                f"got {joint.size}"
+                f"the joint table needs {rough(cells)} probabilities "
+                f"({' x '.join(map(str, shape))}), got {joint.size}"
             )
         joint = _check_distribution("the joint table", joint.reshape(shape))
         tables = []
@@ -179,6 +190,8 @@ class Network:
     @classmethod
     def from_pyagrum(cls, bn: Any) -> Network:
         """Make a network from a `pyagrum.BayesNet`."""
+        if not all(hasattr(bn, name) for name in ("nodes", "variable", "cpt")):
+            raise InputError(f"a pyAgrum network is wanted, got {shown(bn)}")
         names = tuple(bn.variable(node).name() for node in bn.nodes())
         states, parents, tables = {}, {}, {}
         for name in names:
@@ -192,7 +205,10 @@ class Network:
     @classmethod
     def from_pgmpy(cls, model: Any) -> Network:
         """Make a network from a pgmpy network: any object with its ``nodes`` and ``get_cpds``."""
+        if not all(hasattr(model, name) for name in ("nodes", "get_cpds")):
+            raise InputError(f"a pgmpy network is wanted, got {shown(model)}")
         states, parents, tables = {}, {}, {}
+        orders: dict[tuple[str, str], list[str]] = {}
         for node in model.nodes():
             cpd = model.get_cpds(node)
             if cpd is None:
@@ -200,8 +216,16 @@ class Network:
             name = str(node)
             states[name] = [str(state) for state in cpd.state_names[node]]
             parents[name] = [str(parent) for parent in cpd.variables[1:]]
+            for parent in cpd.variables[1:]:
+                orders[name, str(parent)] = [str(state) for state in cpd.state_names[parent]]
             # pgmpy's axes are (node, parents ...).
             tables[name] = np.moveaxis(np.asarray(cpd.values, dtype=np.float64), 0, -1)
+        for (name, parent), order in orders.items():
+            if order != states[parent]:
+                raise InputError(
+                    f"the CPD of {name!r} lists the states of {parent!r} as {shown(order)}, "
+                    f"but the CPD of {parent!r} as {shown(states[parent])}"
+                )
         return cls.from_tables(states, parents, tables)
 
     def to_pyagrum(self) -> Any:
@@ -225,12 +249,11 @@ class Network:
 
     def index(self, name: str) -> int:
         """Return the index of the node called `name`."""
-        try:
-            return self.names.index(name)
-        except ValueError:
+        if name not in self._index:
             raise UnknownNameError(
-                f"the network has no node {name!r}{nearest(name, self.names)}"
-            ) from None
+                f"the network has no node {shown(name)}{nearest(name, self.names)}"
+            )
+        return self._index[name]
 
     def state_index(self, node: int, state: str) -> int:
         """Return the index of the state called `state` of a node."""
@@ -238,7 +261,7 @@ class Network:
             return self.states[node].index(state)
         except ValueError:
             raise UnknownNameError(
-                f"{self.names[node]!r} has no state {state!r}; its states are "
+                f"{self.names[node]!r} has no state {shown(state)}; its states are "
                 f"{', '.join(map(repr, self.states[node]))}"
             ) from None
 
@@ -268,6 +291,10 @@ class Network:
             other.parents,
         ) and all(map(np.array_equal, self.tables, other.tables))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that a copy from another process is frozen too.
+        return Network, (self.names, self.states, self.parents, self.tables)
+
     def __hash__(self) -> int:
         # Equal networks have equal graphs; tables are left to __eq__.
         return hash((self.names, self.states, self.parents))
@@ -290,6 +317,10 @@ def check_table(
     table
         One axis for each parent and the node last.
     """
+    if len(parents) >= MAX_AXES:
+        raise TooLargeError(
+            f"{name!r} has {len(parents)} parents; at most {MAX_AXES - 1} are taken"
+        )
     array = _as_array(f"the table of {name!r}", table)
     shape = (*map(len, parents.values()), len(states))
     if array.shape != shape:
@@ -309,12 +340,13 @@ def check_table(
 
 
 def _check_rows(array: Table, row_name: Callable[[tuple[int, ...]], str]) -> Table:
-    bad = ~((array >= 0) & (array <= 1 + ROW_SUM_TOLERANCE))
+    slack = ROW_SUM_TOLERANCE + 1e-9  # of decimal numbers written as doubles
+    bad = ~((array >= 0) & (array <= 1 + slack))
     if bad.any():
         place = tuple(int(k) for k in np.argwhere(bad)[0])
         raise InputError(f"{row_name(place[:-1])} holds {array[place]}, which is not a probability")
     sums = array.sum(axis=-1, keepdims=True)
-    bad = np.abs(sums[..., 0] - 1) > ROW_SUM_TOLERANCE
+    bad = np.abs(sums[..., 0] - 1) > slack
     if bad.any():
         row = tuple(int(k) for k in np.argwhere(bad)[0])
         raise InputError(f"{row_name(row)} sums to {sums[row][0]:.6g}, not 1")
@@ -330,20 +362,23 @@ def _check_distribution(what: str, joint: Table) -> Table:
     return _check_rows(joint.reshape(-1), lambda row: what).reshape(joint.shape)
 
 
-def _check_words(what: str, words: Sequence[str]) -> None:
-    if not words:
+def check_names(what: str, names: Sequence[str]) -> None:
+    """Raise `InputError` unless there are names, all of them printable and none twice."""
+    if not names:
         raise InputError(f"{what}: at least one is needed, found none")
     seen = set()
-    for word in words:
-        if not isinstance(word, str) or not word.strip() or not word.isprintable():
-            raise InputError(f"{what}: a name must be printable text, got {word!r}")
-        if word in seen:
-            raise InputError(f"{what}: the name {word!r} stands twice; names must be unique")
-        seen.add(word)
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InputError(f"{what}: a name must be printable text, got {shown(name)}")
+        if name in seen:
+            raise InputError(f"{what}: the name {shown(name)} stands twice; names must be unique")
+        seen.add(name)
 
 
 def _check_acyclic(names: Sequence[str], parents: Sequence[Sequence[int]]) -> None:
     for child, above in enumerate(parents):
+        if not all(0 <= parent < len(names) for parent in above):
+            raise InputError(f"node {names[child]!r} has a parent that is not a node: {above}")
         if len(set(above)) != len(above):
             raise InputError(f"node {names[child]!r} has the same parent twice")
     try:
@@ -357,7 +392,7 @@ def _as_array(what: str, table: ArrayLike) -> Table:
     try:
         # A copy: the caller's array stays the caller's.
         array = np.array(table, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{what} must be an array of numbers") from None
     if array.size > MAX_TABLE_CELLS:
         raise TooLargeError(f"{what} has {array.size} cells; at most {MAX_TABLE_CELLS} are taken")

@@ -15,10 +15,18 @@ import tempfile
 from pathlib import Path
 
 from voilattice.bif import parse_bif, to_bif
-from voilattice.errors import InputError, TooLargeError, located
+from voilattice.errors import InputError, TooLargeError, within
 from voilattice.network import Network
 
-__all__ = ["MAX_NETWORK_BYTES", "READABLE", "WRITABLE", "read_network", "write_network"]
+__all__ = [
+    "MAX_NETWORK_BYTES",
+    "NAMELESS",
+    "READABLE",
+    "WRITABLE",
+    "read_network",
+    "read_text",
+    "write_network",
+]
 
 MAX_NETWORK_BYTES = 100_000_000
 
@@ -45,7 +53,10 @@ NAMELESS = (".uai",)
 # pyAgrum reads about 1 MB a second at worst; what takes this long hangs.
 SECONDS = 20.0
 SECONDS_PER_MB = 5.0
-MEMORY_BYTES = 8 << 30
+READER_MEMORY_BYTES = 8 << 30
+
+# -P: the current folder is not searched for modules, so nothing that lies there is run.
+_READER = (sys.executable, "-P", "-m", "voilattice._pyagrum_reader")
 
 
 def read_network(path: str | Path, *, max_bytes: int = MAX_NETWORK_BYTES) -> Network:
@@ -59,7 +70,7 @@ def read_network(path: str | Path, *, max_bytes: int = MAX_NETWORK_BYTES) -> Net
         The file has more than `max_bytes` bytes; it is not opened then.
     """
     path = Path(path)
-    with located(str(path)):
+    with within(str(path)):
         extension = _known_extension(path, READABLE)
         try:
             size = path.stat().st_size
@@ -71,12 +82,18 @@ def read_network(path: str | Path, *, max_bytes: int = MAX_NETWORK_BYTES) -> Net
             if not path.is_file():
                 raise InputError("this is not a file")
             if extension == ".bif":
-                return parse_bif(path.read_text(encoding="utf-8"))
+                return parse_bif(read_text(path))
+            return _read_with_pyagrum(path, extension, size)
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}") from None
-        except UnicodeDecodeError as error:
-            raise InputError(f"not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-        return _read_with_pyagrum(path, extension, size)
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a UTF-8 file, with or without a byte order mark."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
 def write_network(network: Network, path: str | Path) -> None:
@@ -87,7 +104,7 @@ def write_network(network: Network, path: str | Path) -> None:
     network, that is an `InputError` and no file is left behind. (UAI keeps no names at all.)
     """
     path = Path(path)
-    with located(str(path)):
+    with within(str(path)):
         extension = _known_extension(path, WRITABLE)
         try:
             if extension == ".bif":
@@ -99,6 +116,8 @@ def write_network(network: Network, path: str | Path) -> None:
 
 
 def _known_extension(path: Path, known: tuple[str, ...]) -> str:
+    if "\0" in str(path):
+        raise InputError("a file name holds no NUL character")
     extension = path.suffix.lower()
     if extension == ".pkl":
         raise InputError("a pickle runs the code it holds when it is opened; use .bif instead")
@@ -118,14 +137,7 @@ def _read_with_pyagrum(path: Path, extension: str, size: int) -> Network:
         limit = SECONDS + SECONDS_PER_MB * size / 1e6
         try:
             child = subprocess.run(
-                [
-                    sys.executable,
-                    "-m",
-                    "voilattice._pyagrum_reader",
-                    source,
-                    result,
-                    str(MEMORY_BYTES),
-                ],
+                [*_READER, source, result, str(READER_MEMORY_BYTES)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -158,10 +170,16 @@ def _write_with_pyagrum(network: Network, path: Path, extension: str) -> None:
         draft = Path(folder, f"network.{PYAGRUM_FORMATS[extension]}")
         try:
             pyagrum.saveBN(network.to_pyagrum(), str(draft))
-            copy = read_network(draft)
-        except (pyagrum.GumException, InputError) as error:
+        except pyagrum.GumException as error:
             raise InputError(
                 f"{extension} cannot hold this network ({_first_sentence(str(error))}); write .bif"
+            ) from None
+        try:
+            copy = read_network(draft)
+        except InputError:
+            raise InputError(
+                f"{extension} cannot hold a name of this network: what pyAgrum wrote cannot be "
+                f"read again; write .bif"
             ) from None
         if extension not in NAMELESS:
             for name, states in zip(network.names, network.states, strict=True):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,15 +22,16 @@ from voilattice.costs import (
     CostMatrix,
     CostModel,
     FeatureCosts,
+    check_amount,
     check_monotone,
     cost_matrix,
     scaled_costs,
 )
-from voilattice.errors import InputError, UnknownNameError, located, nearest
+from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, nearest, shown
 from voilattice.inference import prior, scaled_joint_table
 from voilattice.network import Network, Table
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "impossible"]
 
 Misclassification: TypeAlias = (
     CostMatrix | Sequence[Sequence[float]] | Mapping[str, Mapping[str, float]] | tuple[str, float]
@@ -52,11 +53,22 @@ class Problem:
     evidence: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     cost_check: CostCheck = field(init=False)
+    _places: dict[str, int] = field(init=False)  # of each feature, in the problem's order
 
     def __post_init__(self) -> None:
+        matrix = _as_matrix(self.misclassification) + 0.0  # no -0.0: equal problems hash alike
+        matrix.setflags(write=False)
+        object.__setattr__(self, "misclassification", matrix)
         with located("network.target"):
             self.network.index(self.target)
         self._check_features()
+        object.__setattr__(self, "_places", {name: k for k, name in enumerate(self.features)})
+        if not isinstance(self.costs, CostModel):
+            raise InputError(
+                f"must be prices or an object with a method cost(features, evidence), "
+                f"got {shown(self.costs)}",
+                "costs",
+            )
         if isinstance(self.costs, FeatureCosts):
             self._check_feature_costs(self.costs)
         self._check_misclassification()
@@ -65,11 +77,8 @@ class Problem:
                 self._check_observation(feature, state)
         with located("evidence"):
             self.check_possible(self.evidence)
-        matrix = np.array(self.misclassification, dtype=np.float64)
-        matrix.setflags(write=False)
         states = {name: self.states(name) for name in self.features}
         for name, value in (
-            ("misclassification", matrix),
             ("evidence", MappingProxyType(dict(self.evidence))),
             ("cost_check", check_monotone(self.costs, states, self.evidence)),
         ):
@@ -109,6 +118,12 @@ class Problem:
         >>> round(evi(p, {"test"}), 6)
         70.0
         """
+        if not isinstance(network, Network):
+            raise InputError(
+                f"must be a voilattice.Network, got {shown(network)}; "
+                f"Network.from_pyagrum and Network.from_pgmpy make one of theirs",
+                "network",
+            )
         with located("network.target"):
             node = network.index(target)
         if features is None:
@@ -140,7 +155,7 @@ class Problem:
     def hidden(self) -> tuple[str, ...]:
         """The nodes that are neither target nor feature."""
         return tuple(
-            name for name in self.network.names if name != self.target and name not in self.features
+            name for name in self.network.names if name != self.target and name not in self._places
         )
 
     @property
@@ -157,9 +172,9 @@ class Problem:
     def feature_mask(self, features: Iterable[str]) -> int:
         """Return a set of features as a bitmask: bit k stands for the k-th feature."""
         mask = 0
-        for feature in features:
+        for feature in _names(features):
             self._check_feature(feature)
-            mask |= 1 << self.features.index(feature)
+            mask |= 1 << self._places[feature]
         return mask
 
     def feature_names(self, mask: int) -> frozenset[str]:
@@ -168,6 +183,10 @@ class Problem:
 
     def known(self, evidence: Mapping[str, str] | None) -> dict[str, str]:
         """Return the problem's own evidence together with `evidence`, checked."""
+        if not isinstance(evidence, Mapping | None):
+            raise InputError(
+                f"evidence must be a mapping such as {{'X1': 'T'}}, got {shown(evidence)}"
+            )
         for feature, state in (evidence or {}).items():
             self._check_observation(feature, state)
             if feature in self.evidence:
@@ -177,7 +196,7 @@ class Problem:
     def acquirable(self, features: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
         """Return `features` as a set, once each of them is a feature and not yet known."""
         chosen: set[str] = set()
-        for feature in features:
+        for feature in _names(features):
             self._check_feature(feature)
             if feature in known:
                 raise InputError(f"{feature!r} is known already ({known[feature]!r})")
@@ -194,8 +213,7 @@ class Problem:
     def check_possible(self, known: Mapping[str, str]) -> None:
         """Raise `InputError` when P(e) = 0."""
         if known and not scaled_joint_table(self.network, [], self.node_states(known)).table > 0:
-            given = ", ".join(f"{name}={state}" for name, state in known.items())
-            raise InputError(f"{given} is impossible: its probability is 0 in this network")
+            raise impossible(known)
 
     # -- checks
 
@@ -213,10 +231,10 @@ class Problem:
     def _check_feature(self, name: str) -> None:
         if name == self.target:
             raise InputError(f"{name!r} is the target, not a feature")
-        if name not in self.features:
+        if name not in self._places:
             if name in self.network.names:
                 raise InputError(f"{name!r} is hidden: it is not one of the features")
-            raise UnknownNameError(f"no feature {name!r}{nearest(name, self.features)}")
+            raise UnknownNameError(f"no feature {shown(name)}{nearest(name, self.features)}")
 
     def _check_observation(self, feature: str, state: str) -> None:
         self._check_feature(feature)
@@ -228,7 +246,7 @@ class Problem:
                 self._check_feature(feature)
         for feature in self.features:
             if feature not in costs.prices:
-                raise InputError(f"costs.{feature}: every feature needs a price >= 0, found none")
+                raise InputError("every feature needs a price >= 0, found none", f"costs.{feature}")
         for place, group in enumerate(costs.groups):
             with located(f"groups[{place}].features"):
                 for feature in group.features:
@@ -249,13 +267,7 @@ class Problem:
         for i, predicted in enumerate(self.classes):
             for j, actual in enumerate(self.classes):
                 with located(f"misclassification.{predicted}.{actual}"):
-                    if not np.isfinite(cost[i, j]):
-                        raise InputError(f"must be finite, got {cost[i, j]}")
-                    if cost[i, j] < 0:
-                        raise InputError(
-                            f"must be >= 0, got {cost[i, j]:g} (adding one amount to every "
-                            f"prediction of actual {actual} changes no decision)"
-                        )
+                    check_amount(float(cost[i, j]))
 
     # -- comparing and printing
 
@@ -277,6 +289,10 @@ class Problem:
         return hash(
             (self._key(), frozenset(self.evidence.items()), self.misclassification.tobytes())
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        evidence = dict(self.evidence)
+        return Problem, (*self._key()[:3], self.costs, self.misclassification, evidence, self.title)
 
     def __repr__(self) -> str:
         return (
@@ -307,7 +323,25 @@ def _cost_matrix(given: Misclassification, network: Network, target: int) -> Cos
         if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
             kind, expected = given
             return scaled_costs(kind, expected, prior(network, target).tolist())
-        try:
-            return np.array(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError("must be a matrix of numbers [predicted][actual]") from None
+    return _as_matrix(given)
+
+
+def _as_matrix(given: object) -> CostMatrix:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            "must be a matrix of numbers [predicted][actual]", "misclassification"
+        ) from None
+
+
+def _names(features: Iterable[str]) -> Iterable[str]:
+    if isinstance(features, str):
+        raise InputError(f"a set of features is wanted, got the text {shown(features)}")
+    return features
+
+
+def impossible(known: Mapping[str, str]) -> VoilatticeError:
+    """Return the error for evidence of probability 0."""
+    given = ", ".join(f"{name}={state}" for name, state in known.items())
+    return InputError(f"{given} is impossible: its probability is 0 in this network")

@@ -8,15 +8,24 @@ name of a built-in problem; `write_problem` writes a folder that reads back as a
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from voilattice.costs import ConditionalCost, FeatureCosts, Group
-from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, nearest
+from voilattice.errors import (
+    InputError,
+    TooLargeError,
+    UnknownNameError,
+    located,
+    nearest,
+    shown,
+    within,
+)
 from voilattice.network import Network
-from voilattice.network_files import read_network, write_network
+from voilattice.network_files import NAMELESS, read_network, read_text, write_network
 from voilattice.problem import Misclassification, Problem
 
 __all__ = ["FILE_NAME", "builtin_problems", "load_problem", "write_problem"]
@@ -47,14 +56,15 @@ def load_problem(path_or_name: str | Path) -> Problem:
         with resources.as_file(folder) as path:
             return _load_file(path / FILE_NAME)
     path = Path(path_or_name)
-    if path.is_dir():
+    with within(shown(str(path_or_name))), _file_errors("read"):
+        is_folder, exists = path.is_dir(), path.exists()
+    if is_folder:
         path /= FILE_NAME
-    elif not path.exists() and not path.suffix and len(path.parts) == 1:
-        names = builtin_problems()
-        raise UnknownNameError(
-            f"{str(path_or_name)!r} is neither a file nor a built-in problem "
-            f"({', '.join(names)}){nearest(str(path_or_name), names)}"
-        )
+        if not path.exists():
+            raise InputError(f"{path.parent}: the folder holds no {FILE_NAME}")
+    elif not exists and path.name == str(path_or_name) and not path.suffix:
+        near = nearest(path.name, builtin_problems())
+        raise UnknownNameError(f"{shown(path.name)} is neither a file nor a built-in problem{near}")
     return _load_file(path)
 
 
@@ -72,37 +82,59 @@ def write_problem(problem: Problem, folder: str | Path, *, network: str = "netwo
 
     folder = Path(folder)
     path = folder / FILE_NAME
-    if not isinstance(problem.costs, FeatureCosts):
-        raise InputError(
-            f"{path}: costs of type {type(problem.costs).__name__} cannot be written; "
-            f"only FeatureCosts can"
-        )
-    if path.exists():
-        raise InputError(f"{path}: is there already; choose another folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_network(problem.network, folder / network)
-        path.write_bytes(tomli_w.dumps(_document(problem, problem.costs, network)).encode())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    with within(str(path)):
+        if not isinstance(problem.costs, FeatureCosts):
+            raise InputError(
+                f"costs of type {type(problem.costs).__name__} cannot be written; "
+                f"only FeatureCosts can"
+            )
+        if Path(network).name != network or Path(network).suffix in NAMELESS:
+            raise InputError(
+                f"the network's file must be a plain name in a format that keeps names, "
+                f"got {shown(network)}"
+            )
+        for file in (path, folder / network):
+            if file.exists():
+                raise InputError(f"{file.name} is there already; choose another folder")
+        with _file_errors("written"):
+            folder.mkdir(parents=True, exist_ok=True)
+            write_network(problem.network, folder / network)
+            path.write_bytes(tomli_w.dumps(_document(problem, problem.costs, network)).encode())
     return path
 
 
+@contextmanager
+def _file_errors(done: str) -> Iterator[None]:
+    """Turn what the system says of a file into an `InputError`."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot be {done}: {error.strerror or error}") from None
+    except ValueError as error:
+        if isinstance(error, InputError | TooLargeError):
+            raise
+        raise InputError(f"cannot be {done}: {error}") from None  # a NUL in a file name
+
+
 def _load_file(path: Path) -> Problem:
-    with located(str(path)):
-        try:
-            if (size := path.stat().st_size) > MAX_PROBLEM_BYTES:
+    with within(str(path)):
+        with _file_errors("read"):
+            size = path.stat().st_size
+            # A pipe or a device could be waited for, or read, for ever.
+            if not path.is_file():
+                raise InputError("this is not a file")
+            if size > MAX_PROBLEM_BYTES:
                 raise TooLargeError(
                     f"the file has {size} bytes; a problem file may have at most "
                     f"{MAX_PROBLEM_BYTES}"
                 )
-            document = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror or error}") from None
-        except UnicodeDecodeError as error:
-            raise InputError(f"not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+            text = read_text(path)
+        try:
+            document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"not valid TOML: {error}") from None
+        except ValueError:
+            raise InputError("not valid TOML: a number has thousands of digits") from None
         except RecursionError:
             raise InputError("not valid TOML: it is nested too deeply") from None
         return _problem(document, path.parent)
@@ -139,10 +171,14 @@ def _problem(document: Mapping[str, Any], folder: Path) -> Problem:
 
 def _network(section: Mapping[str, Any], folder: Path) -> Network:
     if ("file" in section) == ("joint" in section):
-        raise InputError("must have either file or joint")
+        raise InputError(
+            "needs either file or joint, " + ("not both" if "file" in section else "found none")
+        )
     if "file" in section:
         file = _expect(section["file"], str, "file")
         with located("file"):
+            if not file:
+                raise InputError("must name a file, got ''")
             return read_network(folder / file)
     joint = _expect(section["joint"], dict, "joint")
     with located("joint"):
@@ -175,6 +211,8 @@ def _conditional_costs(entries: Any) -> Iterable[ConditionalCost]:
 
 
 def _misclassification(section: Mapping[str, Any]) -> Misclassification:
+    if not section:
+        raise InputError("must hold the matrix, or kind and expected", "misclassification")
     # The rows of a matrix are tables, so classes may be called kind or expected too.
     scaled = [key for key in ("kind", "expected") if not isinstance(section.get(key, {}), dict)]
     if not scaled:
@@ -215,12 +253,10 @@ def _check_keys(
 ) -> None:
     for key in section:
         if key not in known:
-            raise UnknownNameError(
-                f"{key}: unknown key{nearest(key, known)}; known are {', '.join(known)}"
-            )
+            raise UnknownNameError(f"unknown key{nearest(key, known)}", key)
     for key in required:
         if key not in section:
-            raise InputError(f"{key}: is missing")
+            raise InputError("is missing", key)
 
 
 _WANTED = {str: "text", dict: "a table", list: "a list", float: "a number"}
@@ -230,8 +266,12 @@ _T = TypeVar("_T")
 def _expect(value: Any, kind: type[_T], place: str) -> _T:
     """Return `value` when it is of that kind (an integer is a number too), else say so."""
     if not isinstance(value, int | float if kind is float else kind) or isinstance(value, bool):
-        shown = repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:37]}..."
-        raise InputError(f"{place}: must be {_WANTED[kind]}, got {shown}")
+        # As it stands in the file: not as Python writes it.
+        is_plain = isinstance(value, str | int | float | list | dict) and not isinstance(
+            value, bool
+        )
+        found = shown(value) if is_plain else str(value).lower()
+        raise InputError(f"must be {_WANTED[kind]}, got {found}", place)
     return cast(_T, value)
 
 

@@ -18,15 +18,13 @@ reference that every faster engine is tested against.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from voilattice.costs import CostMatrix
-from voilattice.errors import InputError
-from voilattice.inference import MEMORY_BYTES, scaled_joint_table
+from voilattice.costs import CostMatrix, priced
+from voilattice.inference import scaled_joint_table
 from voilattice.network import Table
-from voilattice.problem import Problem
+from voilattice.problem import Problem, impossible
 
 __all__ = ["Value", "benefit", "cost", "emc", "evi", "expected_emc", "posterior", "value"]
 
@@ -47,8 +45,6 @@ def value(
     problem: Problem,
     features: Iterable[str],
     evidence: Mapping[str, str] | None = None,
-    *,
-    memory_bytes: int = MEMORY_BYTES,
 ) -> Value:
     """Return EMC, EVI, cost and benefit of acquiring `features` together.
 
@@ -56,8 +52,11 @@ def value(
     ----------
     evidence
         What is known beside the problem's own evidence.
-    memory_bytes
-        Raise `TooLargeError` rather than use more memory than this for tables.
+
+    Raises
+    ------
+    TooLargeError
+        The tables would not fit the memory budget (`voilattice.inference.memory_limit`).
 
     >>> import voilattice
     >>> p = voilattice.load_problem("figure1")
@@ -67,13 +66,13 @@ def value(
     """
     known = problem.known(evidence)
     chosen = problem.acquirable(features, known)
-    table = _table(problem, chosen, known, memory_bytes)
+    table = _table(problem, chosen, known)
     probability = float(table.sum())
     now = expected_emc(table.sum(axis=tuple(range(1, table.ndim))), problem.misclassification)
     then = expected_emc(table, problem.misclassification)
     # Knowing more never raises the risk; a difference of rounding must not say it does.
     worth = max(now - then, 0.0) / probability
-    price = _price(problem, chosen, known)
+    price = priced(problem.costs, chosen, known)
     return Value(chosen, now / probability, then / probability, worth, price, worth - price)
 
 
@@ -107,12 +106,12 @@ def cost(
 ) -> float:
     """Return C(S | e): what acquiring `features` together costs."""
     known = problem.known(evidence)
-    return _price(problem, problem.acquirable(features, known), known)
+    return priced(problem.costs, problem.acquirable(features, known), known)
 
 
 def posterior(problem: Problem, evidence: Mapping[str, str] | None = None) -> dict[str, float]:
     """Return P(Y | e) by class."""
-    table = _table(problem, frozenset(), problem.known(evidence), MEMORY_BYTES)
+    table = _table(problem, frozenset(), problem.known(evidence))
     return dict(zip(problem.classes, (table / table.sum()).tolist(), strict=True))
 
 
@@ -124,24 +123,14 @@ def expected_emc(joint: Table, cost: CostMatrix) -> float:
     return float(risk.min(axis=0).sum())
 
 
-def _table(
-    problem: Problem, chosen: frozenset[str], known: Mapping[str, str], memory_bytes: int
-) -> Table:
+def _table(problem: Problem, chosen: frozenset[str], known: Mapping[str, str]) -> Table:
     """Return P(Y, S, e) up to a power of two, which no ratio of its entries shows."""
     names = [problem.target, *(name for name in problem.features if name in chosen)]
     table = scaled_joint_table(
         problem.network,
         [problem.network.index(name) for name in names],
         problem.node_states(known),
-        memory_bytes=memory_bytes,
     ).table
     if not table.any():
-        problem.check_possible(known)
+        raise impossible(known)
     return table
-
-
-def _price(problem: Problem, chosen: frozenset[str], known: Mapping[str, str]) -> float:
-    price = float(problem.costs.cost(chosen, known))
-    if not (math.isfinite(price) and price >= 0):
-        raise InputError(f"the cost of {sorted(chosen)} must be finite and >= 0, got {price}")
-    return price

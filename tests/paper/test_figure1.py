@@ -2,8 +2,9 @@
 
 import pytest
 
-from voilattice import load_problem, posterior, value
+from voilattice import load_problem, value
 from voilattice.costs import scaled_costs
+from voilattice.valuation import posterior
 
 PROBLEM = load_problem("figure1")
 

@@ -1,0 +1,217 @@
+"""How results look in a terminal: tables, amounts, progress.
+
+Names come from files, so nothing here takes them for markup; widths follow the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from voilattice.costs import TOLERANCE, FeatureCosts
+from voilattice.explanations import Explanation
+from voilattice.lattice import Lattice
+from voilattice.problem import Problem
+from voilattice.valuation import Value, emc
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+__all__ = [
+    "console",
+    "counted",
+    "print_explanation",
+    "print_json",
+    "print_lattice",
+    "print_problem",
+    "print_value",
+    "progress_line",
+    "table",
+]
+
+MAX_LISTED = 12
+QUIET_SECONDS = 1.0
+SECONDS_PER_LINE = 5.0
+
+
+def console() -> Console:
+    """Return a console as wide as the terminal, to which all text is plain."""
+    from rich.console import Console
+
+    # rich would take COLUMNS=0 at its word.
+    width = shutil.get_terminal_size((80, 24)).columns
+    return Console(markup=False, emoji=False, highlight=False, width=width)
+
+
+def table(*columns: str) -> Table:
+    """Return an empty table; the columns that begin with ``>`` hold numbers, aligned right."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for column in columns:
+        if column.startswith(">"):
+            made.add_column(column[1:], justify="right", no_wrap=True)
+        else:
+            made.add_column(column, overflow="fold")
+    return made
+
+
+def money(amount: float) -> str:
+    """Return an amount with two decimals, or with four digits where those would not do."""
+    size = abs(amount)
+    if size < TOLERANCE:
+        return "0.00"
+    return f"{amount:,.2f}" if 0.01 <= size < 1e12 else f"{amount:.4g}"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return ``1 node``, ``2 nodes``."""
+    return f"{n:,} {noun}{'s'[: n != 1]}"
+
+
+def listed(names: Iterator[str] | tuple[str, ...]) -> str:
+    """Return names with commas, and how many more there are where there are many."""
+    every = list(names)
+    more = len(every) - MAX_LISTED
+    return ", ".join(every[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def print_json(document: object) -> None:
+    """Print one JSON document on standard output."""
+    click.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
+    """Print what a problem holds."""
+    network, costs, now, prior = problem.network, problem.costs, emc(problem, given), problem.prior
+    assert isinstance(costs, FeatureCosts)  # problems come from files here
+    out = console()
+    out.print(problem.title or "Untitled problem", style="bold")
+    out.print(
+        f"A network of {counted(len(network), 'node')} and {counted(network.n_arcs, 'arc')}: "
+        f"the target, {counted(len(problem.features), 'feature')}, {len(problem.hidden)} hidden"
+        + (f" ({listed(problem.hidden)})." if problem.hidden else ".")
+    )
+    if known := problem.known(given):
+        out.print("Known: " + ", ".join(f"{name} = {state}" for name, state in known.items()))
+    out.print(f"Deciding now costs {money(now)} on average (EMC).\n")
+
+    features = table("feature", "states", ">price", "group")
+    group_of = {feature: group.name for group in costs.groups for feature in group.features}
+    for name in problem.features:
+        states = ", ".join(problem.states(name))
+        features.add_row(name, states, money(costs.prices[name]), group_of.get(name, ""))
+    out.print(features)
+    for group in costs.groups:
+        out.print(f"Group {group.name}: its first feature also pays {money(group.overhead)}, once.")
+    for entry in costs.conditional:
+        when = " and ".join(f"{name} = {state}" for name, state in entry.when)
+        out.print(f"{entry.feature} costs {money(entry.cost)} once {when} is known.")
+    out.print()
+
+    stakes = table(problem.target, *(f">if {actual}" for actual in problem.classes))
+    stakes.add_row("prior probability", *(f"{probability:.4g}" for probability in prior))
+    for predicted, row in zip(problem.classes, problem.misclassification, strict=True):
+        stakes.add_row(f"cost of saying {predicted}", *map(money, row))
+    out.print(stakes)
+
+
+def print_value(result: Value) -> None:
+    """Print what a set is worth."""
+    out = console()
+    names = ", ".join(sorted(result.features))
+    rows = table(f"acquire {names or 'nothing'}", ">")
+    rows.add_row("EMC now", money(result.emc))
+    rows.add_row("expected EMC after", money(result.expected_emc))
+    rows.add_row("EVI", money(result.evi))
+    rows.add_row("cost", money(result.cost))
+    rows.add_row("benefit", money(result.benefit), style="bold")
+    out.print(rows)
+    if names:
+        pays = "it pays" if result.benefit > TOLERANCE else "it does not pay"
+        out.print(
+            f"\nKnowing {names} takes {money(result.evi)} off the expected cost of deciding and "
+            f"costs {money(result.cost)}: {pays}."
+        )
+
+
+def print_lattice(lattice: Lattice, n_edges: int) -> None:
+    """Print the statistics of a lattice, as in Table 1 of the paper and level by level."""
+    from math import comb
+
+    out = console()
+    n, nodes = len(lattice.acquirable), len(lattice)
+    out.print(lattice.problem.title or "Untitled problem", style="bold")
+    if lattice.evidence:
+        out.print(f"Known: {', '.join(sorted(lattice.evidence))}")
+    rows = table("lattice", ">")
+    rows.add_row("acquirable features", f"{n:,}")
+    rows.add_row("all subsets", f"{lattice.n_subsets:,}" if n < 64 else f"2^{n}")
+    limit = "" if lattice.max_size is None else f" of at most {lattice.max_size} features"
+    rows.add_row(f"irreducible sets{limit}", f"{nodes:,}", style="bold")
+    if lattice.max_size is None:
+        rows.add_row("reduction", f"{100 * (1 - nodes / lattice.n_subsets):.3g} %")
+    rows.add_row("edges", f"{n_edges:,}")
+    rows.add_row("largest set", counted(len(lattice.level_sizes) - 1, "feature"))
+    out.print(rows)
+    out.print()
+    levels = table(">features", ">irreducible", ">all sets", ">share")
+    for size, count in enumerate(lattice.level_sizes):
+        every = comb(n, size)
+        levels.add_row(str(size), f"{count:,}", f"{every:,}", f"{100 * count / every:.3g} %")
+    out.print(levels)
+    core = ", ".join(sorted(lattice.markov_blanket)) or "nothing"
+    out.print(f"\nAcquirable core (the set of highest EVI): {core}")
+
+
+def print_explanation(explanation: Explanation) -> None:
+    """Print why a set is, or is not, in the lattice, and the constraints behind it."""
+    out = console()
+    for line in str(explanation).split("\n"):
+        out.print(line)
+    if explanation.members:
+        out.print()
+        rows = table("feature", "depends on the target", "here")
+        for member in explanation.members:
+            formula = "(too long to print)" if member.constraint is None else str(member.constraint)
+            when = formula if formula in ("always", "never") else f"if {formula}"
+            rows.add_row(member.feature, when, "yes" if member.depends else "no")
+        out.print(rows)
+
+
+@contextmanager
+def progress_line(describe: Callable[[int, int], str]) -> Iterator[Callable[[int, int], None]]:
+    """Return a function that shows progress on standard error, once it has taken a second.
+
+    In a terminal one line is rewritten; elsewhere a line is added every few seconds.
+    """
+    started = shown_at = time.monotonic()
+    terminal = sys.stderr.isatty()
+    written = 0
+
+    def report(first: int, second: int) -> None:
+        nonlocal shown_at, written
+        now = time.monotonic()
+        wait = 0.1 if terminal else SECONDS_PER_LINE
+        if now - started < QUIET_SECONDS or (written and now - shown_at < wait):
+            return
+        shown_at = now
+        line = describe(first, second)
+        sys.stderr.write(f"\r{line.ljust(written)}" if terminal else f"{line}\n")
+        sys.stderr.flush()
+        written = len(line)
+
+    try:
+        yield report
+    finally:
+        if terminal and written:
+            sys.stderr.write("\r" + " " * written + "\r")
