@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUN := .venv/.run
 DEV := .venv/.dev
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint bench clean
 
 demo: $(RUN)
 	@$(BIN)/voilattice show figure1
@@ -19,6 +19,9 @@ lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+bench: $(DEV)
+	$(BIN)/python benchmarks/lattice.py
 
 clean:
 	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

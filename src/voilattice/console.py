@@ -87,7 +87,7 @@ def listed(names: Iterator[str] | tuple[str, ...]) -> str:
 
 def print_json(document: object) -> None:
     """Print one JSON document on standard output."""
-    click.echo(json.dumps(document, indent=2, allow_nan=False))
+    click.echo(json.dumps(document, allow_nan=False))
 
 
 def print_problem(problem: Problem, given: Mapping[str, str]) -> None:

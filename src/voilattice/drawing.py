@@ -19,15 +19,17 @@ __all__ = ["MAX_DRAWN", "lattice_graphml", "lattice_html", "lattice_svg"]
 
 MAX_DRAWN = 400
 
-WIDTH = 1280
+MAX_WIDTH = 1280
+MIN_WIDTH = 520
 MARGIN = 24
 BAND_LABEL = 96  # room for "12 features" on the left
 BOX_HEIGHT = 26
 ROW_GAP = 14
 BAND_GAP = 46
-BOX_GAP = 10
+BOX_GAP = 14
 CHARACTER = 7.2  # of the 12 px type face, on average
-MAX_LABEL = 26
+MAX_LABEL = 60
+ROOM = MAX_WIDTH - 2 * MARGIN - BAND_LABEL - 10  # for the boxes of a row
 
 STYLE = """
 .voilattice { font: 12px system-ui, 'DejaVu Sans', sans-serif; background: #fff; }
@@ -64,7 +66,11 @@ def lattice_html(lattice: Lattice) -> str:
     """Return the lattice as a page without any outside part; a set under the pointer is traced."""
     title = escape(lattice.problem.title or "Lattice")
     n, subsets = len(lattice), lattice.n_subsets
-    known = ", ".join(sorted(lattice.evidence)) or "nothing"
+    known = (
+        f"given {', '.join(sorted(lattice.evidence))}"
+        if lattice.evidence
+        else "with nothing known yet"
+    )
     core = ", ".join(sorted(lattice.markov_blanket)) or "∅"
     drawn = _summary(lattice) if n > MAX_DRAWN else _diagram(lattice)
     hint = (
@@ -81,10 +87,10 @@ body {{ font: 15px/1.5 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; mar
 h1 {{ font-size: 1.4rem; margin: 0 0 .3rem; }}
 p {{ margin: .2rem 0; max-width: 70ch; }}
 .picture {{ overflow-x: auto; margin-top: 1rem; }}
-.picture svg {{ max-width: 100%; height: auto; min-width: 640px; }}
+.picture svg {{ display: block; }}
 </style></head><body>
 <h1>{title}</h1>
-<p>The value of information lattice given {escape(known)}: <b>{n:,}</b> irreducible sets of
+<p>The value of information lattice {escape(known)}: <b>{n:,}</b> irreducible sets among
 {subsets:,} ({_reduction(lattice)} fewer). Acquirable core: {escape(core)}.</p>
 <p>{hint}</p>
 <div class="picture">{drawn}</div>
@@ -114,22 +120,23 @@ def _diagram(lattice: Lattice) -> str:
         below[larger].append(smaller)
     levels = [list(lattice.level(size)) for size in range(len(lattice.level_sizes))]
     rows = _rows(levels, below)
+    widest = max(_row_width(row) for level in rows for row in level)
+    width = max(widest + 2 * MARGIN + BAND_LABEL + 10, MIN_WIDTH)
     boxes: dict[frozenset[str], _Box] = {}
     shapes: list[str] = []
     y = float(MARGIN)
     for size in reversed(range(len(levels))):
         height = len(rows[size]) * (BOX_HEIGHT + ROW_GAP) - ROW_GAP
         shapes.append(
-            f'<rect class="band" x="{MARGIN}" y="{y - 10:g}" width="{WIDTH - 2 * MARGIN}" '
+            f'<rect class="band" x="{MARGIN}" y="{y - 10:g}" width="{width - 2 * MARGIN:g}" '
             f'height="{height + 20:g}" rx="6"/>'
             f'<text class="size" x="{MARGIN + 10}" y="{y + 17:g}">{_features(size)}</text>'
         )
         for row in rows[size]:
-            x = BAND_LABEL + MARGIN + (_room() - _row_width(row)) / 2
+            x = MARGIN + BAND_LABEL + (width - 2 * MARGIN - BAND_LABEL - _row_width(row)) / 2
             for s in row:
-                width = _box_width(s)
-                boxes[s] = _Box(x + width / 2, y, width)
-                x += width + BOX_GAP
+                boxes[s] = _Box(x + _box_width(s) / 2, y, _box_width(s))
+                x += _box_width(s) + BOX_GAP
             y += BOX_HEIGHT + ROW_GAP
         y += BAND_GAP - ROW_GAP
     number = {s: k for k, s in enumerate(boxes)}
@@ -154,7 +161,7 @@ def _diagram(lattice: Lattice) -> str:
     y += 4
     legend = "thick border: no irreducible superset · coloured: the acquirable core"
     shapes.append(f'<text class="size" x="{MARGIN + 10}" y="{y:g}">{legend}</text>')
-    return _svg(shapes, y + MARGIN, f"The lattice: {len(boxes)} irreducible sets")
+    return _svg(shapes, width, y + MARGIN, f"The lattice: {len(boxes)} irreducible sets")
 
 
 def _rows(
@@ -171,13 +178,11 @@ def _rows(
         ordered = sorted(level, key=lambda s: (middle[s], sorted(s)))
         for k, s in enumerate(ordered):
             place[s] = (k + 0.5) / len(ordered)
-        n_rows = math.ceil(_row_width(ordered) / _room())
+        n_rows = math.ceil(_row_width(ordered) / ROOM)
         per_row = math.ceil(len(ordered) / n_rows)
         broken: list[list[frozenset[str]]] = [[]]
         for s in ordered:
-            if broken[-1] and (
-                len(broken[-1]) >= per_row or _row_width([*broken[-1], s]) > _room()
-            ):
+            if broken[-1] and (len(broken[-1]) >= per_row or _row_width([*broken[-1], s]) > ROOM):
                 broken.append([])
             broken[-1].append(s)
         rows.append(broken)
@@ -187,7 +192,7 @@ def _rows(
 def _summary(lattice: Lattice) -> str:
     sizes, n = lattice.level_sizes, len(lattice.acquirable)
     shapes: list[str] = []
-    room = _room() - 260
+    room = ROOM - 260
     most = max(math.comb(n, size) for size in range(len(sizes)))
 
     # Counts differ by powers of ten: a bar is as long as the logarithm of its count.
@@ -211,20 +216,17 @@ def _summary(lattice: Lattice) -> str:
     y += 14
     legend = "dark: irreducible sets · light: all sets of that size · lengths are logarithmic"
     shapes.append(f'<text class="size" x="{MARGIN}" y="{y:g}">{legend}</text>')
-    return _svg(shapes, y + MARGIN, f"The lattice by level: {len(lattice)} irreducible sets")
+    title = f"The lattice by level: {len(lattice)} irreducible sets"
+    return _svg(shapes, MAX_WIDTH, y + MARGIN, title)
 
 
-def _svg(shapes: Iterable[str], height: float, title: str) -> str:
+def _svg(shapes: Iterable[str], width: float, height: float, title: str) -> str:
     return (
         f'<svg class="voilattice" xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" height="{height:g}">'
+        f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">'
         f"<title>{escape(title)}</title><style>{STYLE}</style>"
         f'<rect width="100%" height="100%" fill="#fff"/>' + "\n".join(shapes) + "</svg>"
     )
-
-
-def _room() -> float:
-    return WIDTH - 2 * MARGIN - BAND_LABEL - 10
 
 
 def _row_width(row: Sequence[frozenset[str]]) -> float:
@@ -244,12 +246,13 @@ def _name(s: frozenset[str]) -> str:
 
 
 def _label(s: frozenset[str]) -> str:
-    """Return the names, or so much of each that the label keeps to `MAX_LABEL` where it can."""
+    """Return the names that fit, and how many more there are."""
     names = sorted(s)
-    if len(_name(s)) <= MAX_LABEL:
-        return _name(s)
-    room = max(MAX_LABEL // len(names) - 1, 2)
-    return " ".join(name if len(name) <= room else name[: room - 1] + "…" for name in names)
+    fitting = len(names)
+    while len(", ".join(names[:fitting])) > MAX_LABEL:
+        fitting -= 1
+    more = len(names) - fitting
+    return ", ".join([*names[:fitting], *([f"+ {more} more"] if more else [])]) or "∅"
 
 
 # Lights up a set with everything above and below it, along the edges.

@@ -250,9 +250,8 @@ class Graph:
         A node inside the walk blocks it if it is in B, unless the arrows meet there (a collider);
         a collider lets it pass if it, or a descendant of it, is in B or U.
 
-        A feature that is not reached is in no irreducible set S' ∪ B' with B' = B and S' ⊆ U: an
-        active path given less than B ∪ U is such a walk. That a feature which is reached is in
-        one, is proved in ``docs/lattice.md`` for B = E and checked by the tests in general.
+        By Theorem 2 of ``docs/lattice.md``, S can be extended by some of U to a set that is
+        irreducible given E iff all of S is reached with B = S ∪ E.
         """
         moral = _moral(self.parents)
         blocked = self._nodes(b)
