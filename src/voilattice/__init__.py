@@ -4,6 +4,7 @@ Given a Bayesian network, prices of features and costs of wrong decisions, voila
 of features exactly: the Value of Information Lattice of Bilgic and Getoor (JAIR 41, 2011).
 """
 
+from voilattice.best import best_set
 from voilattice.costs import FeatureCosts
 from voilattice.errors import VoilatticeError
 from voilattice.explanations import explain
@@ -21,6 +22,7 @@ __all__ = [
     "Problem",
     "VoilatticeError",
     "benefit",
+    "best_set",
     "cost",
     "emc",
     "evi",

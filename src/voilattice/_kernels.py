@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["fill_hash_table", "grow"]
+__all__ = ["fill_hash_table", "grow", "search", "walk_trie"]
 
 _WORD = np.uint64(64)
 _ONE = np.uint64(1)
@@ -155,3 +155,282 @@ def grow(
                 out[n_out] = t
                 n_out += 1
     return n_out
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _sum_out(
+    table: NDArray[np.float64],
+    out: NDArray[np.float64],
+    outer: int,
+    size: int,
+    inner: int,
+) -> None:
+    """Sum the middle axis of ``table[outer, size, inner]`` out, into `out`.
+
+    Half of all cells are summed where little is undecided, in very short runs: the two commonest
+    lengths are written out, so that the compiler can take many runs at once.
+    """
+    if size == 2 and inner == 2:
+        for o in range(outer):
+            out[2 * o] = table[4 * o] + table[4 * o + 2]
+            out[2 * o + 1] = table[4 * o + 1] + table[4 * o + 3]
+        return
+    if size == 2 and inner == 1:
+        for o in range(outer):
+            out[o] = table[2 * o] + table[2 * o + 1]
+        return
+    if inner == 1:
+        for o in range(outer):
+            total = table[o * size]
+            for b in range(1, size):
+                total += table[o * size + b]
+            out[o] = total
+        return
+    for o in range(outer):
+        here = out[o * inner : (o + 1) * inner]
+        start = o * size * inner
+        first = table[start : start + inner]
+        second = table[start + inner : start + 2 * inner]
+        for k in range(inner):
+            here[k] = first[k] + second[k]
+        for b in range(2, size):
+            more = table[start + b * inner : start + (b + 1) * inner]
+            for k in range(inner):
+                here[k] += more[k]
+
+
+@njit(cache=True, nogil=True, inline="always", fastmath={"reassoc", "nnan"})
+def _expected_emc(table: NDArray[np.float64], cost: NDArray[np.float64], cells: int) -> Any:
+    """Return the sum over s of min_i sum_j c_ij P(y_j, s), from ``table[y, s]``."""
+    n = cost.shape[0]
+    total = 0.0
+    if n == 2:
+        first, second = table[:cells], table[cells : 2 * cells]
+        c00, c01, c10, c11 = cost[0, 0], cost[0, 1], cost[1, 0], cost[1, 1]
+        for s in range(cells):
+            total += min(c00 * first[s] + c01 * second[s], c10 * first[s] + c11 * second[s])
+        return total
+    for s in range(cells):
+        least = np.inf
+        for i in range(n):
+            risk = 0.0
+            for j in range(n):
+                risk += cost[i, j] * table[j * cells + s]
+            least = min(least, risk)
+        total += least
+    return total
+
+
+@njit(cache=True, nogil=True)
+def walk_trie(
+    root: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    cost: NDArray[np.float64],
+    keys: NDArray[np.uint64],
+    found: NDArray[np.float64],
+    room: NDArray[np.float64],
+) -> int:
+    """Value the sets in `keys`, which ascend; return the number of cells that were summed.
+
+    A key holds a set's features, the first axis in the highest place, so that the sets without
+    the next feature stand before those with it. Tables are stacked in `room`: those without a
+    feature are made and walked first, on top of the table that those with it still need.
+    """
+    m = sizes.shape[0]
+    n = cost.shape[0]
+    # A frame: the sets [lo, hi), the next axis, where the table begins (-1: the root), its outer
+    # size (Y and what is kept), its inner size (what is undecided), and where room is free.
+    frames = np.empty((m + 2, 7), np.int64)
+    inner = 1
+    for axis in range(m):
+        inner *= sizes[axis]
+    frames[0, 0] = 0
+    frames[0, 1] = keys.shape[0]
+    frames[0, 2] = 0
+    frames[0, 3] = -1
+    frames[0, 4] = n
+    frames[0, 5] = inner
+    frames[0, 6] = 0
+    height = 1
+    n_cells = 0
+    while height:
+        height -= 1
+        lo, hi, axis, start, outer, inner, free = frames[height]
+        while axis < m:
+            bit = _ONE << np.uint64(m - 1 - axis)
+            if keys[lo] & bit:  # so do all the others
+                outer *= sizes[axis]
+                inner //= sizes[axis]
+                axis += 1
+                continue
+            if keys[hi - 1] & bit:
+                a, b = lo, hi  # the first set with the feature
+                while a < b:
+                    middle = (a + b) // 2
+                    if keys[middle] & bit:
+                        b = middle
+                    else:
+                        a = middle + 1
+                frames[height, 0] = a
+                frames[height, 1] = hi
+                frames[height, 2] = axis + 1
+                frames[height, 3] = start
+                frames[height, 4] = outer * sizes[axis]
+                frames[height, 5] = inner // sizes[axis]
+                frames[height, 6] = free
+                height += 1
+                hi = a
+            run = axis + 1  # the features that all of them lack are summed out at once
+            while run < m and not keys[hi - 1] & (_ONE << np.uint64(m - 1 - run)):
+                run += 1
+            block = 1
+            for k in range(axis, run):
+                block *= sizes[k]
+            axis = run
+            inner //= block
+            if block > 1:
+                table = root if start < 0 else room[start:]
+                _sum_out(table, room[free:], outer, block, inner)
+                n_cells += outer * block * inner
+                start = free
+                free += outer * inner
+        table = root if start < 0 else room[start:]
+        found[lo:hi] = _expected_emc(table, cost, outer // n)
+    return n_cells
+
+
+@njit(cache=True, inline="always")
+def _comes_first(a: Any, b: Any, places: NDArray[np.int64]) -> bool:
+    """Return whether a has the first feature, in the problem's order, that only one of them has."""
+    differ = a ^ b
+    first = places.shape[0]
+    winner = False
+    for axis in range(places.shape[0]):
+        bit = _ONE << np.uint64(axis)
+        if differ & bit and places[axis] < first:
+            first = places[axis]
+            winner = a & bit != 0
+    return winner
+
+
+@njit(cache=True, nogil=True)
+def search(
+    root: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    places: NDArray[np.int64],
+    cost: NDArray[np.float64],
+    now: float,
+    scale: float,
+    prices: NDArray[np.float64],
+    groups: NDArray[np.int64],
+    overheads: NDArray[np.float64],
+    frames: NDArray[np.int64],
+    keeps: NDArray[np.uint64],
+    amounts: NDArray[np.float64],
+    height: int,
+    best: NDArray[np.float64],
+    best_key: NDArray[np.uint64],
+    tolerance: float,
+    room: NDArray[np.float64],
+    quota: int,
+) -> tuple[int, int]:
+    """Go on with a branch and bound until `quota` cells are summed; return (height, evaluated).
+
+    A frame on the stack is a node (K, U): the features kept and those undecided, from the axis
+    frames[., 0] on. Its table over K ∪ U begins at frames[., 1] (-1: the root) with the outer size
+    frames[., 2] and the inner size frames[., 3]; room is free from frames[., 4]. keeps[.] is K,
+    amounts[., 0] what K costs and amounts[., 1] the expected EMC of K ∪ U. The best set so far is
+    best_key, with best = (benefit, number of features, cost).
+    """
+    m = sizes.shape[0]
+    n = cost.shape[0]
+    full = np.uint64(0)
+    for axis in range(m):
+        full |= _ONE << np.uint64(axis)
+    n_cells = 0
+    n_evaluated = 0
+    while height and n_cells < quota:
+        height -= 1
+        axis, start, outer, inner, free = frames[height]
+        kept = keeps[height]
+        spent, after = amounts[height]
+        bound = (now - after) * scale - spent
+        if bound < best[0] - tolerance or axis == m:
+            continue
+        if bound <= best[0] + tolerance and _count(kept) > best[1]:
+            continue  # it can only tie, with more features
+        size = sizes[axis]
+        bit = _ONE << np.uint64(axis)
+        group = groups[axis]
+        more = prices[axis]
+        if group >= 0 and not _touched(kept, groups, group):
+            more += overheads[group]
+        # The sets with the feature: the same table, dearer.
+        frames[height, 0] = axis + 1
+        frames[height, 1] = start
+        frames[height, 2] = outer * size
+        frames[height, 3] = inner // size
+        frames[height, 4] = free
+        keeps[height] = kept | bit
+        amounts[height, 0] = spent + more
+        amounts[height, 1] = after
+        height += 1
+        # The sets without it, looked at first.
+        inner //= size
+        if size > 1:
+            table = root if start < 0 else room[start:]
+            _sum_out(table, room[free:], outer, size, inner)
+            n_cells += outer * size * inner
+            start = free
+            free += outer * inner
+            after = _expected_emc(room[start:], cost, outer * inner // n)
+            n_evaluated += 1
+        whole = kept | (full & ~((bit << _ONE) - _ONE))
+        price = spent
+        for k in range(axis + 1, m):
+            price += prices[k]
+        for g in range(overheads.shape[0]):
+            if not _touched(kept, groups, g) and _touched(whole, groups, g):
+                price += overheads[g]
+        benefit = (now - after) * scale - price
+        size_of = _count(whole)
+        better = benefit > best[0] + tolerance
+        if not better and benefit >= best[0] - tolerance:
+            if size_of != best[1]:
+                better = size_of < best[1]
+            elif abs(price - best[2]) > tolerance:
+                better = price < best[2]
+            else:
+                better = _comes_first(whole, best_key[0], places)
+        if better:
+            best[0] = benefit
+            best[1] = size_of
+            best[2] = price
+            best_key[0] = whole
+        frames[height, 0] = axis + 1
+        frames[height, 1] = start
+        frames[height, 2] = outer
+        frames[height, 3] = inner
+        frames[height, 4] = free
+        keeps[height] = kept
+        amounts[height, 0] = spent
+        amounts[height, 1] = after
+        height += 1
+    return height, n_evaluated
+
+
+@njit(cache=True, inline="always")
+def _count(mask: Any) -> int:
+    n = 0
+    while mask:
+        mask &= mask - _ONE
+        n += 1
+    return n
+
+
+@njit(cache=True, inline="always")
+def _touched(mask: Any, groups: NDArray[np.int64], group: int) -> bool:
+    for axis in range(groups.shape[0]):
+        if groups[axis] == group and mask & (_ONE << np.uint64(axis)):
+            return True
+    return False

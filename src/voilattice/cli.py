@@ -16,21 +16,25 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from voilattice import __version__, console
+from voilattice.best import best_set
 from voilattice.costs import KINDS, FeatureCosts
 from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.explanations import explain
 from voilattice.growth import MAX_NODES
 from voilattice.inference import MEMORY_BYTES, memory_limit
 from voilattice.lattice import Lattice
+from voilattice.lattice_values import value_lattice
 from voilattice.problem import Problem
 from voilattice.problem_files import builtin_problems, load_problem
-from voilattice.valuation import emc, value
+from voilattice.valuation import Value, emc, value
 
 __all__ = ["main"]
 
 # `sets` is left out of the JSON of a lattice with more nodes.
 MAX_SETS_IN_JSON = 200_000
 MAX_LINE = 1000
+TOP_SETS = 10
+TIME_LIMIT = 30.0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -308,14 +312,7 @@ def value_command(
         console.print_value(result)
         return
     console.print_json(
-        {
-            "features": sorted(result.features),
-            "emc": result.emc,
-            "expected_emc": result.expected_emc,
-            "evi": result.evi,
-            "cost": result.cost,
-            "benefit": result.benefit,
-        }
+        _value_document(result) | {"emc": result.emc, "expected_emc": result.expected_emc}
     )
 
 
@@ -332,6 +329,9 @@ def value_command(
     metavar="N",
     help="Give up beyond N sets.",
 )
+@click.option(
+    "--values", is_flag=True, help=f"Value every set; show the {TOP_SETS} of highest benefit."
+)
 @click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it as SVG.")
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it as a page.")
 @click.option(
@@ -343,6 +343,7 @@ def lattice_command(
     as_json: bool,
     max_size: int | None,
     max_nodes: int,
+    values: bool,
     svg: str | None,
     html: str | None,
     graphml: str | None,
@@ -363,8 +364,14 @@ def lattice_command(
     for path, draw in drawers:
         if path is not None:
             _write(path, draw(lattice))
+    top: list[Value] = []
+    if values:
+        with console.progress_line(
+            lambda done, every: f"values: {done:,} of {every:,} sets"
+        ) as progress:
+            top = value_lattice(problem, given, lattice=lattice, progress=progress).top(TOP_SETS)
     if not as_json:
-        console.print_lattice(lattice, lattice.n_edges)
+        console.print_lattice(lattice, lattice.n_edges, top)
         return
     document: dict[str, Any] = {"nodes": len(lattice), "subsets": lattice.n_subsets}
     if len(lattice) <= MAX_SETS_IN_JSON:
@@ -378,7 +385,44 @@ def lattice_command(
     }
     if max_size is not None:
         document["max_size"] = max_size
+    if values:
+        document["values"] = [_value_document(entry) for entry in top]
     console.print_json(document)
+
+
+@cli.command()
+@_on_problem
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0),
+    default=TIME_LIMIT,
+    show_default=True,
+    metavar="SECONDS",
+    help="Stop then with the best set found and a bound.",
+)
+def best(problem: Problem, given: Mapping[str, str], as_json: bool, time_limit: float) -> None:
+    """Find the set of highest benefit (Equation 7)."""
+
+    def describe(evaluated: int, gap: float) -> str:
+        return f"best: {evaluated:,} sets valued, gap {gap:,.2f}"
+
+    with console.progress_line(describe) as progress:
+        found = best_set(problem, given, time_limit=time_limit, progress=progress)
+    if not as_json:
+        console.print_best(found)
+        return
+    console.print_json(
+        {
+            "features": sorted(found.features),
+            "evi": found.evi,
+            "cost": found.cost,
+            "benefit": found.benefit,
+            "optimal": found.optimal,
+            "bound": found.bound,
+            "evaluated": found.n_evaluated,
+            "sets": found.n_sets,
+        }
+    )
 
 
 @cli.command(name="explain")
@@ -426,6 +470,15 @@ def completion(shell: str) -> None:
     if shell == "bash":
         # Otherwise bash breaks X=v at the sign and completes neither side of it.
         click.echo("COMP_WORDBREAKS=${COMP_WORDBREAKS//=}")
+
+
+def _value_document(result: Value) -> dict[str, Any]:
+    return {
+        "features": sorted(result.features),
+        "evi": result.evi,
+        "cost": result.cost,
+        "benefit": result.benefit,
+    }
 
 
 def _write(path: str, text: str) -> None:

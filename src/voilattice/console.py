@@ -9,12 +9,13 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from voilattice.best import Best
 from voilattice.costs import TOLERANCE, FeatureCosts
 from voilattice.explanations import Explanation
 from voilattice.lattice import Lattice
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "console",
     "counted",
+    "print_best",
     "print_explanation",
     "print_json",
     "print_lattice",
@@ -144,8 +146,29 @@ def print_value(result: Value) -> None:
         )
 
 
-def print_lattice(lattice: Lattice, n_edges: int) -> None:
-    """Print the statistics of a lattice, as in Table 1 of the paper and level by level."""
+def print_best(found: Best) -> None:
+    """Print the set of highest benefit, and how sure that is."""
+    out = console()
+    names = ", ".join(sorted(found.features))
+    rows = table(f"best set: {names or 'none, decide now'}", ">")
+    rows.add_row("EVI", money(found.evi))
+    rows.add_row("cost", money(found.cost))
+    rows.add_row("benefit", money(found.benefit), style="bold")
+    rows.add_row("sets valued", f"{found.n_evaluated:,}")
+    if found.n_sets is not None:
+        rows.add_row("irreducible sets", f"{found.n_sets:,}")
+    out.print(rows)
+    if found.optimal:
+        out.print("\nNo set of features has a higher benefit.")
+    else:
+        out.print(
+            f"\nTime is up: the best set found so far. No set has a benefit above "
+            f"{money(found.bound)}; more time (--time-limit) narrows that down."
+        )
+
+
+def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
+    """Print the statistics of a lattice, as in Table 1 of the paper, and its best sets if given."""
     from math import comb
 
     out = console()
@@ -169,6 +192,13 @@ def print_lattice(lattice: Lattice, n_edges: int) -> None:
         every = comb(n, size)
         levels.add_row(str(size), f"{count:,}", f"{every:,}", f"{100 * count / every:.3g} %")
     out.print(levels)
+    if top:
+        out.print()
+        best = table("sets of highest benefit", ">EVI", ">cost", ">benefit")
+        for entry in top:
+            amounts = map(money, (entry.evi, entry.cost, entry.benefit))
+            best.add_row(", ".join(sorted(entry.features)) or "∅ (decide now)", *amounts)
+        out.print(best)
     core = ", ".join(sorted(lattice.markov_blanket)) or "nothing"
     out.print(f"\nAcquirable core (the set of highest EVI): {core}")
 
@@ -189,7 +219,9 @@ def print_explanation(explanation: Explanation) -> None:
 
 
 @contextmanager
-def progress_line(describe: Callable[[int, int], str]) -> Iterator[Callable[[int, int], None]]:
+def progress_line(
+    describe: Callable[[int, Any], str],
+) -> Iterator[Callable[[int, Any], None]]:
     """Return a function that shows progress on standard error, once it has taken a second.
 
     In a terminal one line is rewritten; elsewhere a line is added every few seconds.
@@ -198,7 +230,7 @@ def progress_line(describe: Callable[[int, int], str]) -> Iterator[Callable[[int
     terminal = sys.stderr.isatty()
     written = 0
 
-    def report(first: int, second: int) -> None:
+    def report(first: int, second: Any) -> None:
         nonlocal shown_at, written
         now = time.monotonic()
         wait = 0.1 if terminal else SECONDS_PER_LINE

@@ -43,6 +43,7 @@ __all__ = [
     "cost_matrix",
     "priced",
     "scaled_costs",
+    "set_costs",
 ]
 
 CostMatrix: TypeAlias = NDArray[np.float64]
@@ -177,6 +178,25 @@ class FeatureCosts:
             and not any(mate in evidence for mate in group.features)
         )
         return own + overheads
+
+
+def set_costs(
+    costs: CostModel, features: Sequence[str], rows: NDArray[np.uint64], evidence: Mapping[str, str]
+) -> NDArray[np.float64]:
+    """Return C(S | e) for many sets: rows of words, bit k for the k-th of `features`."""
+    member = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, : len(features)]
+    if not isinstance(costs, FeatureCosts):
+        names = np.array(features, dtype=object)
+        return np.array([priced(costs, frozenset(names[row > 0]), evidence) for row in member])
+    unknown = [k for k, name in enumerate(features) if name not in evidence]
+    prices = np.zeros(len(features))
+    prices[unknown] = [costs.price(features[k], evidence) for k in unknown]
+    total = member @ prices
+    for group in costs.groups:
+        if not any(mate in evidence for mate in group.features):
+            mates = [features.index(name) for name in group.features]
+            total += group.overhead * member[:, mates].any(axis=1)
+    return total
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ __all__ = [
     "is_separated",
     "markov_blanket",
     "relevant_features",
+    "separator",
 ]
 
 
@@ -122,6 +123,31 @@ def is_separated(
         return False
     moral = _moral(network.parents)
     return not moral.flood(first_nodes, nodes[2], second_nodes) & second_nodes
+
+
+def separator(
+    network: Network,
+    target: int,
+    features: Collection[int],
+    candidates: Collection[int],
+    given: Collection[int],
+) -> list[int]:
+    """Return some of `candidates`, which separate, that separate the target from the features.
+
+    None of them can be left out. All arguments are nodes; `given` is known.
+    """
+    moral = _moral(network.parents)
+    ends, known = (sum(1 << node for node in set(nodes)) for nodes in (features, given))
+    chosen = sum(1 << node for node in set(candidates)) & ~known
+
+    def separates(nodes: int) -> bool:
+        outside = ends & ~nodes & ~known
+        return not moral.flood(1 << target, nodes | known, outside) & outside
+
+    for node in bits(chosen):
+        if separates(chosen & ~(1 << node)):
+            chosen &= ~(1 << node)
+    return list(bits(chosen))
 
 
 def masks(problem: Problem, features: Iterable[str], evidence: Collection[str]) -> tuple[int, int]:

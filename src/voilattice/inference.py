@@ -30,6 +30,7 @@ __all__ = [
     "ScaledTable",
     "ancestors",
     "joint_table",
+    "memory_budget",
     "memory_limit",
     "prior",
     "scaled_joint_table",
@@ -70,6 +71,11 @@ class ScaledTable(NamedTuple):
 class _Factor(NamedTuple):
     nodes: tuple[int, ...]  # ascending; one axis of `scaled.table` each
     scaled: ScaledTable
+
+
+def memory_budget() -> int:
+    """Return the budget for tables, in bytes."""
+    return _memory_bytes.get()
 
 
 def joint_table(network: Network, keep: Sequence[int], evidence: Mapping[int, int]) -> Table:
@@ -208,7 +214,7 @@ def _elimination_order(
     largest, axes = max(largest, cells(neighbours)), max(axes, len(neighbours))
     needed = TABLES_AT_ONCE * largest * np.dtype(np.float64).itemsize
     needed_mib = rough(max(needed >> 20, 1))
-    if needed > (budget := _memory_bytes.get()) or axes > MAX_AXES:
+    if needed > (budget := memory_budget()) or axes > MAX_AXES:
         raise TooLargeError(
             f"exact inference would need a table over {axes} nodes, {needed_mib} MiB; "
             f"the budget is {MAX_AXES} nodes and {budget >> 20} MiB (--memory): raise it, ask for "

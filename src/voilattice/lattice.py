@@ -110,6 +110,16 @@ class Lattice:
         return tuple(map(len, self._levels))
 
     @property
+    def levels(self) -> tuple[Words, ...]:
+        """The sets with 0, 1, 2, ... features, as rows of words."""
+        return self._levels
+
+    @property
+    def rows(self) -> Words:
+        """All sets in order, as rows of words."""
+        return np.concatenate(self._levels)
+
+    @property
     def nbytes(self) -> int:
         """The memory that the sets take."""
         return sum(level.nbytes for level in self._levels)

@@ -1,0 +1,228 @@
+r"""EVI of many sets at once: tables flow down the lattice (paper, Section 3.2.3).
+
+The table of a set comes from the table of a superset by summing features out,
+
+    P(Y, S, e) = sum_x P(Y, S ∪ {X}, e),
+
+so one elimination serves many sets. The sets are walked as a trie: the features are decided one by
+one, kept or summed out, and all sets that agree so far share a table,
+
+    [Y] [features kept] [features undecided]        the next to be decided in the slowest place,
+
+which makes every sum one over long runs of memory. A set is a leaf, and its table gives
+sum_s P(s, e) EMC(e, s) in one pass. The tables on the way to a leaf shrink by half at least each
+time, so they need no more memory than the first one.
+
+The first table is one over all features of the sets only while that fits the memory budget and
+pays. Otherwise the sets are split by one feature, those with it and those without, and each *part*
+gets a table of its own. So memory is bounded by the budget and the largest set, never by the joint
+distribution over all features.
+
+Two engines walk the trie: a readable one in NumPy and a compiled one that uses several threads. The
+parts do not depend on the number of threads, and neither does any result.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.costs import CostMatrix
+from voilattice.errors import TooLargeError, UnknownNameError
+from voilattice.growth import ENGINES, Words
+from voilattice.inference import memory_budget, scaled_joint_table
+from voilattice.network import MAX_AXES, Table
+from voilattice.problem import Problem, impossible
+from voilattice.valuation import expected_emc
+
+__all__ = ["Root", "expected_emcs", "root_table"]
+
+# While an elimination runs, it holds three tables; while a trie is walked, the first table and one
+# of the same size for each thread.
+TABLES_AT_ONCE = 4
+
+# One elimination costs about as much as summing so many cells.
+CELLS_PER_ELIMINATION = 5_000_000
+
+# Below so much work the compiled engine takes longer to load than the NumPy one to finish.
+COMPILED_FROM_CELLS = 50_000_000
+CELLS_PER_SET = 20_000  # what a set costs NumPy beside its cells
+
+# The trie is cut at this depth into tasks for the threads.
+TASK_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A table P(Y, features, e) up to a power of two: Y slowest, then the features in order."""
+
+    table: Table  # flat
+    sizes: tuple[int, ...]  # the number of states of each feature
+    probability: float  # P(e), on the same scale
+
+
+def expected_emcs(
+    problem: Problem,
+    known: Mapping[str, str],
+    sets: Words,
+    *,
+    engine: str = "auto",
+    progress: Callable[[int, int], None] | None = None,
+) -> NDArray[np.float64]:
+    """Return sum_s P(s | e) EMC(e, s) for each of the sets.
+
+    Parameters
+    ----------
+    known
+        e: everything that is known, checked.
+    sets
+        Sets of unknown features, one row of words each.
+    engine
+        ``"python"`` (NumPy), ``"compiled"``, or ``"auto"``: by the estimated work.
+    progress
+        Called now and then with the number of sets done and of all sets.
+
+    Raises
+    ------
+    TooLargeError
+        The table of a single set does not fit the memory budget.
+    """
+    if engine not in ENGINES:
+        raise UnknownNameError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    member = _membership(sets, len(problem.features))
+    sizes = np.array([len(problem.states(name)) for name in problem.features], dtype=np.float64)
+    cells = len(problem.classes) * np.exp(member @ np.log(sizes))
+    if engine == "auto":
+        work = float(cells.sum()) + CELLS_PER_SET * len(sets)
+        engine = "compiled" if work > COMPILED_FROM_CELLS else "python"
+    walk = _walk_compiled if engine == "compiled" else _walk_numpy
+    result = np.empty(len(sets))
+    done = 0
+    for part, axes, root in _parts(problem, known, member, cells):
+        result[part] = walk(root, problem.misclassification, member[part][:, axes])
+        result[part] /= root.probability
+        done += len(part)
+        if progress is not None:
+            progress(done, len(sets))
+    return result
+
+
+def root_table(problem: Problem, known: Mapping[str, str], features: Sequence[int]) -> Root:
+    """Return P(Y, features, e) for features given by their numbers."""
+    network = problem.network
+    names = [problem.target, *(problem.features[k] for k in features)]
+    nodes = [network.index(name) for name in names]
+    table = scaled_joint_table(network, nodes, problem.node_states(known)).table
+    probability = float(table.sum())
+    if probability == 0:
+        raise impossible(known)
+    return Root(np.ascontiguousarray(table).reshape(-1), table.shape[1:], probability)
+
+
+def _membership(sets: Words, n: int) -> NDArray[np.bool_]:
+    """Return which feature is in which set: one row a set, one column a feature."""
+    bits = np.unpackbits(sets.view(np.uint8), axis=1, bitorder="little")
+    return bits[:, :n].astype(bool)
+
+
+def _parts(
+    problem: Problem,
+    known: Mapping[str, str],
+    member: NDArray[np.bool_],
+    cells: NDArray[np.float64],
+) -> Iterator[tuple[NDArray[np.intp], list[int], Root]]:
+    """Split the sets until the table over the features of each part fits, and pays."""
+    n_states = [len(problem.states(name)) for name in problem.features]
+    max_cells = memory_budget() // (TABLES_AT_ONCE * np.dtype(np.float64).itemsize)
+    stack = [np.arange(len(member))]
+    while stack:
+        part = stack.pop()
+        counts = member[part].sum(axis=0)
+        axes = _axes(counts, n_states)
+        needed = len(problem.classes) * math.prod(n_states[k] for k in axes)
+        pays = needed <= float(cells[part].sum()) + CELLS_PER_ELIMINATION
+        if len(part) == 1:
+            # It fits, or elimination says what to do.
+            yield part, axes, root_table(problem, known, axes)
+            continue
+        if needed <= max_cells and len(axes) < MAX_AXES and pays:
+            try:
+                root = root_table(problem, known, axes)
+            except TooLargeError:  # on the way to it
+                pass
+            else:
+                yield part, axes, root
+                continue
+        # The feature that splits most evenly; the sets without it lose it, and those with it keep
+        # company only with what goes together with it.
+        split = min(axes, key=lambda k: (abs(2 * counts[k] - len(part)), k))
+        with_it = member[part, split]
+        stack += [part[with_it], part[~with_it]]
+
+
+def _axes(counts: NDArray[np.intp], n_states: Sequence[int]) -> list[int]:
+    """Return the features that occur, the rarest first: summing them out early serves most sets."""
+    return sorted(np.flatnonzero(counts).tolist(), key=lambda k: (counts[k], -n_states[k], k))
+
+
+def _keys(member: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return each row as a number, the first column in the highest place."""
+    places = np.uint64(1) << np.arange(member.shape[1], dtype=np.uint64)[::-1]
+    return member.astype(np.uint64) @ places
+
+
+def _walk_numpy(root: Root, cost: CostMatrix, member: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return sum_s P(s, e) EMC(e, s) for each row, walking the trie."""
+    result = np.empty(len(member))
+    order = np.argsort(_keys(member), kind="stable")
+
+    def walk(table: Table, chosen: NDArray[np.intp], axis: int) -> None:
+        # table is [Y and what is kept, axis, what is undecided].
+        while axis < len(root.sizes):
+            keeps = member[chosen, axis]
+            kept = table.reshape(len(table) * root.sizes[axis], -1)
+            if not keeps.all():
+                dropped = table.reshape(len(table), root.sizes[axis], -1).sum(axis=1)
+                if not keeps.any():
+                    table, axis = dropped, axis + 1
+                    continue
+                walk(dropped, chosen[~keeps], axis + 1)
+            table, chosen, axis = kept, chosen[keeps], axis + 1
+        result[chosen] = expected_emc(table, cost)
+
+    if len(member):
+        walk(root.table.reshape(len(cost), -1), order, 0)
+    return result
+
+
+def _walk_compiled(root: Root, cost: CostMatrix, member: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Do the same with the compiled kernel, the parts of the trie shared among threads."""
+    from voilattice import _kernels
+
+    keys = _keys(member)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    found = np.empty(len(keys))
+    sizes = np.array(root.sizes, dtype=np.int64)
+    prefix = keys >> np.uint64(max(len(sizes) - TASK_DEPTH, 0))
+    cuts = [0, *(np.flatnonzero(np.diff(prefix)) + 1).tolist(), len(keys)]
+    tasks = [(lo, hi) for lo, hi in pairwise(cuts) if lo < hi]
+
+    def run(task: tuple[int, int]) -> None:
+        lo, hi = task
+        room = np.empty(len(root.table))
+        _kernels.walk_trie(root.table, sizes, cost, keys[lo:hi], found[lo:hi], room)
+
+    # A thread's own table must fit the budget too: `_parts` has counted two.
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, 2)) as pool:
+        list(pool.map(run, tasks))
+    result = np.empty(len(keys))
+    result[order] = found
+    return result
