@@ -22,6 +22,7 @@ lint: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python benchmarks/lattice.py
+	$(BIN)/python benchmarks/valuation.py
 
 clean:
 	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -62,10 +62,6 @@ class BruteForce:
         """The irreducible subsets C of S that separate Y from the rest of S."""
         return [c for c in self.subsets(s) if self.is_irreducible(c) and self.is_separated(c, s)]
 
-    def is_potentially_irreducible(self, s):
-        """Definition 4."""
-        return not self.is_irreducible(s) and any(s < t for t in self.irreducible_sets())
-
     def positivity(self, feature):
         """The features that can turn a feature from independent to dependent."""
         others = [f for f in self.free if f != feature]

@@ -110,7 +110,7 @@ FIGURE1 = ("value", "figure1", "--features")
             ("value", "figur1", "--features", "X1"),
             "'figur1' is neither a file nor a built-in problem (nearest: 'figure1')",
         ),
-        ((*FIGURE1, "X9"), "--features: no feature 'X9' (nearest: 'X2')"),
+        ((*FIGURE1, "X9"), "--features: no feature 'X9' (there are: X1, X2)"),
         ((*FIGURE1, "X1,X1"), "--features: 'X1' is asked for twice"),
         ((*FIGURE1, "X1", "--features", "X1"), "--features: 'X1' is asked for twice"),
         ((*FIGURE1, "Y"), "--features: 'Y' is the target, not a feature"),
@@ -389,7 +389,7 @@ def test_drawings_are_written_beside_the_statistics(run, tmp_path):
 def test_explain_in_words_and_as_json(run):
     status, out, _ = run("explain", "figure3", "--features", "X2,X4")
     assert status == 0
-    assert "X4 says nothing about Y unless X3 is known too." in out
+    assert "X4 says nothing about Y here; it would once X3 is known too." in out
     assert "¬X1" in out
     document = json.loads(run("explain", "figure3", "--features", "X2,X4", "--json")[1])
     assert document["irreducible"] is False

@@ -1,6 +1,5 @@
 import itertools
 
-import networkx
 import pytest
 from brute_force import BruteForce
 from hypothesis import given
@@ -142,12 +141,9 @@ def test_a_ladder_with_exponentially_many_paths_is_no_trouble():
     parents["X"] = ["A29", "B29"]
     hidden_between = structured(parents, features=["A00", "B00", "X"])
     assert str(dependency_constraint(hidden_between, "X")) == "¬A00 ∨ ¬B00"
-    graph = networkx.DiGraph((p, c) for c, above in parents.items() for p in above)
-    assert networkx.is_directed_acyclic_graph(graph)
 
 
-def test_a_formula_that_nobody_could_read_is_refused(monkeypatch):
-    monkeypatch.setattr(constraints, "MAX_TERMS", 3)
+def test_a_formula_that_nobody_could_read_is_refused():
     problem = structured({f"A{k}": ["Y", "X"] for k in range(5)})
-    with pytest.raises(TooLargeError, match="more than 3 alternatives"):
-        dependency_constraint(problem, "X")
+    with pytest.raises(TooLargeError, match="constraint of 'X': more than 3 alternatives: choose"):
+        dependency_constraint(problem, "X", max_terms=3)

@@ -23,8 +23,16 @@ def test_every_set_and_every_edge_is_drawn(problem):
     assert len(list(ET.fromstring(svg).iter(f"{SVG}line"))) == v.n_edges
 
 
-def test_boxes_do_not_overlap_and_stay_inside():
-    svg = ET.fromstring(lattice_svg(Lattice(load_problem("asia"))))
+@pytest.mark.parametrize(
+    "problem",
+    [
+        load_problem("asia"),
+        naive_bayes(7),  # bands of several rows
+        structured({f"{'long' * 30}{k}": ["Y"] for k in range(4)}),
+    ],
+)
+def test_boxes_do_not_overlap_and_stay_inside(problem):
+    svg = ET.fromstring(lattice_svg(Lattice(problem)))
     boxes = [
         tuple(float(box.get(key)) for key in ("x", "y", "width", "height"))
         for box in svg.iter(f"{SVG}rect")
@@ -54,6 +62,26 @@ def test_a_large_lattice_is_summed_up_by_level():
     assert "126 of 126 (100 %)" in "".join(svg.itertext())
 
 
+def test_a_cut_lattice_does_not_pretend_to_be_whole():
+    v = Lattice(load_problem("asia"), max_size=2)
+    page = lattice_html(v)
+    assert "<b>14</b> irreducible sets of at most 2 features" in page
+    assert "fewer" not in page
+    assert "thick border" not in page
+    whole = Lattice(load_problem("asia"), max_size=9)
+    assert "<b>36</b> irreducible sets among 64 (43.8 % fewer)" in lattice_html(whole)
+
+
+def test_counts_beyond_doubles_are_summed_up_too():
+    # One chain of colliders: 501 sets, and C(1200, 250) of all.
+    parents = {"C0": ["Y", "C1"]}
+    parents |= {f"C{k}": [f"C{k - 1}", f"C{k + 1}"] for k in range(2, 500, 2)}
+    parents |= {f"Z{k}": [] for k in range(700)}
+    v = Lattice(structured(parents), engine="compiled")
+    assert len(v) > MAX_DRAWN
+    assert "10^" in lattice_svg(v)
+
+
 def test_names_are_shown_as_text():
     problem = structured({"<script>": ["Y"], "a&b": ["Y"]})
     page = lattice_html(Lattice(problem))
@@ -72,7 +100,7 @@ def test_the_page_needs_nothing_from_outside():
 def test_graphml_is_the_lattice(tmp_path):
     v = Lattice(load_problem("figure3"))
     path = tmp_path / "v.graphml"
-    path.write_text(lattice_graphml(v))
+    path.write_text("".join(lattice_graphml(v)))
     graph = networkx.read_graphml(path)
     assert (graph.number_of_nodes(), graph.number_of_edges()) == (9, 12)
     labels = networkx.get_node_attributes(graph, "label")

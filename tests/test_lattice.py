@@ -1,5 +1,6 @@
 import itertools
 import math
+import tracemalloc
 
 import networkx
 import numpy as np
@@ -9,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import DATA, needs_data, problems
 
-from voilattice import Network, Problem, growth, load_problem, read_network
-from voilattice.errors import TooLargeError, UnknownNameError
+from voilattice import Network, Problem, growth, lattice, load_problem, read_network
+from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.independence import graph_of
 from voilattice.lattice import Lattice
 
@@ -150,8 +151,8 @@ def test_large_lattices_are_grown_by_the_compiled_engine(monkeypatch):
         "grow",
         lambda self, level, report: grown.append(len(level)) or original(self, level, report),
     )
-    assert len(Lattice(naive_bayes(15))) == 2**15
-    assert grown  # the levels in the middle need 6435 * 15 floods
+    assert len(Lattice(naive_bayes(14))) == 2**14
+    assert grown
     grown.clear()
     Lattice(naive_bayes(6))
     assert not grown
@@ -211,15 +212,46 @@ def test_progress_is_told_and_an_interrupt_leaves_nothing_behind(engine):
     assert len(Lattice(problem)) == 512
 
 
-def test_sets_take_few_bytes():
-    v = Lattice(naive_bayes(14))
-    assert v.nbytes <= 100 * len(v)
+def test_growing_takes_few_bytes_a_set():
+    problem = naive_bayes(17)
+    Lattice(naive_bayes(3), engine="compiled")  # load the engine
+    tracemalloc.start()
+    v = Lattice(problem, engine="compiled")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    portion = 8 * growth.FLOODS_AT_ONCE  # what one call of the kernel may write
+    assert peak - portion <= 100 * len(v)
+
+
+def test_a_cut_lattice_knows_no_roots_among_its_largest_sets():
+    problem = load_problem("figure3")
+    cut = Lattice(problem, max_size=2)
+    assert cut.is_cut
+    assert cut.roots == []
+    assert repr(cut) == "<Lattice: 7 irreducible sets of at most 2 features>"
+    whole = Lattice(problem, max_size=4)
+    assert not whole.is_cut
+    assert len(whole.roots) == 2
+    assert list(whole.level(9)) == []
+
+
+def test_a_large_lattice_is_not_given_to_networkx(monkeypatch):
+    monkeypatch.setattr(lattice, "MAX_NETWORKX", 8)
+    with pytest.raises(TooLargeError, match="9 sets; networkx would need gigabytes"):
+        Lattice(load_problem("figure3")).to_networkx()
 
 
 def test_what_is_not_a_node_is_named():
     v = Lattice(load_problem("figure3"))
-    with pytest.raises(UnknownNameError, match=r"\{X1, X2\} is not in the lattice"):
+    with pytest.raises(UnknownNameError, match=r"\{X1, X2\} is not in the lattice: it is not irr"):
         v.direct_subsets({"X1", "X2"})
+    with pytest.raises(UnknownNameError, match="it has more than 1 features"):
+        Lattice(v.problem, max_size=1).direct_subsets({"X1", "X3"})
+    with pytest.raises(UnknownNameError, match="X3 is known"):
+        Lattice(v.problem, ["X3"]).direct_subsets({"X3"})
+    for size in (-1, 2.5, "2"):
+        with pytest.raises(InputError, match="max_size must be a whole number >= 0, got"):
+            Lattice(v.problem, max_size=size)
     assert {"X9"} not in v
     assert "X1" not in v
     with pytest.raises(UnknownNameError, match="engine must be one of auto, python, compiled"):
@@ -245,6 +277,8 @@ def test_public_networks_have_lattices(name, target):
     assert max(map(len, v)) == 3
     brute = BruteForce(problem)
     rng = np.random.default_rng(3)
-    for _ in range(200):
-        s = frozenset(str(f) for f in rng.choice(features, 2, replace=False))
+    grown = list(v)
+    for size in (1, 2, 3) * 60:
+        s = frozenset(str(f) for f in rng.choice(features, size, replace=False))
         assert (s in v) == brute.is_irreducible(s)
+        assert brute.is_irreducible(grown[int(rng.integers(len(grown)))])

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from voilattice.costs import TOLERANCE, FeatureCosts, priced
 from voilattice.errors import TooLargeError, UnknownNameError
-from voilattice.growth import COMPILED_FROM_FLOODS, ENGINES
+from voilattice.growth import ENGINES
 from voilattice.independence import bits, graph_of, markov_blanket, separator
 from voilattice.inference import memory_budget, scaled_joint_table
 from voilattice.lattice import Lattice
@@ -54,10 +54,13 @@ __all__ = ["Best", "best_set"]
 CELLS_AT_ONCE = 200_000_000
 
 # A table over all features is made while it has no more cells than this. Beyond, many small tables
-# are searched sooner than few large ones: the nodes on top become more by far less than their tables
-# become smaller.
+# are searched sooner than few large ones: the nodes on top grow in number by far less than their
+# tables shrink.
 WHOLE_CELLS = 1 << 24
 SPLIT_CELLS = 1 << 19
+
+# The lattice is grown for its size where that takes no more floods.
+MAX_COUNTED_FLOODS = 50_000
 
 # Below so many cells in all tables of a problem NumPy is done before the compiled search is loaded.
 COMPILED_FROM_CELLS = 100_000
@@ -125,7 +128,7 @@ def best_set(
 def _count_sets(problem: Problem, known: Mapping[str, str]) -> int | None:
     """Return the size of the lattice when it is quickly grown."""
     n = graph_of(problem).relevant(problem.feature_mask(known)).bit_count()
-    if n << n >= COMPILED_FROM_FLOODS:
+    if n << n > MAX_COUNTED_FLOODS:
         return None
     return len(Lattice(problem, set(known) - set(problem.evidence)))
 

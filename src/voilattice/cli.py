@@ -351,19 +351,22 @@ def lattice_command(
     """Build the lattice of irreducible sets: statistics, and the graph if asked."""
     from voilattice import drawing
 
+    for file in filter(None, (svg, html, graphml)):
+        _check_writable(file)
+
     def describe(size: int, found: int) -> str:
         return f"lattice: {found:,} sets, growing those of {size} features"
 
     with console.progress_line(describe) as progress:
         lattice = Lattice(problem, given, max_size=max_size, max_nodes=max_nodes, progress=progress)
     drawers = (
-        (svg, drawing.lattice_svg),
-        (html, drawing.lattice_html),
-        (graphml, drawing.lattice_graphml),
+        (svg, lambda: [drawing.lattice_svg(lattice)]),
+        (html, lambda: [drawing.lattice_html(lattice)]),
+        (graphml, lambda: drawing.lattice_graphml(lattice)),
     )
     for path, draw in drawers:
         if path is not None:
-            _write(path, draw(lattice))
+            _write(path, draw())
     top: list[Value] = []
     if values:
         with console.progress_line(
@@ -448,7 +451,7 @@ def explain_command(
                     "feature": member.feature,
                     "depends": member.depends,
                     "constraint": None if member.constraint is None else str(member.constraint),
-                    "reason": member.reason,
+                    "reason": explanation.reason(member),
                 }
                 for member in explanation.members
             ],
@@ -481,8 +484,18 @@ def _value_document(result: Value) -> dict[str, Any]:
     }
 
 
-def _write(path: str, text: str) -> None:
+def _check_writable(path: str) -> None:
+    """Say now, and not after the work, that a file cannot be written."""
+    with within(path):
+        if Path(path).exists() and not Path(path).is_file():
+            raise InputError("cannot be written: this is not a file")
+        if not Path(path).parent.is_dir():
+            raise InputError("cannot be written: No such file or directory")
+
+
+def _write(path: str, text: Iterable[str]) -> None:
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(text)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -9,24 +9,24 @@ Here the walk from Y carries its condition with it, a pair (unknown, known) of f
 each node keeps only the conditions that no other implies. So the number of paths does not matter,
 only the number of conditions that differ. A walk that returns to a node adds nothing: an active
 walk exists iff an active path does. What arrives at X is reduced to prime implicants, and DC(X) is
-a smallest selection of them that a greedy search finds: ``¬X1``, ``X3 ∨ X5``, ``(¬X1 ∧ X3) ∨ X4``.
+a selection of them of which none can be left out: ``¬X1``, ``X3 ∨ X5``, ``(¬X1 ∧ X3) ∨ X4``.
 
 The *positivity* of DC(X) is the set of features that it asks to be known: X_j is in it iff for
 some Z, X depends on Y given Z ∪ {X_j} and not given Z.
 
 Definition 4. S is *potentially irreducible* if it is not irreducible but some larger set is. The
-test is exact (`Graph.is_extendable`); the one printed in the paper loses sets. The lattice is grown
-without it (`voilattice.lattice`): constraints are here to explain.
+test is exact (`Graph.is_extendable`). The lattice is grown without it (`voilattice.lattice`):
+constraints are here to explain.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from voilattice.errors import TooLargeError
+from voilattice.errors import TooLargeError, within
 from voilattice.independence import Graph, bits, graph_of, masks
 from voilattice.problem import Problem
 
@@ -78,7 +78,7 @@ class Constraint:
 
 
 def dependency_constraint(
-    problem: Problem, feature: str, evidence: Collection[str] = ()
+    problem: Problem, feature: str, evidence: Collection[str] = (), *, max_terms: int = MAX_TERMS
 ) -> Constraint:
     """Return DC(X): when X depends on the target, as a condition on the other known features.
 
@@ -93,9 +93,14 @@ def dependency_constraint(
     ----------
     evidence
         Features that are known: they do not appear in the condition.
+    max_terms
+        Raise `TooLargeError` when the condition has more alternatives than this, here or at a
+        node on the way.
     """
     x, e = masks(problem, [feature], evidence)
-    terms = _irredundant(_primes(_walk_terms(graph_of(problem), x.bit_length() - 1, e)))
+    with within(f"the dependency constraint of {feature!r}"):
+        terms = _walk_terms(graph_of(problem), x.bit_length() - 1, e, max_terms)
+        terms = _irredundant(_primes(terms, max_terms))
     names = problem.feature_names
     ordered = sorted(terms, key=lambda term: (term[0].bit_count() + term[1].bit_count(), term))
     return Constraint(tuple((names(needed), names(unknown)) for needed, unknown in ordered))
@@ -147,22 +152,20 @@ def perfect_ordering(problem: Problem, evidence: Collection[str] = ()) -> Orderi
 _Term = tuple[int, int]
 
 
-def _walk_terms(graph: Graph, x: int, e: int) -> set[_Term]:
+def _walk_terms(graph: Graph, x: int, e: int, max_terms: int) -> Collection[_Term]:
     """Return the conditions under which a walk from Y to feature x is active given E."""
-    children: list[list[int]] = [[] for _ in graph.parents]
-    for child, above in enumerate(graph.parents):
-        for parent in above:
-            children[parent].append(child)
+    children, ancestors = graph.moral.children, graph.moral.ancestors
     feature_of = {node: k for k, node in enumerate(graph.features)}
     end = graph.features[x]
     # What opens a collider: evidence below it does so by itself, else any feature below it. (Not X:
     # a collider above X leads down to X without having to be opened.)
     openers = []
     for node in range(len(graph.parents)):
-        below = sum(
-            1 << k for k, f in enumerate(graph.features) if graph.ancestors(f) >> node & 1
-        ) & ~(1 << x)
+        below = sum(1 << k for k, f in enumerate(graph.features) if ancestors[f] >> node & 1) & ~(
+            1 << x
+        )
         openers.append([0] if below & e else [1 << k for k in bits(below)])
+    useful = _leading_to(end, graph, openers)
     # A state is (node, whether the walk came down an arrow into it); it keeps the conditions that
     # no other condition at that state implies.
     start = (graph.target, False)
@@ -182,13 +185,31 @@ def _walk_terms(graph: Graph, x: int, e: int) -> set[_Term]:
             opened = [] if passing is None else [passing]
         steps += [((parent, False), after) for parent in graph.parents[node] for after in opened]
         for state, after in steps:
-            if state[0] != graph.target and _keep(kept.setdefault(state, set()), after):
+            if state in useful and _keep(kept.setdefault(state, set()), after, max_terms):
                 queue.append((state, after))
     arrived: set[_Term] = set()
     for came_down in (False, True):
         for term in kept.get((end, came_down), ()):
-            _keep(arrived, term)
+            _keep(arrived, term, max_terms)
     return arrived
+
+
+def _leading_to(end: int, graph: Graph, openers: Sequence[Sequence[int]]) -> set[tuple[int, bool]]:
+    """Return the states from which a walk can go on to `end` without coming back to Y."""
+    found = {(end, False), (end, True)}
+    stack = list(found)
+    while stack:
+        node, came_down = stack.pop()
+        if came_down:  # from a parent, reached either way
+            before = [(p, down) for p in graph.parents[node] for down in (False, True)]
+        else:  # from a child: reached upwards, or downwards where it can be opened
+            below = graph.moral.children[node]
+            before = [(c, False) for c in below] + [(c, True) for c in below if openers[c]]
+        for state in before:
+            if state not in found and state[0] not in (graph.target, end):
+                found.add(state)
+                stack.append(state)
+    return found
 
 
 def _through(term: _Term, feature: int | None, e: int) -> _Term | None:
@@ -206,24 +227,26 @@ def _implies(term: _Term, other: _Term) -> bool:
     return not (other[0] & ~term[0] or other[1] & ~term[1])
 
 
-def _keep(terms: set[_Term], new: _Term) -> bool:
+def _keep(terms: set[_Term], new: _Term, max_terms: int) -> bool:
     """Add a term unless one of `terms` is implied by it; drop those that imply it."""
     if any(_implies(new, term) for term in terms):
         return False
     terms.difference_update([term for term in terms if _implies(term, new)])
     terms.add(new)
-    if len(terms) > MAX_TERMS:
-        raise TooLargeError(f"the dependency constraint has more than {MAX_TERMS} alternatives")
+    if len(terms) > max_terms:
+        raise TooLargeError(
+            f"more than {max_terms} alternatives: choose fewer features, or give more evidence"
+        )
     return True
 
 
-def _primes(terms: Iterable[_Term]) -> set[_Term]:
+def _primes(terms: Iterable[_Term], max_terms: int) -> set[_Term]:
     """Return all prime implicants, by iterated consensus."""
     primes: set[_Term] = set()
     queue = list(terms)
     while queue:
         new = queue.pop()
-        if not _keep(primes, new):
+        if not _keep(primes, new, max_terms):
             continue
         for other in list(primes):
             clash = (new[0] & other[1]) | (new[1] & other[0])

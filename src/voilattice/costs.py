@@ -348,8 +348,8 @@ def check_amount(amount: object) -> float:
         raise InputError(f"must be a number >= 0, got {shown(amount)}")
     try:
         value = float(amount)
-    except OverflowError:
-        value = math.inf
+    except OverflowError:  # an integer of hundreds of digits
+        value = -1.0 if str(amount).startswith("-") else 2 * MAX_AMOUNT
     if not math.isfinite(value):
         raise InputError(f"must be finite, got {shown(amount)}")
     if value < 0:

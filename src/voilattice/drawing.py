@@ -9,10 +9,11 @@ summed up by a bar for each level.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from voilattice.errors import rough
 from voilattice.lattice import Lattice
 
 __all__ = ["MAX_DRAWN", "lattice_graphml", "lattice_html", "lattice_svg"]
@@ -29,6 +30,7 @@ BAND_GAP = 46
 BOX_GAP = 14
 CHARACTER = 7.2  # of the 12 px type face, on average
 MAX_LABEL = 60
+MAX_NAME = 28
 ROOM = MAX_WIDTH - 2 * MARGIN - BAND_LABEL - 10  # for the boxes of a row
 
 STYLE = """
@@ -65,7 +67,7 @@ def lattice_svg(lattice: Lattice) -> str:
 def lattice_html(lattice: Lattice) -> str:
     """Return the lattice as a page without any outside part; a set under the pointer is traced."""
     title = escape(lattice.problem.title or "Lattice")
-    n, subsets = len(lattice), lattice.n_subsets
+    n = len(lattice)
     known = (
         f"given {', '.join(sorted(lattice.evidence))}"
         if lattice.evidence
@@ -84,14 +86,14 @@ def lattice_html(lattice: Lattice) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 body {{ font: 15px/1.5 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; margin: 1.5rem; }}
-h1 {{ font-size: 1.4rem; margin: 0 0 .3rem; }}
-p {{ margin: .2rem 0; max-width: 70ch; }}
+h1 {{ font-size: 1.4rem; margin: 0 0 .3rem; overflow-wrap: anywhere; }}
+p {{ margin: .2rem 0; max-width: 70ch; overflow-wrap: anywhere; }}
 .picture {{ overflow-x: auto; margin-top: 1rem; }}
 .picture svg {{ display: block; }}
 </style></head><body>
 <h1>{title}</h1>
-<p>The value of information lattice {escape(known)}: <b>{n:,}</b> irreducible sets among
-{subsets:,} ({_reduction(lattice)} fewer). Acquirable core: {escape(core)}.</p>
+<p>The value of information lattice {escape(known)}: {_counted(lattice)}. Acquirable core:
+{escape(core)}.</p>
 <p>{hint}</p>
 <div class="picture">{drawn}</div>
 <script>{_TRACE}</script>
@@ -99,19 +101,30 @@ p {{ margin: .2rem 0; max-width: 70ch; }}
 """
 
 
-def lattice_graphml(lattice: Lattice) -> str:
-    """Return the lattice as GraphML: a node's label lists its features, its size counts them."""
-    import networkx
+def lattice_graphml(lattice: Lattice) -> Iterator[str]:
+    """Return the lattice as lines of GraphML, one after the other, so that memory does not grow.
 
-    graph = lattice.to_networkx()
-    labels = {s: ", ".join(sorted(s)) for s in graph}
-    networkx.set_node_attributes(graph, labels, "label")
-    ids = {s: f"n{k}" for k, s in enumerate(graph)}
-    return "\n".join(networkx.generate_graphml(networkx.relabel_nodes(graph, ids))) + "\n"
+    A node's label lists its features, its size counts them.
+    """
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    yield '<key id="label" for="node" attr.name="label" attr.type="string"/>\n'
+    yield '<key id="size" for="node" attr.name="size" attr.type="int"/>\n'
+    yield '<graph edgedefault="directed">\n'
+    for number, s in enumerate(lattice):
+        label = f'<data key="label">{escape(_name(s))}</data>'
+        yield f'<node id="n{number}">{label}<data key="size">{len(s)}</data></node>\n'
+    for above, below in lattice.numbered_edges():
+        yield f'<edge source="n{above}" target="n{below}"/>\n'
+    yield "</graph>\n</graphml>\n"
 
 
-def _reduction(lattice: Lattice) -> str:
-    return f"{100 * (1 - len(lattice) / lattice.n_subsets):.3g} %"
+def _counted(lattice: Lattice) -> str:
+    n = f"<b>{len(lattice):,}</b> irreducible sets"
+    if lattice.is_cut:
+        return f"{n} of at most {lattice.max_size} features"
+    fewer = 100 * (1 - len(lattice) / lattice.n_subsets)
+    return f"{n} among {lattice.n_subsets:,} ({fewer:.3g} % fewer)"
 
 
 def _diagram(lattice: Lattice) -> str:
@@ -159,7 +172,9 @@ def _diagram(lattice: Lattice) -> str:
             f'<text class="label" x="{box.x:.1f}" y="{box.y + 17:g}">{escape(_label(s))}</text></g>'
         )
     y += 4
-    legend = "thick border: no irreducible superset · coloured: the acquirable core"
+    marks = ["thick border: no irreducible superset"] if roots else []
+    marks += ["coloured: the acquirable core"] if core in boxes else []
+    legend = " · ".join(marks)
     shapes.append(f'<text class="size" x="{MARGIN + 10}" y="{y:g}">{legend}</text>')
     return _svg(shapes, width, y + MARGIN, f"The lattice: {len(boxes)} irreducible sets")
 
@@ -197,7 +212,7 @@ def _summary(lattice: Lattice) -> str:
 
     # Counts differ by powers of ten: a bar is as long as the logarithm of its count.
     def length(count: int) -> float:
-        return max(room * math.log1p(count) / math.log1p(most), 2)
+        return max(room * math.log(count + 1) / math.log(most + 1), 2)
 
     y = float(MARGIN)
     for size in reversed(range(len(sizes))):
@@ -210,7 +225,7 @@ def _summary(lattice: Lattice) -> str:
             f'<rect class="bar" x="{x}" y="{y:g}" width="{length(sizes[size]):.1f}" '
             f'height="{BOX_HEIGHT}" rx="3"/>'
             f'<text class="size" x="{x + length(every) + 10:.1f}" y="{y + 17:g}">'
-            f"{sizes[size]:,} of {every:,} ({100 * sizes[size] / every:.3g} %)</text>"
+            f"{sizes[size]:,} of {rough(every)} ({100 * sizes[size] / every:.3g} %)</text>"
         )
         y += BOX_HEIGHT + 8
     y += 14
@@ -247,7 +262,7 @@ def _name(s: frozenset[str]) -> str:
 
 def _label(s: frozenset[str]) -> str:
     """Return the names that fit, and how many more there are."""
-    names = sorted(s)
+    names = [name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…" for name in sorted(s)]
     fitting = len(names)
     while len(", ".join(names[:fitting])) > MAX_LABEL:
         fitting -= 1

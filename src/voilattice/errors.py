@@ -82,7 +82,7 @@ def within(holder: str) -> Iterator[None]:
 
 def nearest(name: object, names: Collection[str]) -> str:
     """Return ``" (nearest: 'x')"`` when one of `names` is close to `name`, else list a few."""
-    close = get_close_matches(name, names, n=1, cutoff=0.5) if isinstance(name, str) else ()
+    close = get_close_matches(name, names, n=1, cutoff=0.6) if isinstance(name, str) else ()
     if close:
         return f" (nearest: {close[0]!r})"
     return f" (there are: {', '.join(names)})" if 0 < len(names) <= MAX_LISTED else ""
@@ -96,4 +96,4 @@ def shown(value: object) -> str:
 
 def rough(number: int) -> str:
     """Return a count that may be too large for a float, or for a line."""
-    return str(number) if number < 10**12 else f"10^{math.log10(number):.0f}"
+    return f"{number:,}" if number < 10**12 else f"10^{math.log10(number):.0f}"

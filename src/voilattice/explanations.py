@@ -1,14 +1,17 @@
 """Why a set is, or is not, in the lattice, in words.
 
-A member X of S that does not depend on Y given the rest of S is there for one of three reasons:
-others of S stand between it and Y; nothing of S connects it with Y, but a further feature would;
-or it has no bearing on Y at all. The dependency constraint of X (`voilattice.constraints`) says
-which of these, in a formula; here the formula is turned into the sentence that fits this set.
+A member X of S either depends on Y given the rest of S, by itself or because others of S are known
+too; or it does not, for one of four reasons: others of S stand between it and Y; further features
+would have to be known as well; none could help while the others of S are known; or it has no
+bearing on Y at all. Each is decided by floods and walks (`voilattice.independence`), so sentences
+come at once on any network; the dependency constraint (`voilattice.constraints`) is given beside
+them where it is short.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
@@ -19,30 +22,66 @@ from voilattice.problem import Problem
 
 __all__ = ["Explanation", "Member", "explain"]
 
-# How many features an explanation adds at most, looking for a set that becomes irreducible.
-MAX_COMPLETION = 4
+# A formula with more alternatives is not shown.
+MAX_TERMS = 40
+
+# So many floods are spent to find all smallest completions; else one that is minimal has to do.
+MAX_FLOODS = 3_000
+MAX_PRINTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What one feature does in a set: whether it depends on the target there, and why not."""
+    """What one feature does in a set, and why.
+
+    `why` is ``"alone"`` or ``"through"``: it depends on the target by itself, or because `named`
+    are known too. Or it does not depend, and `why` is ``"screened"`` (once `named` are known),
+    ``"one"`` (it would once any one of `named` is known too), ``"all"`` (it would once all of
+    `named` are), ``"blocked"`` (no further feature helps while the others are known) or
+    ``"never"``.
+    """
 
     feature: str
-    depends: bool
+    why: str
+    named: frozenset[str]
     constraint: Constraint | None  # None: too long to be of use
-    reason: str
+
+    @property
+    def depends(self) -> bool:
+        """Whether it depends on the target given the rest of the set."""
+        return self.why in ("alone", "through")
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a set is, or is not, in the lattice."""
 
+    target: str
     features: frozenset[str]
     evidence: frozenset[str]
     irreducible: bool
     core: frozenset[str]
     members: tuple[Member, ...]
-    completions: tuple[frozenset[str], ...]  # smallest sets of features that make it irreducible
+    completions: tuple[frozenset[str], ...]  # sets of features that make it irreducible
+
+    def reason(self, member: Member) -> str:
+        """Return what a member does, as a sentence."""
+        x, y = member.feature, self.target
+        word = "or" if member.why == "one" else "and"
+        verb = "are" if word == "and" and len(member.named) > 1 else "is"
+        known = f"{_listed(member.named, word)} {verb} known"
+        alone = f"{x} depends on {y}" + (
+            ", and the others do not take its place." if len(self.features) > 1 else "."
+        )
+        return {
+            "alone": alone,
+            "through": f"{x} depends on {y} because {known} too.",
+            "screened": f"{x} adds nothing about {y} once {known}.",
+            "one": f"{x} says nothing about {y} here; it would once {known} too.",
+            "all": f"{x} says nothing about {y} here; it would once {known} too.",
+            "blocked": f"{x} says nothing about {y} while the others of this set are known.",
+            "never": f"{x} has no bearing on {y} at all.",
+        }[member.why]
 
     def __str__(self) -> str:
         name = f"{{{', '.join(sorted(self.features))}}}"
@@ -51,13 +90,17 @@ class Explanation:
             lines = [f"{name} is irreducible{known}: it is a node of the lattice."]
         else:
             lines = [f"{name} is not irreducible{known}: it is not in the lattice."]
-        lines += [f"- {member.reason}" for member in self.members]
+        lines += [f"- {self.reason(member)}" for member in self.members]
         if not self.irreducible:
-            core = f"{{{', '.join(sorted(self.core))}}}"
-            lines.append(f"Its core is {core}: worth exactly as much, and never dearer.")
-            if self.completions:
-                ways = [" and ".join(sorted(added)) for added in self.completions]
-                lines.append(f"It becomes irreducible by adding {'; or '.join(ways)}.")
+            if self.core:
+                lines.append(f"Its core is {{{', '.join(sorted(self.core))}}}: worth as much.")
+            else:
+                lines.append(f"It says nothing about {self.target}: its core is empty.")
+            ways = [_listed(added, "and") for added in self.completions[:MAX_PRINTED]]
+            more = len(self.completions) - len(ways)
+            if ways:
+                others = f"; or in {more} more ways" if more else ""
+                lines.append(f"It becomes irreducible by adding {'; or '.join(ways)}{others}.")
             else:
                 lines.append("No further feature would make it irreducible.")
         return "\n".join(lines)
@@ -72,8 +115,8 @@ def explain(
     >>> print(explain(voilattice.load_problem("figure3"), {"X2", "X4"}))
     {X2, X4} is not irreducible: it is not in the lattice.
     - X2 depends on Y, and the others do not take its place.
-    - X4 says nothing about Y unless X3 is known too.
-    Its core is {X2}: worth exactly as much, and never dearer.
+    - X4 says nothing about Y here; it would once X3 is known too.
+    Its core is {X2}: worth as much.
     It becomes irreducible by adding X3.
     """
     graph = graph_of(problem)
@@ -81,6 +124,7 @@ def explain(
     names = problem.feature_names
     irreducible = graph.is_irreducible(s, e)
     return Explanation(
+        problem.target,
         names(s),
         names(e),
         irreducible,
@@ -91,40 +135,32 @@ def explain(
 
 
 def _member(problem: Problem, graph: Graph, k: int, s: int, e: int) -> Member:
-    x, y = problem.features[k], problem.target
     others, free = s & ~(1 << k), graph.all & ~s & ~e
 
     def depends(rest: int) -> bool:
         return bool(graph.boundary(rest | e | 1 << k) >> k & 1)
 
-    def known(mask: int, word: str) -> str:
-        names = sorted(problem.feature_names(mask))
-        verb = "are" if word == "and" and len(names) > 1 else "is"
-        return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]])) + f" {verb} known"
+    def could_depend(undecided: int) -> bool:
+        return bool(graph.reachable(others | e | 1 << k, undecided) >> k & 1)
 
     if depends(others):
-        if not others:
-            reason = f"{x} depends on {y}."
-        elif depends(0):
-            reason = f"{x} depends on {y}, and the others do not take its place."
-        else:
-            reason = f"{x} depends on {y} because {known(_minimal(others, depends), 'and')} too."
+        why, named = ("alone", 0) if depends(0) else ("through", _minimal(others, depends))
     elif depends(0):
-        screen = _minimal(others, lambda rest: not depends(rest))
-        reason = f"{x} adds nothing about {y} once {known(screen, 'and')}."
+        why, named = "screened", _minimal(others, lambda rest: not depends(rest))
     elif helpers := sum(1 << h for h in bits(free) if depends(others | 1 << h)):
-        reason = f"{x} says nothing about {y} unless {known(helpers, 'or')} too."
-    elif graph.is_extendable(1 << k, e, others | free):
-        reason = f"{x} says nothing about {y} beside the others of this set."
+        why, named = "one", helpers
+    elif could_depend(free):
+        why, named = "all", _minimal(free, could_depend)
+    elif graph.relevant(e) >> k & 1:
+        why, named = "blocked", 0
     else:
-        reason = f"{x} has no bearing on {y} at all."
+        why, named = "never", 0
+    feature, known = problem.features[k], problem.feature_names(e) - {*problem.evidence}
     try:
-        constraint = dependency_constraint(
-            problem, x, problem.feature_names(e) - {*problem.evidence}
-        )
+        constraint = dependency_constraint(problem, feature, known, max_terms=MAX_TERMS)
     except TooLargeError:
         constraint = None
-    return Member(x, depends(others), constraint, reason)
+    return Member(feature, why, problem.feature_names(named), constraint)
 
 
 def _minimal(s: int, holds: Callable[[int], bool]) -> int:
@@ -136,12 +172,25 @@ def _minimal(s: int, holds: Callable[[int], bool]) -> int:
 
 
 def _completions(graph: Graph, s: int, e: int) -> list[int]:
-    """Return the smallest sets that make S irreducible when added, if there are small ones."""
+    """Return the smallest sets that make S irreducible when added, or one that is minimal."""
     free = graph.relevant(e) & ~s
     if not graph.is_extendable(s, e, free):
         return []
-    for size in range(1, MAX_COMPLETION + 1):
+    n, floods = free.bit_count(), 0
+    for size in range(1, n + 1):
+        floods += math.comb(n, size)
+        if floods > MAX_FLOODS:
+            break
         added = (sum(1 << k for k in ks) for ks in itertools.combinations(list(bits(free)), size))
         if found := [mask for mask in added if graph.is_irreducible(s | mask, e)]:
             return found
-    return []
+    # By the proof of Theorem 2 (docs/lattice.md) the features that are needed to reach all of S,
+    # none of which can be left out, make S irreducible.
+    return [_minimal(free, lambda rest: graph.is_extendable(s, e, rest))]
+
+
+def _listed(names: Collection[str], word: str) -> str:
+    ordered = sorted(names)
+    if len(ordered) < 2:
+        return "".join(ordered)
+    return f"{', '.join(ordered[:-1])} {word} {ordered[-1]}"

@@ -34,9 +34,9 @@ Progress: TypeAlias = Callable[[int, int], None]
 ENGINES = ("auto", "python", "compiled")
 MAX_NODES = 5_000_000
 
-# The compiled engine takes a second or two to load: as long as the Python one needs for this many
-# floods.
-COMPILED_FROM_FLOODS = 50_000
+# The compiled engine takes a second or two to load: as long as the Python one needs to flood about
+# this many nodes.
+COMPILED_FROM_NODES = 1_000_000
 
 # The compiled engine works in portions of about this many floods.
 FLOODS_AT_ONCE = 500_000
@@ -67,10 +67,11 @@ def grow_levels(
         return cached
     n_candidates = graph.relevant(evidence).bit_count()
     levels = [to_words([0], max(-(-len(graph.features) // 64), 1))]
-    total = 1
+    total, work = 1, 0
     grow = _grower(graph, evidence, compiled=engine == "compiled")
     while max_size is None or len(levels) <= max_size:
-        if engine == "auto" and len(levels[-1]) * n_candidates >= COMPILED_FROM_FLOODS:
+        work += len(levels[-1]) * n_candidates * len(graph.parents)
+        if engine == "auto" and work >= COMPILED_FROM_NODES:
             grow, engine = _grower(graph, evidence, compiled=True), "compiled"
         found = grow(levels[-1], _Reporter(len(levels), total, max_nodes, progress))
         if not len(found):
@@ -94,8 +95,8 @@ class _Reporter:
     def __call__(self, n_found: int) -> None:
         if self.n_before + n_found > self.max_nodes:
             raise TooLargeError(
-                f"more than {self.max_nodes} irreducible sets: {self.n_before} have up to "
-                f"{self.size - 1} features, and at least {n_found} have {self.size}; "
+                f"more than {self.max_nodes:,} irreducible sets: {self.n_before:,} have up to "
+                f"{self.size - 1} features, and at least {n_found:,} have {self.size}; "
                 f"keep to sets of at most {self.size - 1} (--max-size), raise the budget "
                 f"(--max-nodes), choose fewer features, or give more evidence"
             )
@@ -134,11 +135,11 @@ class _CompiledEngine:
     def __init__(self, graph: Graph, evidence: int) -> None:
         n = len(graph.parents)
         families = [[c, *graph.parents[c]] for c in range(n)]
-        containing = [[c for c in range(n) if node in families[c]] for node in range(n)]
+        containing = [list(bits(graph.moral.families_of[node])) for node in range(n)]
         known = [graph.features[k] for k in bits(evidence)]
         ancestors = np.zeros((n, n), dtype=np.uint8)
         for node in range(n):
-            ancestors[node, list(bits(graph.ancestors(node)))] = 1
+            ancestors[node, list(bits(graph.moral.ancestors[node]))] = 1
         blocked = np.zeros(n, dtype=np.uint8)
         blocked[known] = 1
         self._candidates = np.array(list(bits(graph.relevant(evidence))), dtype=np.int64)

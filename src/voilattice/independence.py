@@ -29,7 +29,7 @@ Hidden nodes need no special case: they are flooded, and never part of Z.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from voilattice.errors import InputError
@@ -38,6 +38,7 @@ from voilattice.problem import Problem
 
 __all__ = [
     "Graph",
+    "Moral",
     "acquirable_core",
     "bits",
     "boundary",
@@ -172,7 +173,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Moral:
+class Moral:
     """A directed graph, prepared for floods in the moral graph of any ancestral part of it.
 
     Two nodes are joined in the moral graph of A iff some node c of A has both in its *family*,
@@ -182,6 +183,7 @@ class _Moral:
     family: tuple[int, ...]  # family[c] = {c} and its parents
     families_of: tuple[int, ...]  # the c whose family holds a node: itself and its children
     ancestors: tuple[int, ...]  # of each node, itself included
+    children: tuple[tuple[int, ...], ...]
 
     def ancestral(self, nodes: int) -> int:
         found = 0
@@ -210,8 +212,12 @@ class _Moral:
 
 
 @lru_cache(maxsize=64)
-def _moral(parents: tuple[tuple[int, ...], ...]) -> _Moral:
+def _moral(parents: tuple[tuple[int, ...], ...]) -> Moral:
     n = len(parents)
+    children: list[list[int]] = [[] for _ in parents]
+    for child, above in enumerate(parents):
+        for parent in above:
+            children[parent].append(child)
     family = [1 << c | sum(1 << p for p in parents[c]) for c in range(n)]
     families_of = [0] * n
     ancestors = [0] * n
@@ -224,7 +230,7 @@ def _moral(parents: tuple[tuple[int, ...], ...]) -> _Moral:
             if not ancestors[c] >> node & 1:
                 ancestors[c] |= 1 << node
                 stack.extend(parents[node])
-    return _Moral(tuple(family), tuple(families_of), tuple(ancestors))
+    return Moral(tuple(family), tuple(families_of), tuple(ancestors), tuple(map(tuple, children)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,19 +243,16 @@ class Graph:
     parents: tuple[tuple[int, ...], ...]
     target: int
     features: tuple[int, ...]  # the node of each feature
+    moral: Moral = field(compare=False, repr=False)
 
     @property
     def all(self) -> int:
         """All features."""
         return (1 << len(self.features)) - 1
 
-    def ancestors(self, node: int) -> int:
-        """Return the ancestors of a node, itself included, as a bitmask of nodes."""
-        return _moral(self.parents).ancestors[node]
-
     def boundary(self, z: int) -> int:
         """Return ∂(Z)."""
-        touched = _moral(self.parents).flood(1 << self.target, self._nodes(z))
+        touched = self.moral.flood(1 << self.target, self._nodes(z))
         return sum(1 << k for k in bits(z) if touched >> self.features[k] & 1)
 
     def is_irreducible(self, s: int, e: int) -> bool:
@@ -279,13 +282,8 @@ class Graph:
         By Theorem 2 of ``docs/lattice.md``, S can be extended by some of U to a set that is
         irreducible given E iff all of S is reached with B = S ∪ E.
         """
-        moral = _moral(self.parents)
         blocked = self._nodes(b)
-        open_colliders = moral.ancestral(blocked | self._nodes(u))
-        children: list[list[int]] = [[] for _ in self.parents]
-        for child, above in enumerate(self.parents):
-            for parent in above:
-                children[parent].append(child)
+        open_colliders = self.moral.ancestral(blocked | self._nodes(u))
         # A state is (node, whether the walk came down an arrow into it).
         seen = {(self.target, False)}
         stack = [(self.target, False)]
@@ -294,7 +292,7 @@ class Graph:
             blocks = blocked >> node & 1
             steps: list[tuple[int, bool]] = []
             if not blocks:
-                steps += [(child, True) for child in children[node]]
+                steps += [(child, True) for child in self.moral.children[node]]
             if (open_colliders >> node & 1) if came_down else not blocks:
                 steps += [(parent, False) for parent in self.parents[node]]
             for step in steps:
@@ -315,4 +313,5 @@ def graph_of(problem: Problem) -> Graph:
         network.parents,
         network.index(problem.target),
         tuple(network.index(feature) for feature in problem.features),
+        _moral(network.parents),
     )

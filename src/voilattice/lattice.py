@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import UnknownNameError
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, shown
 from voilattice.growth import ENGINES, MAX_NODES, Progress, Words, grow_levels, to_mask, to_words
 from voilattice.independence import bits, graph_of, masks
 from voilattice.problem import Problem
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     import networkx
 
 __all__ = ["Lattice"]
+
+MAX_NETWORKX = 200_000
 
 
 class Lattice:
@@ -65,7 +67,7 @@ class Lattice:
     def __init__(
         self,
         problem: Problem,
-        evidence: Collection[str] = (),
+        evidence: Collection[str] | None = None,
         *,
         max_size: int | None = None,
         max_nodes: int = MAX_NODES,
@@ -74,9 +76,11 @@ class Lattice:
     ) -> None:
         if engine not in ENGINES:
             raise UnknownNameError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+        if max_size is not None and (not isinstance(max_size, int) or max_size < 0):
+            raise InputError(f"max_size must be a whole number >= 0, got {shown(max_size)}")
         self.problem = problem
         self.graph = graph_of(problem)
-        _, self._evidence = masks(problem, (), evidence)
+        _, self._evidence = masks(problem, (), evidence or ())
         self.max_size = max_size
         self._levels = grow_levels(
             self.graph,
@@ -124,14 +128,25 @@ class Lattice:
         """The memory that the sets take."""
         return sum(level.nbytes for level in self._levels)
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether `max_size` ended it: larger sets may exist."""
+        return len(self._levels) - 1 == self.max_size
+
     def __len__(self) -> int:
         return sum(self.level_sizes)
+
+    def __repr__(self) -> str:
+        cut = f" of at most {self.max_size} features" if self.is_cut else ""
+        return f"<Lattice: {len(self):,} irreducible sets{cut}>"
 
     def __iter__(self) -> Iterator[frozenset[str]]:
         return (s for size in range(len(self._levels)) for s in self.level(size))
 
     def level(self, size: int) -> Iterator[frozenset[str]]:
         """Return the sets with `size` features."""
+        if not 0 <= size < len(self._levels):
+            return iter(())
         return (self.problem.feature_names(to_mask(row)) for row in self._levels[size])
 
     def __contains__(self, features: object) -> bool:
@@ -155,9 +170,13 @@ class Lattice:
 
     @property
     def roots(self) -> list[frozenset[str]]:
-        """The sets that no other set of the lattice contains."""
+        """The sets that no other set of the lattice contains.
+
+        Where `max_size` cut the lattice, what lies above its largest sets is not known, and they
+        are left out.
+        """
         found = []
-        for size, level in enumerate(self._levels):
+        for size, level in enumerate(self._levels[: -1 if self.is_cut else None]):
             inner = np.zeros(len(level), dtype=bool)
             for _, below in self._edges_from(size + 1):
                 inner[below] = True
@@ -226,6 +245,11 @@ class Lattice:
         """Return the lattice as a networkx graph: frozensets of names, edges to direct subsets."""
         import networkx
 
+        if len(self) > MAX_NETWORKX:
+            raise TooLargeError(
+                f"{len(self):,} sets; networkx would need gigabytes for more than "
+                f"{MAX_NETWORKX:,}. Cut the lattice (max_size), or write GraphML, which is streamed"
+            )
         graph = networkx.DiGraph()
         graph.add_nodes_from((s, {"size": len(s)}) for s in self)
         graph.add_edges_from(self.edges())
@@ -250,7 +274,14 @@ class Lattice:
         mask = self.problem.feature_mask(features)
         if self._place(mask) is None:
             names = ", ".join(sorted(self.problem.feature_names(mask)))
-            raise UnknownNameError(f"{{{names}}} is not in the lattice: it is not irreducible")
+            known = ", ".join(sorted(self.problem.feature_names(mask & self._evidence)))
+            if known:
+                why = f"{known} is known"
+            elif self.is_cut and mask.bit_count() > len(self._levels) - 1:
+                why = f"it has more than {self.max_size} features"
+            else:
+                why = "it is not irreducible"
+            raise UnknownNameError(f"{{{names}}} is not in the lattice: {why}")
         return mask
 
     def _named(self, found: Iterable[int]) -> list[frozenset[str]]:
@@ -262,6 +293,16 @@ class Lattice:
         names = self.problem.feature_names
         levels = (self._levels[size] for size in sizes)
         return [names(to_mask(row)) for level in levels for row in level[condition(level)]]
+
+    def numbered_edges(self) -> Iterator[tuple[int, int]]:
+        """Return the edges between the numbers of the sets, in the order of the lattice."""
+        offset = 0
+        for size in range(1, len(self._levels)):
+            below_offset, offset = offset, offset + len(self._levels[size - 1])
+            for above, below in self._edges_from(size):
+                yield from zip(
+                    (above + offset).tolist(), (below + below_offset).tolist(), strict=True
+                )
 
     def _edges_from(self, size: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Return, feature by feature, the places of sets of `size` and of the same without it."""

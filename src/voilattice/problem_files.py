@@ -25,7 +25,7 @@ from voilattice.errors import (
     within,
 )
 from voilattice.network import Network
-from voilattice.network_files import NAMELESS, read_network, read_text, write_network
+from voilattice.network_files import NAMELESS, READABLE, read_network, read_text, write_network
 from voilattice.problem import Misclassification, Problem
 
 __all__ = ["FILE_NAME", "builtin_problems", "load_problem", "write_problem"]
@@ -129,6 +129,8 @@ def _load_file(path: Path) -> Problem:
                     f"{MAX_PROBLEM_BYTES}"
                 )
             text = read_text(path)
+        if path.suffix.lower() in READABLE:
+            raise InputError("this is a network; a problem file (TOML) that names it is wanted")
         try:
             document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:

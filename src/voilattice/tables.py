@@ -55,6 +55,9 @@ CELLS_PER_ELIMINATION = 5_000_000
 COMPILED_FROM_CELLS = 50_000_000
 CELLS_PER_SET = 20_000  # what a set costs NumPy beside its cells
 
+# Smaller tables are walked before a thread has started.
+CELLS_PER_THREAD = 1 << 16
+
 # The trie is cut at this depth into tasks for the threads.
 TASK_DEPTH = 3
 
@@ -220,9 +223,13 @@ def _walk_compiled(root: Root, cost: CostMatrix, member: NDArray[np.bool_]) -> N
         room = np.empty(len(root.table))
         _kernels.walk_trie(root.table, sizes, cost, keys[lo:hi], found[lo:hi], room)
 
-    # A thread's own table must fit the budget too: `_parts` has counted two.
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, 2)) as pool:
-        list(pool.map(run, tasks))
+    if len(root.table) < CELLS_PER_THREAD:
+        for task in tasks:
+            run(task)
+    else:
+        # A thread's own table must fit the budget too: `_parts` has counted two.
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, 2)) as pool:
+            list(pool.map(run, tasks))
     result = np.empty(len(keys))
     result[order] = found
     return result

@@ -1,0 +1,180 @@
+"""How fast a whole lattice is valued and the best set is found.
+
+    make bench
+
+Everything is measured side by side in this run; the ratios are what counts, not the seconds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pyagrum
+from random_problems import random_problem
+from timing import best_of
+
+from voilattice import FeatureCosts, Lattice, Problem, _kernels, best_set, tables
+from voilattice.inference import memory_limit
+from voilattice.lattice_values import value_lattice
+from voilattice.tables import expected_emcs
+
+
+def against_pyagrum() -> None:
+    problem = random_problem(10, 5, 0.35, max_states=3)
+    lattice = Lattice(problem)
+    states = [len(problem.states(f)) for f in problem.features]
+    value_lattice(problem, lattice=lattice, engine="compiled")  # load it
+    by_kernel = best_of(lambda: value_lattice(problem, lattice=lattice, engine="compiled"), 20)
+    by_numpy = best_of(lambda: value_lattice(problem, lattice=lattice, engine="python"), 20)
+    start = time.perf_counter()
+    theirs = evi_with_pyagrum(problem)
+    seconds = time.perf_counter() - start
+    values = value_lattice(problem, lattice=lattice)
+    worst = max(abs(theirs[s] - values.evi[k]) for k, s in enumerate(lattice))
+    print(
+        f"(a) 10 features of {min(states)} to {max(states)} states, {len(lattice)} irreducible sets"
+    )
+    print(f"    all of them, compiled engine (loaded)    {1e3 * by_kernel:10.2f} ms")
+    print(f"    all of them, NumPy engine                {1e3 * by_numpy:10.2f} ms")
+    print(f"    pyAgrum's LazyPropagation, 1,024 subsets {1e3 * seconds:10.0f} ms")
+    print(f"    ratio to the compiled engine             {seconds / by_kernel:10.0f}")
+    print(f"    ratio to the NumPy engine                {seconds / by_numpy:10.0f}")
+    print(f"    largest difference                       {worst:10.1e}")
+
+
+def evi_with_pyagrum(problem: Problem) -> dict[frozenset[str], float]:
+    """Return the EVI of every subset, from one joint posterior each."""
+    bn, cost = problem.network.to_pyagrum(), problem.misclassification
+    found = {}
+    for size in range(len(problem.features) + 1):
+        for s in itertools.combinations(problem.features, size):
+            engine = pyagrum.LazyPropagation(bn)
+            names = {problem.target, *s}
+            engine.addJointTarget(names)
+            engine.makeInference()
+            table = engine.jointPosterior(names)
+            axis = list(reversed(table.names)).index(problem.target)
+            joint = np.moveaxis(table.toarray(), axis, 0).reshape(len(cost), -1)
+            now, after = (cost @ joint.sum(axis=1)).min(), (cost @ joint).min(axis=0).sum()
+            found[frozenset(s)] = float(now - after)
+    return found
+
+
+def against_numpy_sum() -> None:
+    problem = random_problem(20, 1, 0.2)
+    rows = Lattice(problem).rows
+    member = tables._membership(rows, len(problem.features))
+    axes = tables._axes(member.sum(axis=0), [2] * len(problem.features))
+    root = tables.root_table(problem, {}, axes)
+    keys = np.sort(tables._keys(member[:, axes]))
+    found, room = np.empty(len(keys)), np.empty(len(root.table))
+    sizes = np.array(root.sizes, dtype=np.int64)
+    cost = problem.misclassification
+
+    def walk() -> int:
+        return int(_kernels.walk_trie(root.table, sizes, cost, keys, found, room))
+
+    cells = walk()
+    ours = cells / best_of(walk)
+    # As many cells as the walk reads, in portions that a machine can hold.
+    portion = np.random.default_rng(0).random(cells // 8)
+    theirs = 8 * len(portion) / best_of(lambda: [portion.sum() for _ in range(8)])
+    print(
+        f"(b) 20 binary features, {len(keys):,} irreducible sets, {cells / 1e6:,.0f} M cells summed"
+    )
+    print(f"    cells a second, one thread, every EVI included  {ours / 1e9:6.2f} G")
+    print(f"    what numpy.sum reads of an array of that size   {theirs / 1e9:6.2f} G")
+    print(f"    ratio                                           {ours / theirs:6.2f}")
+
+
+def within_budget() -> None:
+    print("(c) growth of the process while 78,362 sets are valued, by budget")
+    problem = random_problem(20, 1, 0.2)
+    rows = Lattice(problem).rows
+    expected_emcs(problem, {}, rows, engine="compiled")
+    for budget in (256, 64, 32):
+        with memory_limit(budget << 20):
+            seconds, peak = watched(lambda: expected_emcs(problem, {}, rows, engine="compiled"))
+        print(f"    budget {budget:3} MiB: it grew by {peak / 2**20:5.1f} MiB, {seconds:.2f} s")
+
+
+def watched(work: object) -> tuple[float, float]:
+    """Return the time and the growth of this process's memory while `work` runs."""
+    peak, done = 0, threading.Event()
+    start_bytes = resident_bytes()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.wait(0.002):
+            peak = max(peak, resident_bytes())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    start = time.perf_counter()
+    work()  # type: ignore[operator]
+    seconds = time.perf_counter() - start
+    done.set()
+    watcher.join()
+    return seconds, max(peak - start_bytes, 0)
+
+
+def resident_bytes() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def share_of_sets_valued() -> None:
+    print("(d) sets valued by best, of 78,362 irreducible ones, by price level")
+    problem = random_problem(20, 1, 0.2)
+    n_sets = len(Lattice(problem))
+    assert isinstance(problem.costs, FeatureCosts)
+    for factor in (0.03, 0.3, 3.0):
+        prices = {f: factor * p for f, p in problem.costs.prices.items()}
+        priced = replace(problem, costs=FeatureCosts(prices))
+        found = best_set(priced, engine="compiled")
+        seconds = best_of(lambda priced=priced: best_set(priced, engine="compiled"), 3)
+        share = 100 * found.n_evaluated / n_sets
+        print(
+            f"    prices x {factor:4}: best has {len(found.features):2} features; "
+            f"{found.n_evaluated:5,} valued, {share:.2f} %, {seconds:.2f} s"
+        )
+
+
+def growth() -> None:
+    print("(e) growth: time for all EVIs, by lattice")
+    print("    features      sets     M cells   seconds   ns a cell of the sets")
+    for n, seed in ((12, 3), (14, 5), (16, 4), (18, 8), (20, 4)):
+        problem = random_problem(n, seed, 0.25)
+        rows = Lattice(problem).rows
+        expected_emcs(problem, {}, rows, engine="compiled")
+        seconds = best_of(
+            lambda problem=problem, rows=rows: expected_emcs(problem, {}, rows, engine="compiled"),
+            3,
+        )
+        member = tables._membership(rows, n)
+        cells = float((2 * 2.0 ** member.sum(axis=1)).sum())
+        print(
+            f"    {n:8} {len(rows):9,} {cells / 1e6:11.1f} {seconds:9.3f} "
+            f"{1e9 * seconds / cells:15.2f}"
+        )
+
+
+def main() -> None:
+    """Run all of them."""
+    for measure in (
+        against_pyagrum,
+        against_numpy_sum,
+        within_budget,
+        share_of_sets_valued,
+        growth,
+    ):
+        measure()
+        print()
+
+
+if __name__ == "__main__":
+    main()
