@@ -122,3 +122,19 @@ def full_joint(network: Network) -> np.ndarray:
             parents = tuple(assignment[p] for p in network.parents[node])
             joint[assignment] *= table[(*parents, assignment[node])]
     return joint
+
+
+def damaged(draw: st.DrawFn, text: str, snippets: list[str], *, times: int = 3) -> str:
+    """The text cut off, with parts left out, repeated, or junk put in."""
+    for _ in range(draw(st.integers(1, times))):
+        place = draw(st.integers(0, len(text)))
+        match draw(st.integers(0, 3)):
+            case 0:
+                text = text[:place]
+            case 1:
+                text = text[:place] + text[place + draw(st.integers(1, 20)) :]
+            case 2:
+                text = text[:place] + draw(st.sampled_from(snippets)) + text[place:]
+            case 3:
+                text = text[:place] + text[place : place + 30] + text[place:]
+    return text

@@ -3,7 +3,7 @@ import pyagrum
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from strategies import networks
+from strategies import damaged, networks
 
 from voilattice import Network, VoilatticeError
 from voilattice.bif import parse_bif, to_bif
@@ -143,19 +143,8 @@ def test_a_table_that_would_not_fit_is_refused_before_it_is_made():
 @settings(max_examples=400)
 @given(st.data())
 def test_damaged_text_gives_a_network_or_a_clear_error(data):
-    text = SMALL
-    for _ in range(data.draw(st.integers(1, 4))):
-        place = data.draw(st.integers(0, len(text)))
-        match data.draw(st.integers(0, 3)):
-            case 0:
-                text = text[:place]
-            case 1:
-                text = text[:place] + text[place + data.draw(st.integers(1, 20)) :]
-            case 2:
-                snippets = ["{", "}", "(", ";", '"', "nan", "1e999", "-1", "\x00", "é", "/*", "[ 9"]
-                text = text[:place] + data.draw(st.sampled_from(snippets)) + text[place:]
-            case 3:
-                text = text[:place] + text[place : place + 30] + text[place:]
+    snippets = ["{", "}", "(", ";", '"', "nan", "1e999", "-1", "\x00", "é", "/*", "[ 9"]
+    text = damaged(data.draw, SMALL, snippets, times=4)
     try:
         result = str(parse_bif(text))
     except VoilatticeError as error:

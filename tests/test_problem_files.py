@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import problems
+from strategies import damaged, problems
 
 import voilattice
 from voilattice import VoilatticeError, load_problem, write_problem
@@ -355,19 +355,8 @@ def test_a_huge_problem_file_is_refused(tmp_path):
 @settings(max_examples=400)
 @given(st.data())
 def test_damaged_files_give_a_problem_or_a_clear_error(tmp_path_factory, data):
-    text = GOOD
-    for _ in range(data.draw(st.integers(1, 3))):
-        place = data.draw(st.integers(0, len(text)))
-        match data.draw(st.integers(0, 3)):
-            case 0:
-                text = text[:place]
-            case 1:
-                text = text[:place] + text[place + data.draw(st.integers(1, 12)) :]
-            case 2:
-                snippets = ["[", "]", "{", "=", '"', "nan", "1e999", "-1", "é", "true", "\n", "0.9"]
-                text = text[:place] + data.draw(st.sampled_from(snippets)) + text[place:]
-            case 3:
-                text = text[:place] + text[place : place + 30] + text[place:]
+    snippets = ["[", "]", "{", "=", '"', "nan", "1e999", "-1", "é", "true", "\n", "0.9"]
+    text = damaged(data.draw, GOOD, snippets)
     path = tmp_path_factory.getbasetemp() / "damaged.toml"
     path.write_text(text)
     try:
