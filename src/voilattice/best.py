@@ -48,7 +48,7 @@ from voilattice.problem import Problem
 from voilattice.tables import TABLES_AT_ONCE, Root, root_table
 from voilattice.valuation import expected_emc, value
 
-__all__ = ["Best", "best_set"]
+__all__ = ["Best", "best_in_table", "best_set"]
 
 # The compiled search is left after so many cells, to look at the clock and the keyboard.
 CELLS_AT_ONCE = 200_000_000
@@ -125,6 +125,30 @@ def best_set(
     )
 
 
+def best_in_table(
+    problem: Problem, known: Mapping[str, str], features: Sequence[int], root: Root
+) -> int:
+    """Return the best set of `features`, whose table is at hand, as a bitmask.
+
+    Parameters
+    ----------
+    features
+        The features of the axes of `root`, by their numbers.
+    """
+    search = _Search(problem, known, None, "auto", None)
+    places = [features.index(k) for k in sorted(features, key=search.decided_at)]
+    shape = (len(problem.classes), *root.sizes)
+    table = root.table.reshape(shape).transpose([0, *(1 + place for place in places)])
+    ordered = Root(
+        np.ascontiguousarray(table).reshape(-1),
+        tuple(root.sizes[place] for place in places),
+        root.probability,
+    )
+    axes = tuple(features[place] for place in places)
+    search.search_below(_Node(-math.inf, 0, axes), axes, ordered)
+    return search.best.mask
+
+
 def _count_sets(problem: Problem, known: Mapping[str, str]) -> int | None:
     """Return the size of the lattice when it is quickly grown."""
     n = graph_of(problem).relevant(problem.feature_mask(known)).bit_count()
@@ -192,8 +216,11 @@ class _Search:
         relevant = graph_of(problem).relevant(problem.feature_mask(known))
         if not problem.cost_check.monotone:
             relevant = graph_of(problem).all & ~problem.feature_mask(known)
-        single = {k: self.cost(1 << k) for k in bits(relevant)}
-        self._undecided = tuple(sorted(single, key=lambda k: (-single[k], k)))
+        self._undecided = tuple(sorted(bits(relevant), key=self.decided_at))
+
+    def decided_at(self, k: int) -> tuple[float, int]:
+        """Return where a feature stands in the order of decision: the dearest first."""
+        return -self.cost(1 << k), k
 
     def cost(self, mask: int) -> float:
         """Return C(S | e)."""
@@ -228,7 +255,7 @@ class _Search:
             axes = (*bits(node.kept), *node.undecided)
             root = self._root(axes, limit if node.undecided else self._max_cells)
             if root is not None:
-                if not self._search_below(node, axes, root):
+                if not self.search_below(node, axes, root):
                     return False
                 continue
             if not math.isfinite(worth):
@@ -318,7 +345,7 @@ class _Search:
 
     # -- below a table
 
-    def _search_below(self, node: _Node, axes: tuple[int, ...], root: Root) -> bool:
+    def search_below(self, node: _Node, axes: tuple[int, ...], root: Root) -> bool:
         compiled = isinstance(self.problem.costs, FeatureCosts) and (
             self._engine == "compiled"
             or (self._engine == "auto" and len(root.table) << 4 > COMPILED_FROM_CELLS)

@@ -28,7 +28,7 @@ Hidden nodes need no special case: they are flooded, and never part of Z.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -268,6 +268,30 @@ class Graph:
     def relevant(self, e: int) -> int:
         """Return the features outside E that can matter given E."""
         return self.reachable(e, self.all & ~e) & ~e
+
+    def what_matters(self, e: int, conditions: Mapping[int, int]) -> tuple[int, int]:
+        """Return R and K: the features, and the evidence, that can still matter when E is known.
+
+        `conditions` holds, for a feature, the features that its price depends on: while it is in R,
+        they are in R if they are unknown and in K if they are known. Given K, the rest of E is
+        d-separated from Y and R together.
+        """
+        relevant, added = 0, self.relevant(e)
+        needed = 0
+        while added:
+            relevant |= added
+            named = 0
+            for k in bits(added):
+                named |= conditions.get(k, 0)
+            needed |= named & e
+            added = named & ~e & ~relevant
+        sources = 1 << self.target | self._nodes(relevant)
+        kept, before = e, -1
+        while kept != before:
+            touched = self.moral.flood(sources, self._nodes(kept))
+            before = kept
+            kept = needed | sum(1 << k for k in bits(kept) if touched >> self.features[k] & 1)
+        return relevant, kept
 
     def is_extendable(self, s: int, e: int, undecided: int) -> bool:
         """Return whether S becomes irreducible by adding some of `undecided`, or none."""

@@ -1,0 +1,284 @@
+r"""Builders of policies: none, Markov blanket, greedy, greedy with look-ahead, batch (3.4, 4.2).
+
+Each builder is a rule that says, at evidence e, which features to acquire now:
+
+    none             nothing
+    markov-blanket   the acquirable core, at the start; then nothing
+    greedy           the feature of highest Benefit(X | e), while that is positive       (Eq. 4)
+    greedy-la        of the set of highest Benefit(S | e) (Eq. 7), while that is positive,
+                     the feature of highest Benefit(X | e), even when that is negative
+    batch            the whole set of highest Benefit(S | e), while that is positive
+
+States. Let R be the features that can still matter at e, and K the part of the evidence that does:
+flood from Y and R together, keep the members of E that touch the flood, and repeat with what was
+kept. Then E \ K is d-separated from Y and R given K, so the posterior and every future distribution
+depend on e_K alone. What a rule sees, and with it all that follows, is a function of (e_K, R,
+groups already paid for). States that agree in these are one node of the policy. A feature in the
+condition of a price of a member of R belongs to R itself while it is unknown, and to K once known.
+
+Tables. The root has one table P(Y, R). Acquiring a feature is a slice of the table, and a feature
+that no longer matters is summed out: along a path the tables only shrink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from voilattice.best import best_in_table
+from voilattice.costs import TOLERANCE, FeatureCosts, priced
+from voilattice.errors import TooLargeError, UnknownNameError, nearest
+from voilattice.independence import bits, graph_of
+from voilattice.network import Table
+from voilattice.policy import Acquisition, Branch, Leaf, Node, Policy
+from voilattice.problem import Problem
+from voilattice.tables import Root, root_table
+from voilattice.valuation import expected_emc
+
+__all__ = ["MAX_STATES", "POLICIES", "build_policy", "policy_from_rule"]
+
+MAX_STATES = 1_000_000
+
+
+def build_policy(
+    problem: Problem,
+    name: str,
+    evidence: Mapping[str, str] | None = None,
+    *,
+    max_states: int = MAX_STATES,
+) -> Policy:
+    """Return the policy of that name, from the evidence on.
+
+    Parameters
+    ----------
+    name
+        One of `POLICIES`.
+    max_states
+        Raise `TooLargeError` when the policy has more different states than this.
+
+    >>> import voilattice
+    >>> p = build_policy(voilattice.load_problem("asia"), "greedy-la")
+    >>> p.n_acquisitions, p.n_paths, round(p.expected_total_cost, 2)
+    (6, 7, 67.87)
+    """
+    if name not in _RULES:
+        raise UnknownNameError(f"no policy {name!r}{nearest(name, POLICIES)}")
+    return _Builder(problem, problem.known(evidence), max_states).build(name, _RULES[name])
+
+
+def policy_from_rule(
+    problem: Problem,
+    rule: Callable[[Mapping[str, str]], set[str] | frozenset[str]],
+    *,
+    name: str = "rule",
+    max_states: int = MAX_STATES,
+) -> Policy:
+    """Return the policy that acquires what `rule` says at each evidence, nothing to decide.
+
+    >>> import voilattice
+    >>> p = voilattice.load_problem("figure1")  # Figure 2: X1, and X2 only if X1 is T
+    >>> policy = policy_from_rule(
+    ...     p, lambda e: {"X1"} if not e else {"X2"} if e == {"X1": "T"} else set()
+    ... )
+    >>> round(policy.expected_total_cost, 9), policy.n_paths
+    (23.2, 3)
+    """
+
+    def choose(state: _State) -> int:
+        given = {f: v for f, v in state.known.items() if f not in problem.evidence}
+        return problem.feature_mask(problem.acquirable(rule(given), state.known))
+
+    return _Builder(problem, problem.known(None), max_states, merge=False).build(name, choose)
+
+
+@dataclass(frozen=True)
+class _State:
+    """What is known at a place of the policy, and the table P(Y, axes) there, up to a factor."""
+
+    builder: _Builder
+    known: Mapping[str, str]
+    axes: tuple[int, ...]  # the features that can still matter
+    table: Table  # [Y, axes ...]
+
+    @cached_property
+    def probability(self) -> float:
+        return float(self.table.sum())
+
+    @cached_property
+    def posterior(self) -> Table:
+        summed: Table = self.table.sum(axis=tuple(range(1, self.table.ndim))) / self.probability
+        return summed
+
+    @cached_property
+    def emc(self) -> float:
+        return expected_emc(self.posterior, self.builder.problem.misclassification)
+
+    def joint(self, chosen: int) -> Table:
+        """Return P(Y, S | e), one axis for each feature of S in the problem's order."""
+        keep = [0, *(1 + self.axes.index(k) for k in bits(chosen))]
+        summed = self.table.sum(axis=tuple(i for i in range(self.table.ndim) if i not in keep))
+        rest = sorted(keep)
+        ordered: Table = summed.transpose([rest.index(i) for i in keep]) / self.probability
+        return ordered
+
+    def benefit(self, chosen: int) -> float:
+        after = expected_emc(self.joint(chosen), self.builder.problem.misclassification)
+        return self.emc - after - self.builder.cost(chosen, self.known)
+
+    def single(self, candidates: int) -> int | None:
+        """Return the candidate of highest benefit: ties to the cheaper, then to the first."""
+        offers = [
+            (self.benefit(1 << k), self.builder.cost(1 << k, self.known), k)
+            for k in bits(candidates)
+        ]
+        if not offers:
+            return None
+        highest = max(offer[0] for offer in offers)
+        tied = [offer for offer in offers if offer[0] >= highest - TOLERANCE]
+        cheapest = min(offer[1] for offer in tied)
+        return min(offer[2] for offer in tied if offer[1] <= cheapest + TOLERANCE)
+
+    def best(self) -> int:
+        """Return the set of highest benefit (Eq. 7)."""
+        root = Root(
+            np.ascontiguousarray(self.table).reshape(-1), self.table.shape[1:], self.probability
+        )
+        return best_in_table(self.builder.problem, self.known, self.axes, root)
+
+
+class _Builder:
+    def __init__(
+        self, problem: Problem, known: Mapping[str, str], max_states: int, *, merge: bool = True
+    ) -> None:
+        self.problem, self._known, self._max_states = problem, known, max_states
+        self._merge = merge and isinstance(problem.costs, FeatureCosts)
+        self._graph = graph_of(problem)
+        self._matters: dict[int, tuple[int, int]] = {}
+
+    def cost(self, chosen: int, known: Mapping[str, str]) -> float:
+        return priced(self.problem.costs, self.problem.feature_names(chosen), known)
+
+    def build(self, name: str, choose: Callable[[_State], int]) -> Policy:
+        nodes: list[Node] = []
+        numbers: dict[object, int] = {}
+
+        def visit(state: _State) -> int:
+            key = self._key(state)
+            if key not in numbers:
+                node = self._node(state, choose(state), visit)
+                nodes.append(node)
+                numbers[key] = len(nodes) - 1
+                if len(nodes) > self._max_states:
+                    raise TooLargeError(
+                        f"policy {name}: more than {self._max_states:,} states; raise the budget "
+                        f"(--max-states), choose fewer features, or give more evidence"
+                    )
+            return numbers[key]
+
+        relevant, _ = self._what_matters(self.problem.feature_mask(self._known))
+        axes = tuple(bits(relevant))
+        root = root_table(self.problem, self._known, axes)
+        table = root.table.reshape(len(self.problem.classes), *root.sizes)
+        visit(_State(self, dict(self._known), axes, table))
+        return Policy(self.problem, name, tuple(nodes))
+
+    def _node(self, state: _State, chosen: int, visit: Callable[[_State], int]) -> Node:
+        problem = self.problem
+        if not chosen:
+            risk = problem.misclassification @ state.posterior
+            decision = int(np.flatnonzero(risk <= risk.min() + TOLERANCE)[0])
+            return Leaf(problem.classes[decision], tuple(state.posterior.tolist()), state.emc)
+        names = tuple(problem.features[k] for k in bits(chosen))
+        branches = tuple(
+            Branch(tuple(child.known[name] for name in names), probability, visit(child))
+            for probability, child in self._outcomes(state, chosen)
+        )
+        return Acquisition(names, self.cost(chosen, state.known), branches)
+
+    def _outcomes(self, state: _State, chosen: int) -> Iterator[tuple[float, _State]]:
+        """Return the joint outcomes of positive probability, and the state after each."""
+        problem = self.problem
+        places = [1 + state.axes.index(k) for k in bits(chosen)]
+        names = [problem.features[k] for k in bits(chosen)]
+        after = problem.feature_mask(state.known) | chosen
+        relevant, _ = self._what_matters(after)
+        left = tuple(k for k in state.axes if not chosen >> k & 1)
+        gone = tuple(1 + i for i, k in enumerate(left) if not relevant >> k & 1)
+        axes = tuple(k for k in left if relevant >> k & 1)
+        for outcome in np.ndindex(*(state.table.shape[place] for place in places)):
+            where: list[int | slice] = [slice(None)] * state.table.ndim
+            for place, value in zip(places, outcome, strict=True):
+                where[place] = value
+            table = state.table[tuple(where)].sum(axis=gone)
+            probability = float(table.sum()) / state.probability
+            if probability > 0:
+                found = {
+                    name: problem.states(name)[v] for name, v in zip(names, outcome, strict=True)
+                }
+                yield probability, _State(self, {**state.known, **found}, axes, table)
+
+    def _key(self, state: _State) -> object:
+        if not self._merge:
+            return tuple(sorted(state.known.items()))
+        problem, costs = self.problem, self.problem.costs
+        assert isinstance(costs, FeatureCosts)
+        relevant, kept = self._what_matters(problem.feature_mask(state.known))
+        names = problem.feature_names(relevant)
+        values = tuple((k, state.known[problem.features[k]]) for k in bits(kept))
+        paid = tuple(
+            place
+            for place, group in enumerate(costs.groups)
+            if any(f in state.known for f in group.features) and names.intersection(group.features)
+        )
+        return relevant, values, paid
+
+    def _what_matters(self, e: int) -> tuple[int, int]:
+        """Return R and K: the features and the evidence that still matter when E is known."""
+        if e not in self._matters:
+            if self._merge:
+                self._matters[e] = self._graph.what_matters(e, self._conditions)
+            else:
+                self._matters[e] = (self._graph.all & ~e, e)
+        return self._matters[e]
+
+    @cached_property
+    def _conditions(self) -> dict[int, int]:
+        """The features in the conditions of each feature's prices."""
+        costs = self.problem.costs
+        assert isinstance(costs, FeatureCosts)
+        found: dict[int, int] = {}
+        for entry in costs.conditional:
+            k = self.problem.features.index(entry.feature)
+            named = self.problem.feature_mask(f for f, _ in entry.when)
+            found[k] = found.get(k, 0) | named
+        return found
+
+
+def _greedy(state: _State) -> int:
+    chosen = state.single(sum(1 << k for k in state.axes))
+    return 1 << chosen if chosen is not None and state.benefit(1 << chosen) > TOLERANCE else 0
+
+
+def _greedy_la(state: _State) -> int:
+    chosen = state.single(state.best())
+    return 0 if chosen is None else 1 << chosen
+
+
+def _markov_blanket(state: _State) -> int:
+    # Once the core is known, nothing else can matter: the core of the rest is empty.
+    graph = graph_of(state.builder.problem)
+    e = state.builder.problem.feature_mask(state.known)
+    return graph.core(graph.all & ~e, e)
+
+
+_RULES: dict[str, Callable[[_State], int]] = {
+    "none": lambda state: 0,
+    "markov-blanket": _markov_blanket,
+    "greedy": _greedy,
+    "greedy-la": _greedy_la,
+    "batch": _State.best,
+}
+POLICIES = tuple(_RULES)

@@ -1,0 +1,202 @@
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from strategies import full_joint, problems
+from test_best import brute_force
+
+from voilattice import FeatureCosts, Network, Problem, load_problem
+from voilattice.costs import TOLERANCE, Group
+from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.independence import acquirable_core
+from voilattice.policies import POLICIES, build_policy, policy_from_rule
+from voilattice.policy import Acquisition, Branch, Leaf, Policy
+from voilattice.valuation import posterior, value
+
+
+def naive_choice(name, problem, evidence):
+    """What a policy acquires at this evidence, word by word from its definition."""
+    known = {**problem.evidence, **evidence}
+    free = [f for f in problem.features if f not in known]
+
+    def single(candidates):
+        offers = [value(problem, [f], evidence) for f in candidates]
+        highest = max(offer.benefit for offer in offers)
+        tied = [offer for offer in offers if offer.benefit >= highest - TOLERANCE]
+        cheapest = min(offer.cost for offer in tied)
+        return next(offer for offer in tied if offer.cost <= cheapest + TOLERANCE)
+
+    match name:
+        case "none":
+            return frozenset()
+        case "markov-blanket":
+            return frozenset() if evidence else acquirable_core(problem)
+        case "greedy":
+            offer = single(free) if free else None
+            return offer.features if offer and offer.benefit > TOLERANCE else frozenset()
+        case "greedy-la":
+            best = brute_force(problem, evidence).features
+            return single([f for f in free if f in best]).features if best else frozenset()
+        case "batch":
+            return brute_force(problem, evidence).features
+
+
+def naive_etc(name, problem, evidence):
+    """The expected total cost by plain recursion, nothing shared."""
+    chosen = naive_choice(name, problem, evidence)
+    if not chosen:
+        return value(problem, (), evidence).emc
+    total = value(problem, chosen, evidence).cost
+    ordered = sorted(chosen)
+    for states in itertools.product(*(problem.states(f) for f in ordered)):
+        found = {**evidence, **dict(zip(ordered, states, strict=True))}
+        probability = chance(problem, found, evidence)
+        if probability > 0:
+            total += probability * naive_etc(name, problem, found)
+    return total
+
+
+def chance(problem, found, evidence):
+    network, joint = problem.network, full_joint(problem.network)
+
+    def mass(known):
+        where = [slice(None)] * len(network)
+        for f, v in {**problem.evidence, **known}.items():
+            where[network.index(f)] = network.state_index(network.index(f), v)
+        return joint[tuple(where)].sum()
+
+    return float(mass(found) / mass(evidence))
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@settings(max_examples=40)
+@given(problem=problems(max_features=4, max_hidden=1))
+def test_a_policy_costs_what_its_definition_costs(name, problem):
+    policy = build_policy(problem, name)
+    assert policy.expected_total_cost == pytest.approx(naive_etc(name, problem, {}), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@settings(max_examples=60)
+@given(problem=problems(max_features=5))
+def test_the_paths_add_up_to_the_costs(name, problem):
+    policy = build_policy(problem, name)
+    paths = list(policy.paths())
+    assert len(paths) == policy.n_paths
+    assert sum(path.probability for path in paths) == pytest.approx(1)
+    total = sum(path.probability * path.total_cost for path in paths)
+    assert policy.expected_total_cost == pytest.approx(total, abs=1e-9)
+    assert policy.expected_total_cost == pytest.approx(
+        policy.expected_feature_cost + policy.expected_misclassification_cost, abs=1e-9
+    )
+    bought = sum(path.probability * len(path.evidence) for path in paths)
+    assert policy.expected_features == pytest.approx(bought, abs=1e-9)
+    for path in paths:
+        # Equation 2, path by path: posterior, decision and price from the reference.
+        found = dict(path.evidence)
+        assert path.leaf.posterior == pytest.approx(
+            list(posterior(problem, found).values()), abs=1e-9
+        )
+        assert path.leaf.emc == pytest.approx(value(problem, (), found).emc, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["batch", "greedy", "greedy-la"])
+@settings(max_examples=80)
+@given(problem=problems(max_features=5))
+def test_buying_is_never_worse_than_deciding_at_once(name, problem):
+    if name == "greedy-la" and problem.costs.conditional:
+        return  # with conditional prices a later price can spoil the plan
+    none = build_policy(problem, "none").expected_total_cost
+    assert build_policy(problem, name).expected_total_cost <= none + 1e-9
+
+
+@settings(max_examples=60)
+@given(problems(max_features=5))
+def test_shared_states_change_nothing(problem):
+    def rule(evidence):
+        return naive_choice("greedy", problem, evidence)
+
+    tree, shared = policy_from_rule(problem, rule), build_policy(problem, "greedy")
+    assert shared.expected_total_cost == pytest.approx(tree.expected_total_cost, abs=1e-9)
+    assert len(shared.nodes) <= len(tree.nodes)
+    assert (shared.n_acquisitions, shared.n_paths, shared.depth) == (
+        tree.n_acquisitions,
+        tree.n_paths,
+        tree.depth,
+    )
+
+
+def test_greedy_does_not_see_xor_and_the_lattice_does():
+    states = {name: ["T", "F"] for name in ("X1", "X2", "Y")}
+    xor = Network.from_joint(list(states), states, [0, 0.25, 0.25, 0, 0.25, 0, 0, 0.25])
+    problem = Problem.create(xor, "Y", {"X1": 5, "X2": 10}, [[0, 100], [100, 0]])
+    costs = {name: build_policy(problem, name).expected_total_cost for name in POLICIES}
+    assert costs["greedy"] == costs["none"] == pytest.approx(50)
+    assert costs["greedy-la"] == costs["batch"] == pytest.approx(15)
+
+
+def test_greedy_is_reluctant_to_pay_an_overhead_and_the_lattice_is_not():
+    # Three noisy copies of Y in one group. One is worth 30, all three 39.6; the first pays 33 + 1.
+    names = ["X1", "X2", "X3"]
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in ["Y", *names]},
+        {name: ["Y"] for name in names},
+        {"Y": [0.5, 0.5]} | {name: [[0.8, 0.2], [0.2, 0.8]] for name in names},
+    )
+    costs = FeatureCosts(dict.fromkeys(names, 1), (Group("draw", 33, tuple(names)),))
+    problem = Problem.create(network, "Y", costs, [[0, 100], [100, 0]])
+    assert value(problem, ["X1"]).benefit == pytest.approx(30 - 34)
+    assert value(problem, names).benefit == pytest.approx(39.6 - 36)
+    etc = {name: build_policy(problem, name).expected_total_cost for name in POLICIES}
+    assert etc["greedy"] == etc["none"] == pytest.approx(50)
+    assert etc["batch"] == pytest.approx(50 - 3.6)
+    # One by one, the third copy is bought only when the first two disagree.
+    assert etc["greedy-la"] == pytest.approx(10.4 + 33 + 2 + 0.32)
+
+
+def test_figure_2():
+    problem = load_problem("figure1")
+    policy = policy_from_rule(
+        problem, lambda e: {"X1"} if not e else {"X2"} if e == {"X1": "T"} else set()
+    )
+    assert policy.expected_total_cost == pytest.approx(23.2, abs=1e-9)
+    assert policy.expected_feature_cost == pytest.approx(11, abs=1e-9)
+    assert policy.expected_misclassification_cost == pytest.approx(12.2, abs=1e-9)
+    assert (policy.n_acquisitions, policy.n_paths, policy.depth) == (2, 3, 2)
+
+
+def test_every_policy_on_figure_1_by_hand():
+    # Nothing pays (Benefit: X1 -3.8, X2 -10, both -9.6), so all but the blanket decide at once for
+    # F at 50 * 0.352; the blanket buys both for 15 and is left with 50 * (0.036 + 0.168 + 0.04).
+    expected = dict.fromkeys(POLICIES, 17.6) | {"markov-blanket": 15 + 12.2}
+    for name, cost in expected.items():
+        policy = build_policy(load_problem("figure1"), name)
+        assert policy.expected_total_cost == pytest.approx(cost, abs=1e-9)
+
+
+def test_asia_needs_to_look_ahead():
+    asia = load_problem("asia")
+    etc = {name: build_policy(asia, name).expected_total_cost for name in POLICIES}
+    assert etc["greedy"] == etc["none"] == pytest.approx(110)
+    assert etc["greedy-la"] < etc["batch"] < etc["markov-blanket"] < etc["none"]
+
+
+def test_a_policy_begins_at_the_evidence_given():
+    policy = build_policy(load_problem("asia"), "greedy", {"smoke": "yes"})
+    assert policy.root.features == ("xray",)
+    assert all("smoke" not in dict(path.evidence) for path in policy.paths())
+
+
+def test_mistakes_are_named():
+    asia = load_problem("asia")
+    with pytest.raises(UnknownNameError, match=r"no policy 'gredy' \(nearest: 'greedy'\)"):
+        build_policy(asia, "gredy")
+    with pytest.raises(
+        TooLargeError, match=r"policy greedy-la: more than 3 states; .*--max-states"
+    ):
+        build_policy(asia, "greedy-la", max_states=3)
+    leaf = Leaf("yes", (1.0, 0.0), 0.0)
+    with pytest.raises(InputError, match="a policy needs at least one node"):
+        Policy(asia, "mine", ())
+    with pytest.raises(InputError, match="node 1 leads to node 1, which must come first"):
+        Policy(asia, "mine", (leaf, Acquisition(("xray",), 8.0, (Branch(("yes",), 1.0, 1),))))
