@@ -24,6 +24,7 @@ from voilattice.growth import MAX_NODES
 from voilattice.inference import MEMORY_BYTES, memory_limit
 from voilattice.lattice import Lattice
 from voilattice.lattice_values import value_lattice
+from voilattice.policies import MAX_STATES, POLICIES, build_policy
 from voilattice.problem import Problem
 from voilattice.problem_files import builtin_problems, load_problem
 from voilattice.valuation import Value, emc, value
@@ -456,6 +457,72 @@ def explain_command(
                 for member in explanation.members
             ],
             "completions": [sorted(added) for added in explanation.completions],
+        }
+    )
+
+
+@cli.command(name="policy")
+@_on_problem
+@click.option(
+    "--policy",
+    "name",
+    type=click.Choice(POLICIES),
+    required=True,
+    help="Which policy to build.",
+)
+@click.option(
+    "--max-states",
+    type=click.IntRange(min=1),
+    default=MAX_STATES,
+    show_default=True,
+    metavar="N",
+    help="Give up beyond N different states.",
+)
+@click.option("--text", is_flag=True, help="Print the tree.")
+@click.option(
+    "--dot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it for Graphviz."
+)
+@click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", help="Save it as JSON.")
+def policy_command(
+    problem: Problem,
+    given: Mapping[str, str],
+    as_json: bool,
+    name: str,
+    max_states: int,
+    text: bool,
+    dot: str | None,
+    save: str | None,
+) -> None:
+    """Build a whole policy and evaluate it exactly."""
+    from voilattice.policy_drawing import policy_dot, policy_text
+    from voilattice.policy_files import save_policy
+
+    for file in filter(None, (dot, save)):
+        _check_writable(file)
+    policy = build_policy(problem, name, given, max_states=max_states)
+    now = emc(problem, given)
+    if dot is not None:
+        _write(dot, (f"{line}\n" for line in policy_dot(policy)))
+    if save is not None:
+        save_policy(policy, save)
+    if not as_json:
+        console.print_policy(policy, now)
+        if text:
+            console.print_lines(policy_text(policy))
+        return
+    console.print_json(
+        {
+            "policy": name,
+            "expected_total_cost": policy.expected_total_cost,
+            "expected_feature_cost": policy.expected_feature_cost,
+            "expected_misclassification_cost": policy.expected_misclassification_cost,
+            "expected_features": policy.expected_features,
+            "nodes": policy.n_acquisitions,
+            "paths": policy.n_paths,
+            "depth": policy.depth,
+            "states": len(policy.nodes),
+            "no_acquisition_cost": now,
+            "savings": now - policy.expected_total_cost,
         }
     )
 

@@ -9,7 +9,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from voilattice.best import Best
 from voilattice.costs import TOLERANCE, FeatureCosts
 from voilattice.explanations import Explanation
 from voilattice.lattice import Lattice
+from voilattice.policy import Policy
 from voilattice.problem import Problem
 from voilattice.valuation import Value, emc
 
@@ -33,6 +34,8 @@ __all__ = [
     "print_explanation",
     "print_json",
     "print_lattice",
+    "print_lines",
+    "print_policy",
     "print_problem",
     "print_value",
     "progress_line",
@@ -165,6 +168,31 @@ def print_best(found: Best) -> None:
             f"\nTime is up: the best set found so far. No set has a benefit above "
             f"{money(found.bound)}; more time (--time-limit) narrows that down."
         )
+
+
+def print_policy(policy: Policy, now: float) -> None:
+    """Print what a policy costs, beside deciding at once."""
+    out = console()
+    rows = table(f"policy {policy.name}", ">")
+    rows.add_row("spent on features", money(policy.expected_feature_cost))
+    rows.add_row("wrong decisions", money(policy.expected_misclassification_cost))
+    rows.add_row("expected total cost", money(policy.expected_total_cost), style="bold")
+    rows.add_row("deciding at once", money(now))
+    rows.add_row("savings", money(now - policy.expected_total_cost))
+    rows.add_row("features bought, on average", f"{policy.expected_features:.2f}")
+    rows.add_row("acquisitions in the tree", f"{policy.n_acquisitions:,}")
+    rows.add_row("paths", f"{policy.n_paths:,}")
+    rows.add_row("depth", f"{policy.depth:,}")
+    rows.add_row("different states", f"{len(policy.nodes):,}")
+    out.print(rows)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines as they are, an empty one before them."""
+    out = console()
+    out.print()
+    for line in lines:
+        out.print(line, overflow="fold", soft_wrap=True)
 
 
 def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
