@@ -409,3 +409,65 @@ def test_progress_waits_a_second_and_keeps_to_stderr(capsys, monkeypatch):
         for k in range(4):
             report(k, 10 * k)
     assert capsys.readouterr() == ("", "1 10\n3 30\n")
+
+
+def test_a_policy_as_json(run, tmp_path):
+    status, out, err = run("policy", "asia", "--policy", "greedy-la", "--json")
+    assert (status, err) == (0, "")
+    document = json.loads(out)
+    assert document["policy"] == "greedy-la"
+    assert document["expected_total_cost"] == pytest.approx(
+        document["expected_feature_cost"] + document["expected_misclassification_cost"]
+    )
+    assert document["no_acquisition_cost"] == pytest.approx(110)
+    assert document["savings"] == pytest.approx(110 - document["expected_total_cost"])
+    assert (document["nodes"], document["paths"], document["depth"]) == (6, 7, 5)
+
+
+def test_a_policy_for_people_and_in_files(run, tmp_path):
+    files = (tmp_path / "p.json", tmp_path / "p.dot")
+    status, out, _ = run(
+        *("policy", "figure3", "--policy", "batch", "--text"), "--save", files[0], "--dot", files[1]
+    )
+    assert status == 0
+    assert "├─ X3 = T, X4 = F (45.0 %): say F, risk 6.00" in out
+    assert json.loads(files[0].read_text())["policy"] == "batch"
+    assert files[1].read_text().startswith('digraph "batch" {')
+    assert run("policy", "figure3", "--policy", "best")[0] == 2
+
+
+def test_advice_as_json_and_for_people(run):
+    document = json.loads(run("advise", "asia", "--policy", "greedy-la", "--json")[1])
+    assert document["action"] == "acquire"
+    assert document["features"] == ["tub"]
+    assert document["target_set"] == ["dysp", "smoke", "tub", "xray"]
+    assert document["decision"] is None
+    assert document["candidates"][0]["features"] == ["dysp", "smoke", "tub", "xray"]
+    out = run("advise", "asia", "--policy", "greedy")[1]
+    assert "Decide: no." in out
+    status, out, err = run("advise", "asia", "--policy", "greedy", "--json", "--interactive")
+    assert (status, out) == (2, "")
+    assert err == "--json: is for programs, and --interactive for people: choose one\n"
+
+
+def test_a_consultation_to_the_decision(run, monkeypatch):
+    # tub: an odd answer, then no; xray: undone; tub again; xray yes; smoke and dysp not to be had;
+    # bronc by its number.
+    answers = iter(["maybe", "no", "u", "no", "yes", "n", "n", "2"])
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    status, out, _ = run("advise", "asia", "--policy", "greedy-la", "--interactive")
+    assert status == 0
+    assert next(answers, None) is None
+    assert "Please type one of: yes, no, a number from 1 to 2, n, u." in out
+    bill = out[out.index("the bill") :]
+    assert [line.split()[0] for line in bill.splitlines()[2:5]] == ["tub", "xray", "bronc"]
+    assert "spent on features" in bill
+    assert "44.00" in bill
+    assert "Decide: " in out
+
+
+def test_nothing_to_undo_is_said(run, monkeypatch):
+    answers = iter(["u", "yes"])
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    out = run("advise", "asia", "--policy", "greedy-la", "--interactive")[1]
+    assert "There is nothing to undo." in out

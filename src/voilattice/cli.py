@@ -461,15 +461,52 @@ def explain_command(
     )
 
 
+_policy_option = click.option(
+    "--policy", "name", type=click.Choice(POLICIES), required=True, help="Which policy."
+)
+
+
+@cli.command(name="advise")
+@_on_problem
+@_policy_option
+@click.option("--interactive", is_flag=True, help="Ask for results, to the decision.")
+def advise_command(
+    problem: Problem, given: Mapping[str, str], as_json: bool, name: str, interactive: bool
+) -> None:
+    """Say what to do now: what to acquire next, or the decision, with reasons."""
+    from voilattice.advice import advise
+
+    if interactive:
+        from voilattice.consultation import consult
+
+        if as_json:
+            raise InputError("is for programs, and --interactive for people: choose one", "--json")
+        consult(problem, name, given)
+        return
+    advice = advise(problem, name, given)
+    if not as_json:
+        console.print_advice(advice)
+        return
+    ahead = advice.target_set
+    console.print_json(
+        {
+            "action": advice.action,
+            "features": sorted(advice.features),
+            "target_set": None if ahead is None else sorted(ahead),
+            "decision": advice.decision,
+            "posterior": advice.posterior,
+            "emc": advice.emc,
+            "spent": advice.spent,
+            "benefit": advice.benefit,
+            "candidates": [_value_document(candidate) for candidate in advice.candidates],
+            "reasons": list(advice.reasons),
+        }
+    )
+
+
 @cli.command(name="policy")
 @_on_problem
-@click.option(
-    "--policy",
-    "name",
-    type=click.Choice(POLICIES),
-    required=True,
-    help="Which policy to build.",
-)
+@_policy_option
 @click.option(
     "--max-states",
     type=click.IntRange(min=1),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from voilattice.advice import Advice
 from voilattice.best import Best
 from voilattice.costs import TOLERANCE, FeatureCosts
 from voilattice.explanations import Explanation
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = [
     "console",
     "counted",
+    "money",
+    "print_advice",
     "print_best",
     "print_explanation",
     "print_json",
@@ -168,6 +171,31 @@ def print_best(found: Best) -> None:
             f"\nTime is up: the best set found so far. No set has a benefit above "
             f"{money(found.bound)}; more time (--time-limit) narrows that down."
         )
+
+
+def print_advice(advice: Advice) -> None:
+    """Print what to do now, and why."""
+    out = console()
+    if advice.decision is None:
+        out.print(f"Acquire {', '.join(sorted(advice.features))}.", style="bold")
+    else:
+        out.print(f"Decide: {advice.decision}.", style="bold")
+    for reason in advice.reasons:
+        out.print(reason)
+    out.print()
+    rows = table("now", ">")
+    for state, probability in advice.posterior.items():
+        rows.add_row(f"probability of {state}", f"{100 * probability:.2f} %")
+    rows.add_row("expected cost of deciding", money(advice.emc))
+    rows.add_row("spent so far", money(advice.spent))
+    out.print(rows)
+    if advice.candidates:
+        out.print()
+        offers = table("could be acquired", ">EVI", ">cost", ">benefit")
+        for entry in advice.candidates[:MAX_LISTED]:
+            amounts = map(money, (entry.evi, entry.cost, entry.benefit))
+            offers.add_row(", ".join(sorted(entry.features)), *amounts)
+        out.print(offers)
 
 
 def print_policy(policy: Policy, now: float) -> None:

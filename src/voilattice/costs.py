@@ -21,7 +21,7 @@ import itertools
 import math
 import numbers
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -159,6 +159,21 @@ class FeatureCosts:
             f"<FeatureCosts: {len(self.prices)} prices, {len(self.groups)} groups, "
             f"{len(self.conditional)} conditional prices>"
         )
+
+    def without(self, features: Collection[str]) -> FeatureCosts:
+        """Return the costs of the other features, when these can never be known."""
+        groups = (
+            Group(g.name, g.overhead, tuple(f for f in g.features if f not in features))
+            for g in self.groups
+            if not set(g.features) <= set(features)
+        )
+        conditional = (
+            entry
+            for entry in self.conditional
+            if entry.feature not in features and not any(f in features for f, _ in entry.when)
+        )
+        prices = {f: price for f, price in self.prices.items() if f not in features}
+        return FeatureCosts(prices, tuple(groups), tuple(conditional))
 
     def price(self, feature: str, evidence: Mapping[str, str]) -> float:
         """Return the own price of a feature at this evidence."""

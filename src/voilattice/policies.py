@@ -36,9 +36,17 @@ from voilattice.network import Table
 from voilattice.policy import Acquisition, Branch, Leaf, Node, Policy
 from voilattice.problem import Problem
 from voilattice.tables import Root, root_table
-from voilattice.valuation import expected_emc
+from voilattice.valuation import Value, expected_emc
 
-__all__ = ["MAX_STATES", "POLICIES", "build_policy", "policy_from_rule"]
+__all__ = [
+    "MAX_STATES",
+    "POLICIES",
+    "RULES",
+    "State",
+    "build_policy",
+    "policy_from_rule",
+    "state_at",
+]
 
 MAX_STATES = 1_000_000
 
@@ -64,9 +72,14 @@ def build_policy(
     >>> p.n_acquisitions, p.n_paths, round(p.expected_total_cost, 2)
     (6, 7, 67.87)
     """
-    if name not in _RULES:
+    if name not in RULES:
         raise UnknownNameError(f"no policy {name!r}{nearest(name, POLICIES)}")
-    return _Builder(problem, problem.known(evidence), max_states).build(name, _RULES[name])
+    return _Builder(problem, problem.known(evidence), max_states).build(name, RULES[name])
+
+
+def state_at(problem: Problem, evidence: Mapping[str, str] | None = None) -> State:
+    """Return what a rule sees at this evidence."""
+    return _Builder(problem, problem.known(evidence), MAX_STATES).start()
 
 
 def policy_from_rule(
@@ -87,7 +100,7 @@ def policy_from_rule(
     (23.2, 3)
     """
 
-    def choose(state: _State) -> int:
+    def choose(state: State) -> int:
         given = {f: v for f, v in state.known.items() if f not in problem.evidence}
         return problem.feature_mask(problem.acquirable(rule(given), state.known))
 
@@ -95,7 +108,7 @@ def policy_from_rule(
 
 
 @dataclass(frozen=True)
-class _State:
+class State:
     """What is known at a place of the policy, and the table P(Y, axes) there, up to a factor."""
 
     builder: _Builder
@@ -116,6 +129,13 @@ class _State:
     def emc(self) -> float:
         return expected_emc(self.posterior, self.builder.problem.misclassification)
 
+    @property
+    def decision(self) -> str:
+        """The class of lowest risk; ties to the first."""
+        problem = self.builder.problem
+        risk = problem.misclassification @ self.posterior
+        return problem.classes[int(np.flatnonzero(risk <= risk.min() + TOLERANCE)[0])]
+
     def joint(self, chosen: int) -> Table:
         """Return P(Y, S | e), one axis for each feature of S in the problem's order."""
         keep = [0, *(1 + self.axes.index(k) for k in bits(chosen))]
@@ -124,22 +144,24 @@ class _State:
         ordered: Table = summed.transpose([rest.index(i) for i in keep]) / self.probability
         return ordered
 
-    def benefit(self, chosen: int) -> float:
-        after = expected_emc(self.joint(chosen), self.builder.problem.misclassification)
-        return self.emc - after - self.builder.cost(chosen, self.known)
+    def value(self, chosen: int) -> Value:
+        """Return what acquiring a set now is worth, and what it costs."""
+        problem = self.builder.problem
+        after = expected_emc(self.joint(chosen), problem.misclassification)
+        worth = max(self.emc - after, 0.0)
+        price = self.builder.cost(chosen, self.known)
+        names = problem.feature_names(chosen)
+        return Value(names, self.emc, after, worth, price, worth - price)
 
     def single(self, candidates: int) -> int | None:
         """Return the candidate of highest benefit: ties to the cheaper, then to the first."""
-        offers = [
-            (self.benefit(1 << k), self.builder.cost(1 << k, self.known), k)
-            for k in bits(candidates)
-        ]
+        offers = {k: self.value(1 << k) for k in bits(candidates)}
         if not offers:
             return None
-        highest = max(offer[0] for offer in offers)
-        tied = [offer for offer in offers if offer[0] >= highest - TOLERANCE]
-        cheapest = min(offer[1] for offer in tied)
-        return min(offer[2] for offer in tied if offer[1] <= cheapest + TOLERANCE)
+        highest = max(offer.benefit for offer in offers.values())
+        tied = {k: offer for k, offer in offers.items() if offer.benefit >= highest - TOLERANCE}
+        cheapest = min(offer.cost for offer in tied.values())
+        return min(k for k, offer in tied.items() if offer.cost <= cheapest + TOLERANCE)
 
     def best(self) -> int:
         """Return the set of highest benefit (Eq. 7)."""
@@ -161,11 +183,11 @@ class _Builder:
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:
         return priced(self.problem.costs, self.problem.feature_names(chosen), known)
 
-    def build(self, name: str, choose: Callable[[_State], int]) -> Policy:
+    def build(self, name: str, choose: Callable[[State], int]) -> Policy:
         nodes: list[Node] = []
         numbers: dict[object, int] = {}
 
-        def visit(state: _State) -> int:
+        def visit(state: State) -> int:
             key = self._key(state)
             if key not in numbers:
                 node = self._node(state, choose(state), visit)
@@ -178,19 +200,21 @@ class _Builder:
                     )
             return numbers[key]
 
+        visit(self.start())
+        return Policy(self.problem, name, tuple(nodes))
+
+    def start(self) -> State:
+        """Return the state to begin with."""
         relevant, _ = self._what_matters(self.problem.feature_mask(self._known))
         axes = tuple(bits(relevant))
         root = root_table(self.problem, self._known, axes)
         table = root.table.reshape(len(self.problem.classes), *root.sizes)
-        visit(_State(self, dict(self._known), axes, table))
-        return Policy(self.problem, name, tuple(nodes))
+        return State(self, dict(self._known), axes, table)
 
-    def _node(self, state: _State, chosen: int, visit: Callable[[_State], int]) -> Node:
+    def _node(self, state: State, chosen: int, visit: Callable[[State], int]) -> Node:
         problem = self.problem
         if not chosen:
-            risk = problem.misclassification @ state.posterior
-            decision = int(np.flatnonzero(risk <= risk.min() + TOLERANCE)[0])
-            return Leaf(problem.classes[decision], tuple(state.posterior.tolist()), state.emc)
+            return Leaf(state.decision, tuple(state.posterior.tolist()), state.emc)
         names = tuple(problem.features[k] for k in bits(chosen))
         branches = tuple(
             Branch(tuple(child.known[name] for name in names), probability, visit(child))
@@ -198,7 +222,7 @@ class _Builder:
         )
         return Acquisition(names, self.cost(chosen, state.known), branches)
 
-    def _outcomes(self, state: _State, chosen: int) -> Iterator[tuple[float, _State]]:
+    def _outcomes(self, state: State, chosen: int) -> Iterator[tuple[float, State]]:
         """Return the joint outcomes of positive probability, and the state after each."""
         problem = self.problem
         places = [1 + state.axes.index(k) for k in bits(chosen)]
@@ -218,9 +242,9 @@ class _Builder:
                 found = {
                     name: problem.states(name)[v] for name, v in zip(names, outcome, strict=True)
                 }
-                yield probability, _State(self, {**state.known, **found}, axes, table)
+                yield probability, State(self, {**state.known, **found}, axes, table)
 
-    def _key(self, state: _State) -> object:
+    def _key(self, state: State) -> object:
         if not self._merge:
             return tuple(sorted(state.known.items()))
         problem, costs = self.problem, self.problem.costs
@@ -257,28 +281,28 @@ class _Builder:
         return found
 
 
-def _greedy(state: _State) -> int:
+def _greedy(state: State) -> int:
     chosen = state.single(sum(1 << k for k in state.axes))
-    return 1 << chosen if chosen is not None and state.benefit(1 << chosen) > TOLERANCE else 0
+    return 1 << chosen if chosen is not None and state.value(1 << chosen).benefit > TOLERANCE else 0
 
 
-def _greedy_la(state: _State) -> int:
+def _greedy_la(state: State) -> int:
     chosen = state.single(state.best())
     return 0 if chosen is None else 1 << chosen
 
 
-def _markov_blanket(state: _State) -> int:
+def _markov_blanket(state: State) -> int:
     # Once the core is known, nothing else can matter: the core of the rest is empty.
     graph = graph_of(state.builder.problem)
     e = state.builder.problem.feature_mask(state.known)
     return graph.core(graph.all & ~e, e)
 
 
-_RULES: dict[str, Callable[[_State], int]] = {
+RULES: dict[str, Callable[[State], int]] = {
     "none": lambda state: 0,
     "markov-blanket": _markov_blanket,
     "greedy": _greedy,
     "greedy-la": _greedy_la,
-    "batch": _State.best,
+    "batch": State.best,
 }
-POLICIES = tuple(_RULES)
+POLICIES = tuple(RULES)

@@ -10,7 +10,7 @@ translation between names (at the border) and indices (inside).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -143,6 +143,17 @@ class Problem:
     def with_expected(self, kind: str, expected: float) -> Problem:
         """Return this problem with misclassification costs of a scaled kind."""
         return replace(self, misclassification=scaled_costs(kind, expected, self.prior.tolist()))
+
+    def without(self, features: Collection[str]) -> Problem:
+        """Return this problem with some features hidden: they cannot be acquired, nor known."""
+        self.feature_mask(features)  # they are features
+        if known := sorted(set(features) & set(self.evidence)):
+            raise InputError(f"{known[0]!r} is evidence of the problem")
+        costs = self.costs
+        if isinstance(costs, FeatureCosts):
+            costs = costs.without(features)
+        left = tuple(name for name in self.features if name not in features)
+        return replace(self, features=left, costs=costs)
 
     # -- what it holds
 

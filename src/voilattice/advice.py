@@ -1,0 +1,127 @@
+"""Advice: what to do now, at any evidence, and why.
+
+Advice is the rule of a policy (`voilattice.policies`) asked at one state: what to acquire next, or
+the decision; with the posterior, the candidates and their EVI, cost and benefit, and reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from voilattice.costs import TOLERANCE, priced
+from voilattice.errors import UnknownNameError, nearest
+from voilattice.policies import POLICIES, RULES, State, state_at
+from voilattice.problem import Problem
+from voilattice.valuation import Value
+
+__all__ = ["Advice", "advise"]
+
+LOOK_AHEAD = ("greedy-la", "batch")
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to do now."""
+
+    features: frozenset[str]  # to acquire; empty: decide
+    target_set: frozenset[str] | None  # the set looked ahead to, when a policy looks ahead
+    decision: str | None  # None: acquire
+    posterior: dict[str, float]
+    emc: float
+    spent: float
+    benefit: float  # of the set looked ahead to, or of the features; 0 when deciding
+    candidates: tuple[Value, ...]  # highest benefit first
+    reasons: tuple[str, ...]
+
+    @property
+    def action(self) -> str:
+        """``"acquire"`` or ``"decide"``."""
+        return "acquire" if self.features else "decide"
+
+
+def advise(problem: Problem, policy: str, evidence: Mapping[str, str] | None = None) -> Advice:
+    """Return what the policy does at this evidence, and why.
+
+    What was spent is the price of the evidence given, acquired one by one in its order.
+
+    >>> import voilattice
+    >>> asia = voilattice.load_problem("asia")
+    >>> now = advise(asia, "greedy-la")
+    >>> now.action, sorted(now.features), sorted(now.target_set)
+    ('acquire', ['tub'], ['dysp', 'smoke', 'tub', 'xray'])
+    >>> print(now.reasons[0])
+    Alone, no feature pays; dysp, smoke, tub and xray together do: worth 56.37, for 27.00.
+    """
+    if policy not in RULES:
+        raise UnknownNameError(f"no policy {policy!r}{nearest(policy, POLICIES)}")
+    state = state_at(problem, evidence)
+    chosen = RULES[policy](state)
+    ahead = state.best() if policy in LOOK_AHEAD else 0
+    singles = [state.value(1 << k) for k in state.axes]
+    offers = {offer.features: offer for offer in singles}
+    for mask in filter(None, (ahead, chosen)):
+        offers.setdefault(problem.feature_names(mask), state.value(mask))
+    ordered = sorted(
+        offers.values(), key=lambda v: (-v.benefit, len(v.features), sorted(v.features))
+    )
+    goal = offers[problem.feature_names(ahead or chosen)] if chosen else None
+    return Advice(
+        problem.feature_names(chosen),
+        problem.feature_names(ahead) if ahead else None,
+        None if chosen else state.decision,
+        dict(zip(problem.classes, state.posterior.tolist(), strict=True)),
+        state.emc,
+        _spent(problem, evidence or {}),
+        goal.benefit if goal else 0.0,
+        tuple(ordered),
+        tuple(_reasons(policy, state, problem.feature_names(chosen), goal, singles)),
+    )
+
+
+def _spent(problem: Problem, evidence: Mapping[str, str]) -> float:
+    known, total = dict(problem.evidence), 0.0
+    for feature, state in evidence.items():
+        total += priced(problem.costs, frozenset({feature}), known)
+        known[feature] = state
+    return total
+
+
+def _reasons(
+    policy: str,
+    state: State,
+    chosen: frozenset[str],
+    goal: Value | None,
+    singles: list[Value],
+) -> list[str]:
+    risk = f"Deciding now for {state.decision} costs {state.emc:,.2f} on average."
+    if goal is None:
+        if policy == "none":
+            return ["This policy acquires nothing.", risk]
+        if policy == "markov-blanket":
+            return ["Nothing that could be acquired says more about the target.", risk]
+        scope = "alone or together, " if policy in LOOK_AHEAD else "alone "
+        return [f"No feature, {scope}is worth its price.".replace(", alone is", " alone is"), risk]
+    price = f"worth {goal.evi:,.2f}, for {goal.cost:,.2f}"
+    names = _listed(goal.features)
+    if policy == "markov-blanket":
+        return [f"{names} say all there is to say about the target: {price}."]
+    if len(goal.features) == 1:
+        return [f"{names} pays for itself: {price}."]
+    alone = max(single.benefit for single in singles)
+    if alone <= TOLERANCE:
+        reasons = [f"Alone, no feature pays; {names} together do: {price}."]
+    else:
+        reasons = [f"{names} together pay most: {price}."]
+    if chosen != goal.features:
+        (first,) = (single for single in singles if single.features == chosen)
+        reasons.append(
+            f"Of these, {_listed(chosen)} has the highest benefit by itself "
+            f"({first.benefit:,.2f}): its result decides how to go on."
+        )
+    return reasons
+
+
+def _listed(names: frozenset[str]) -> str:
+    ordered = sorted(names)
+    return " and ".join(filter(None, [", ".join(ordered[:-1]), ordered[-1]]))
