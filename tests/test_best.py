@@ -1,5 +1,7 @@
 import itertools
 import random
+from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,11 +10,13 @@ from hypothesis import strategies as st
 from strategies import DATA, draw_evidence, needs_data, problems
 from test_lattice import naive_bayes
 
-from voilattice import Problem, best, load_problem, read_network
+from voilattice import FeatureCosts, Network, Problem, best, load_problem, read_network
 from voilattice.best import best_set
-from voilattice.costs import TOLERANCE
+from voilattice.costs import ConditionalCost, Group
 from voilattice.errors import UnknownNameError
 from voilattice.inference import memory_limit
+from voilattice.lattice_values import value_lattice
+from voilattice.ties import tolerance
 from voilattice.valuation import value
 
 ENGINES = ["python", "compiled"]
@@ -27,12 +31,13 @@ def brute_force(problem, evidence):
         for size in range(len(free) + 1)
         for s in itertools.combinations(free, size)
     ]
+    tol = tolerance(everything[0].emc)
     highest = max(entry.benefit for entry in everything)
-    tied = [entry for entry in everything if entry.benefit >= highest - TOLERANCE]
+    tied = [entry for entry in everything if entry.benefit >= highest - tol]
     fewest = min(len(entry.features) for entry in tied)
     tied = [entry for entry in tied if len(entry.features) == fewest]
     cheapest = min(entry.cost for entry in tied)
-    tied = [entry for entry in tied if entry.cost <= cheapest + TOLERANCE]
+    tied = [entry for entry in tied if entry.cost <= cheapest + tol]
     return min(tied, key=lambda entry: sorted(map(problem.features.index, entry.features)))
 
 
@@ -43,7 +48,17 @@ def check(problem, evidence, found):
     assert found.evi == pytest.approx(expected.evi, abs=1e-9)
     assert found.cost == pytest.approx(expected.cost, abs=1e-9)
     assert found.optimal
+    assert found.short_of is None
     assert found.bound == found.benefit
+
+
+@contextmanager
+def small_tables(cells):
+    """Let only tables of so many cells be made, so that the nodes on top have none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(best, "WHOLE_CELLS", cells)
+        patch.setattr(best, "SPLIT_CELLS", cells)
+        yield patch
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -61,10 +76,51 @@ def test_the_best_set_is_that_of_all_subsets(engine, problem, seed):
 @settings(max_examples=100)
 @given(problem=problems(max_features=6, max_states=3), cells=st.integers(1, 60))
 def test_the_best_set_is_found_where_not_all_features_fit_into_a_table(engine, problem, cells):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(best, "SPLIT_CELLS", cells)
-        patch.setattr(best, "WHOLE_CELLS", 0)
+    with small_tables(cells):
         check(problem, {}, best_set(problem, engine=engine))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=150)
+@given(order=st.permutations(range(6)), cells=st.sampled_from([2, 4, 8, 16, 32, 1000]))
+def test_ties_are_broken_alike_with_and_without_a_table_over_all(engine, order, cells):
+    # Y is the xor of X_0 and X_1, and so it is of the two other pairs: three sets tie.
+    names = [f"X{k}" for k in range(6)]
+    pairs = [(names[order[k]], names[order[k + 1]]) for k in (0, 2, 4)]
+    parents = {second: ["Y", first] for first, second in pairs}
+    flip = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in ["Y", *names]},
+        parents,
+        {name: flip if name in parents else [0.5, 0.5] for name in ["Y", *names]},
+    )
+    problem = Problem.create(network, "Y", dict.fromkeys(names, 1.0), [[0, 100], [100, 0]])
+    with small_tables(cells):
+        found = best_set(problem, engine=engine)
+    assert found.optimal
+    assert found.features == min(map(frozenset, pairs), key=sorted)
+    top = value_lattice(problem).top(3)
+    assert [entry.features for entry in top] == sorted(map(frozenset, pairs), key=sorted)
+
+
+@settings(max_examples=60)
+@given(problems(max_features=5), st.sampled_from([1e-6, 1e3, 1e9]))
+def test_the_unit_of_money_does_not_matter(problem, factor):
+    costs = problem.costs
+    scaled = replace(
+        problem,
+        misclassification=factor * problem.misclassification,
+        costs=FeatureCosts(
+            {f: factor * price for f, price in costs.prices.items()},
+            tuple(Group(g.name, factor * g.overhead, g.features) for g in costs.groups),
+            tuple(ConditionalCost(c.feature, c.when, factor * c.cost) for c in costs.conditional),
+        ),
+    )
+    if factor >= 1:  # below 1 the tolerance is absolute: a millionth of a cent
+        assert best_set(scaled).features == best_set(problem).features
+    assert best_set(scaled).benefit == pytest.approx(
+        factor * best_set(problem).benefit, rel=1e-9, abs=1e-8
+    )
 
 
 @settings(max_examples=60)
@@ -101,22 +157,21 @@ def test_costs_that_are_not_monotone_are_searched_too(problem, seed):
 @settings(max_examples=30)
 @given(problem=problems(min_features=3, max_features=6), cells=st.integers(2, 30))
 def test_a_search_that_is_stopped_has_an_honest_bound(engine, problem, cells):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(best, "SPLIT_CELLS", cells)
-        patch.setattr(best, "WHOLE_CELLS", 0)
+    with small_tables(cells) as patch:
         patch.setattr(best, "CELLS_AT_ONCE", 1)
         found = best_set(problem, engine=engine, time_limit=0)
     exact = brute_force(problem, {}).benefit
-    assert found.benefit <= exact + TOLERANCE
-    assert found.bound >= exact - TOLERANCE
+    tol = tolerance(value(problem, ()).emc)
+    assert found.benefit <= exact + tol
+    assert found.bound >= exact - tol
     assert found.bound >= found.benefit
-    if found.optimal:
-        assert found.benefit == pytest.approx(exact, abs=1e-9)
+    assert found.optimal == (found.bound <= found.benefit + tol)
+    assert found.short_of == (None if found.optimal else "time")
 
 
 def test_a_bound_from_hidden_causes_is_used_where_tables_do_not_fit():
     problem = load_problem("asia")
-    search = best._Search(problem, {}, None, "python", None)
+    search = best._Search(problem, {}, 110.0, None, "python", None)
     bound = search._worth_bound()
     most = max(
         value(problem, s).evi
@@ -127,8 +182,8 @@ def test_a_bound_from_hidden_causes_is_used_where_tables_do_not_fit():
     assert bound < value(problem, ()).emc - 1  # less than knowing the target
 
 
-def test_ties_go_to_fewer_features_then_to_the_problems_order():
-    problem = naive_bayes(4)  # nothing is worth anything, and everything costs 1
+def test_nothing_is_bought_for_nothing():
+    problem = naive_bayes(4)  # no feature says anything
     assert best_set(problem).features == frozenset()
     free = Problem.create(
         problem.network, "Y", dict.fromkeys(problem.features, 0.0), [[0, 1], [1, 0]]
@@ -136,28 +191,42 @@ def test_ties_go_to_fewer_features_then_to_the_problems_order():
     assert best_set(free).features == frozenset()
 
 
+def test_a_set_that_does_not_fit_the_memory_is_told_apart_from_time():
+    problem = load_problem("asia")
+    with memory_limit(300):
+        found = best_set(problem)
+    assert not found.optimal
+    assert found.short_of == "memory"
+    assert found.bound >= best_set(problem).benefit
+
+
 def test_the_number_of_irreducible_sets_is_told_where_it_is_cheap_to_know():
     assert best_set(load_problem("figure3")).n_sets == 9
     assert best_set(naive_bayes(14)).n_sets is None
 
 
-def test_progress_is_told_and_an_unknown_engine_refused(monkeypatch):
+def test_progress_is_told():
     seen = []
     best_set(load_problem("asia"), progress=lambda *told: seen.append(told))
     assert seen
+    assert all(gap >= 0 for _, gap in seen)
+
+
+def test_an_unknown_engine_is_refused():
     with pytest.raises(UnknownNameError, match="engine must be one of"):
         best_set(load_problem("asia"), engine="fortran")
 
 
 @needs_data
-def test_hepar2_with_40_findings_keeps_to_time_and_memory():
+def test_hepar2_with_40_findings_fits_a_small_memory_budget():
     network = read_network(DATA / "networks" / "hepar2.bif")
     inner = {parent for parents in network.parents for parent in parents}
     leaves = [name for k, name in enumerate(network.names) if k not in inner][:40]
     rng = np.random.default_rng(0)
     prices = {name: float(rng.integers(1, 101)) for name in leaves}
     problem = Problem.create(network, "Cirrhosis", prices, ("asymmetric", 200), features=leaves)
-    with memory_limit(256 << 20):
+    with memory_limit(64 << 20):
         found = best_set(problem, time_limit=20)
+    assert found.optimal
     assert found.bound >= found.benefit > 0
     assert found.benefit == pytest.approx(value(problem, found.features).benefit, abs=1e-9)

@@ -471,3 +471,29 @@ def test_nothing_to_undo_is_said(run, monkeypatch):
     monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
     out = run("advise", "asia", "--policy", "greedy-la", "--interactive")[1]
     assert "There is nothing to undo." in out
+
+
+def test_the_best_set_as_json_and_for_people(run, monkeypatch):
+    document = json.loads(run("best", "asia", "--json")[1])
+    assert document["features"] == ["dysp", "smoke", "tub", "xray"]
+    assert document["benefit"] == pytest.approx(document["evi"] - document["cost"])
+    assert document["optimal"] is True
+    assert document["bound"] == document["benefit"]
+    assert document["sets"] == 36
+    assert document["evaluated"] > 0
+    assert "No set of features has a higher benefit." in run("best", "asia")[1]
+    monkeypatch.setattr("voilattice.best.WHOLE_CELLS", 4)
+    monkeypatch.setattr("voilattice.best.SPLIT_CELLS", 4)
+    monkeypatch.setattr("voilattice.best.MAX_COUNTED_FLOODS", 1)
+    document = json.loads(run("best", "asia", "--time-limit", "0", "--json")[1])
+    assert document["optimal"] is False
+    assert document["bound"] > document["benefit"]
+    assert document["sets"] is None
+    assert "Time is up (--time-limit)" in run("best", "asia", "--time-limit", "0")[1]
+
+
+def test_the_values_of_a_lattice_as_json(run):
+    document = json.loads(run("lattice", "figure3", "--values", "--json")[1])
+    assert document["values"][0]["features"] == ["X3", "X4"]
+    assert document["values"][0]["benefit"] == pytest.approx(8.9)
+    assert len(document["values"]) == 9

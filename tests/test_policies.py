@@ -6,11 +6,12 @@ from strategies import full_joint, problems
 from test_best import brute_force
 
 from voilattice import FeatureCosts, Network, Problem, load_problem
-from voilattice.costs import TOLERANCE, Group
+from voilattice.costs import Group
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.independence import acquirable_core
 from voilattice.policies import POLICIES, build_policy, policy_from_rule
 from voilattice.policy import Acquisition, Branch, Leaf, Policy
+from voilattice.ties import tolerance
 from voilattice.valuation import posterior, value
 
 
@@ -18,13 +19,14 @@ def naive_choice(name, problem, evidence):
     """What a policy acquires at this evidence, word by word from its definition."""
     known = {**problem.evidence, **evidence}
     free = [f for f in problem.features if f not in known]
+    tol = tolerance(value(problem, (), evidence).emc)
 
     def single(candidates):
         offers = [value(problem, [f], evidence) for f in candidates]
         highest = max(offer.benefit for offer in offers)
-        tied = [offer for offer in offers if offer.benefit >= highest - TOLERANCE]
+        tied = [offer for offer in offers if offer.benefit >= highest - tol]
         cheapest = min(offer.cost for offer in tied)
-        return next(offer for offer in tied if offer.cost <= cheapest + TOLERANCE)
+        return next(offer for offer in tied if offer.cost <= cheapest + tol)
 
     match name:
         case "none":
@@ -33,7 +35,7 @@ def naive_choice(name, problem, evidence):
             return frozenset() if evidence else acquirable_core(problem)
         case "greedy":
             offer = single(free) if free else None
-            return offer.features if offer and offer.benefit > TOLERANCE else frozenset()
+            return offer.features if offer and offer.benefit > tol else frozenset()
         case "greedy-la":
             best = brute_force(problem, evidence).features
             return single([f for f in free if f in best]).features if best else frozenset()

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from strategies import problems
 from test_lattice import naive_bayes
 
-from voilattice import Lattice, Problem, tables
+from voilattice import Lattice, Network, Problem, tables
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.growth import to_mask, to_words
 from voilattice.inference import memory_limit
@@ -13,6 +13,20 @@ from voilattice.tables import expected_emcs
 from voilattice.valuation import value
 
 ENGINES = ["python", "compiled"]
+
+
+def noisy_bayes(n, seed=0):
+    """Naive Bayes with random tables: every set has a value of its own."""
+    rng = np.random.default_rng(seed)
+    problem = naive_bayes(n)
+    tables = {
+        name: rng.dirichlet([1, 1], table.shape[:-1])
+        for name, table in zip(problem.network.names, problem.network.tables, strict=True)
+    }
+    states = dict(zip(problem.network.names, problem.network.states, strict=True))
+    parents = {name: ["Y"] for name in problem.features}
+    network = Network.from_tables(states, parents, tables)
+    return Problem.create(network, "Y", dict.fromkeys(problem.features, 1.0), [[0, 9], [5, 0]])
 
 
 def reference(problem, rows):
@@ -55,7 +69,7 @@ def test_parts_give_the_same_values(engine, problem, n_cells):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_small_budget_splits_the_work_and_a_smaller_one_refuses_it(engine, monkeypatch):
-    problem = naive_bayes(10)
+    problem = noisy_bayes(10)
     rows = Lattice(problem, max_size=3).rows
     largest = []
     original = tables.root_table
@@ -75,16 +89,18 @@ def test_a_small_budget_splits_the_work_and_a_smaller_one_refuses_it(engine, mon
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_values_are_the_same_from_run_to_run_and_for_any_number_of_threads(engine, monkeypatch):
-    problem = naive_bayes(9)
+    problem = noisy_bayes(9)
     rows = Lattice(problem).rows
+    monkeypatch.setattr(tables, "CELLS_PER_THREAD", 1)
     first = expected_emcs(problem, {}, rows, engine=engine)
+    assert len(np.unique(first.round(9))) > 100
     for n in (1, 2, 4):
         monkeypatch.setattr(tables.os, "cpu_count", lambda n=n: n)
         assert (expected_emcs(problem, {}, rows, engine=engine) == first).all()
 
 
 def test_more_than_64_features_are_valued_in_parts():
-    problem = naive_bayes(70)
+    problem = noisy_bayes(70)
     rows = Lattice(problem, max_size=1).rows
     assert rows.shape == (71, 2)
     found = expected_emcs(problem, {}, rows)
@@ -94,7 +110,7 @@ def test_more_than_64_features_are_valued_in_parts():
 def test_large_work_is_given_to_the_compiled_engine(monkeypatch):
     used = []
     monkeypatch.setattr(
-        tables, "_walk_compiled", lambda root, c, m: used.append(1) or np.zeros(len(m))
+        tables, "_walk_compiled", lambda root, c, m, r: used.append(1) or np.zeros(len(m))
     )
     expected_emcs(naive_bayes(13), {}, Lattice(naive_bayes(13)).rows)
     assert used
@@ -103,22 +119,28 @@ def test_large_work_is_given_to_the_compiled_engine(monkeypatch):
     assert not used
 
 
-def test_progress_counts_sets_and_impossible_evidence_is_refused():
-    problem = naive_bayes(4)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_progress_counts_sets(engine):
+    problem = noisy_bayes(8)
     seen = []
-    expected_emcs(problem, {}, Lattice(problem).rows, progress=lambda *n: seen.append(n))
-    assert seen[-1] == (16, 16)
+    rows = Lattice(problem).rows
+    expected_emcs(problem, {}, rows, engine=engine, progress=lambda *n: seen.append(n))
+    assert seen[-1] == (256, 256)
+    assert len(seen) > 30
+
+
+def test_an_unknown_engine_is_refused():
+    problem = naive_bayes(2)
     with pytest.raises(UnknownNameError, match="engine must be one of"):
         expected_emcs(problem, {}, Lattice(problem).rows, engine="fortran")
-    sure = Problem.create(
-        problem.network.from_tables(
-            {"Y": ["T", "F"], "A": ["T", "F"], "B": ["T", "F"]},
-            {},
-            {"Y": [0.5, 0.5], "A": [1, 0], "B": [0.5, 0.5]},
-        ),
-        "Y",
-        {"A": 1, "B": 1},
-        [[0, 1], [1, 0]],
+
+
+def test_impossible_evidence_is_refused():
+    network = Network.from_tables(
+        {"Y": ["T", "F"], "A": ["T", "F"], "B": ["T", "F"]},
+        {},
+        {"Y": [0.5, 0.5], "A": [1, 0], "B": [0.5, 0.5]},
     )
+    sure = Problem.create(network, "Y", {"A": 1, "B": 1}, [[0, 1], [1, 0]])
     with pytest.raises(InputError, match="A=F is impossible"):
         expected_emcs(sure, {"A": "F"}, to_words([0], 1))

@@ -20,6 +20,9 @@ _ONE = np.uint64(1)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
+# After the last feature of any problem.
+_NOWHERE = 1 << 40
+
 
 @njit(cache=True, inline="always")
 def _hash(row: NDArray[np.uint64]) -> Any:
@@ -300,10 +303,13 @@ def walk_trie(
 
 
 @njit(cache=True, inline="always")
-def _comes_first(a: Any, b: Any, places: NDArray[np.int64]) -> bool:
-    """Return whether a has the first feature, in the problem's order, that only one of them has."""
+def _comes_first(a: Any, b: Any, outside: int, places: NDArray[np.int64]) -> bool:
+    """Return whether a has the first feature, in the problem's order, that only one of them has.
+
+    b also has the feature `outside`, the first of its features that is not among the axes.
+    """
     differ = a ^ b
-    first = places.shape[0]
+    first = outside
     winner = False
     for axis in range(places.shape[0]):
         bit = _ONE << np.uint64(axis)
@@ -340,7 +346,8 @@ def search(
     frames[., 0] on. Its table over K ∪ U begins at frames[., 1] (-1: the root) with the outer size
     frames[., 2] and the inner size frames[., 3]; room is free from frames[., 4]. keeps[.] is K,
     amounts[., 0] what K costs and amounts[., 1] the expected EMC of K ∪ U. The best set so far is
-    best_key, with best = (benefit, number of features, cost).
+    best_key, with best = (benefit, number of features, cost, its first feature that is not among
+    the axes, or `_NOWHERE`).
     """
     m = sizes.shape[0]
     n = cost.shape[0]
@@ -401,11 +408,12 @@ def search(
             elif abs(price - best[2]) > tolerance:
                 better = price < best[2]
             else:
-                better = _comes_first(whole, best_key[0], places)
+                better = _comes_first(whole, best_key[0], int(best[3]), places)
         if better:
             best[0] = benefit
             best[1] = size_of
             best[2] = price
+            best[3] = _NOWHERE
             best_key[0] = whole
         frames[height, 0] = axis + 1
         frames[height, 1] = start

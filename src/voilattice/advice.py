@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from voilattice.costs import TOLERANCE, priced
+from voilattice.costs import priced
 from voilattice.errors import UnknownNameError, nearest
 from voilattice.policies import POLICIES, RULES, State, state_at
 from voilattice.problem import Problem
@@ -109,7 +109,7 @@ def _reasons(
     if len(goal.features) == 1:
         return [f"{names} pays for itself: {price}."]
     alone = max(single.benefit for single in singles)
-    if alone <= TOLERANCE:
+    if alone <= state.tol:
         reasons = [f"Alone, no feature pays; {names} together do: {price}."]
     else:
         reasons = [f"{names} together pay most: {price}."]

@@ -33,20 +33,21 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from voilattice.costs import TOLERANCE, FeatureCosts, priced
-from voilattice.errors import TooLargeError, UnknownNameError
-from voilattice.growth import ENGINES
+from voilattice.costs import FeatureCosts, priced
+from voilattice.errors import TooLargeError
+from voilattice.growth import check_engine
 from voilattice.independence import bits, graph_of, markov_blanket, separator
-from voilattice.inference import memory_budget, scaled_joint_table
+from voilattice.inference import scaled_joint_table
 from voilattice.lattice import Lattice
-from voilattice.network import MAX_AXES, Table
+from voilattice.network import MAX_AXES
 from voilattice.problem import Problem
-from voilattice.tables import TABLES_AT_ONCE, Root, root_table
-from voilattice.valuation import expected_emc, value
+from voilattice.tables import Root, max_table_cells, root_table
+from voilattice.ties import Offer, tolerance
+from voilattice.valuation import emc, expected_emc, value
 
 __all__ = ["Best", "best_in_table", "best_set"]
 
@@ -62,8 +63,8 @@ SPLIT_CELLS = 1 << 19
 # The lattice is grown for its size where that takes no more floods.
 MAX_COUNTED_FLOODS = 50_000
 
-# Below so many cells in all tables of a problem NumPy is done before the compiled search is loaded.
-COMPILED_FROM_CELLS = 100_000
+# A smaller table NumPy has searched before the compiled search is loaded.
+COMPILED_FROM_CELLS = 6_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Best:
     bound: float  # no set has a higher benefit
     n_evaluated: int  # sets whose EVI was computed
     n_sets: int | None  # irreducible sets in all; None: not enumerated
+    short_of: str | None  # "time" or "memory", when it is not certain to be the best
 
 
 def best_set(
@@ -106,22 +108,22 @@ def best_set(
     >>> sorted(found.features), round(found.benefit, 2), found.optimal
     (['dysp', 'smoke', 'tub', 'xray'], 29.37, True)
     """
-    if engine not in ENGINES:
-        raise UnknownNameError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    check_engine(engine)
     known = problem.known(evidence)
-    search = _Search(problem, known, time_limit, engine, progress)
-    optimal = search.run()
-    found = value(problem, problem.feature_names(search.best.mask), evidence)
-    bound = found.benefit if optimal else max(search.open_bound(), found.benefit)
+    search = _Search(problem, known, emc(problem, evidence), time_limit, engine, progress)
+    in_time = search.run()
+    best, bound = search.best, max(search.open_bound(), search.best.benefit)
+    optimal = bound <= best.benefit + search.tol
     return Best(
-        found.features,
-        found.evi,
-        found.cost,
-        found.benefit,
+        problem.feature_names(best.mask),
+        best.benefit + best.cost,
+        best.cost,
+        best.benefit,
         optimal,
-        bound,
+        best.benefit if optimal else bound,
         search.n_evaluated,
         _count_sets(problem, known),
+        None if optimal else "memory" if in_time else "time",
     )
 
 
@@ -135,7 +137,10 @@ def best_in_table(
     features
         The features of the axes of `root`, by their numbers.
     """
-    search = _Search(problem, known, None, "auto", None)
+    stake = expected_emc(
+        root.table.reshape(len(problem.classes), -1).sum(axis=1), problem.misclassification
+    )
+    search = _Search(problem, known, stake / root.probability, None, "auto", None)
     places = [features.index(k) for k in sorted(features, key=search.decided_at)]
     shape = (len(problem.classes), *root.sizes)
     table = root.table.reshape(shape).transpose([0, *(1 + place for place in places)])
@@ -157,35 +162,6 @@ def _count_sets(problem: Problem, known: Mapping[str, str]) -> int | None:
     return len(Lattice(problem, set(known) - set(problem.evidence)))
 
 
-@dataclass(slots=True)
-class _Incumbent:
-    """The best set so far; a set replaces it by the rule of ties."""
-
-    mask: int = 0
-    benefit: float = 0.0
-    cost: float = 0.0
-
-    def offer(self, mask: int, benefit: float, cost: float) -> None:
-        mine = (-self.benefit, self.mask.bit_count(), self.cost)
-        theirs = (-benefit, mask.bit_count(), cost)
-        for a, b in zip(theirs, mine, strict=True):
-            if abs(a - b) > TOLERANCE:
-                if a < b:
-                    break
-                return
-        else:
-            differ = mask ^ self.mask
-            if not mask & differ & -differ:  # the first feature that only one of them has
-                return
-        self.mask, self.benefit, self.cost = mask, benefit, cost
-
-    def is_beyond(self, bound: float, n_kept: int) -> bool:
-        """Return whether no set below a node of that bound can replace it."""
-        if bound < self.benefit - TOLERANCE:
-            return True
-        return bound <= self.benefit + TOLERANCE and n_kept > self.mask.bit_count()
-
-
 @dataclass(order=True, slots=True)
 class _Node:
     """A node without a table; sorted by its bound, the highest first."""
@@ -200,16 +176,17 @@ class _Search:
         self,
         problem: Problem,
         known: Mapping[str, str],
+        stake: float,
         time_limit: float | None,
         engine: str,
         progress: Callable[[int, float], None] | None,
     ) -> None:
-        self.problem, self.known = problem, known
-        self.best, self.n_evaluated = _Incumbent(), 0
+        self.problem, self.known, self.tol = problem, known, tolerance(stake)
+        self.best, self.n_evaluated = Offer(0.0, 0.0, 0), 0
         self._engine, self._progress = engine, progress
         self._deadline = math.inf if time_limit is None else time.monotonic() + time_limit
         self._sizes = [len(problem.states(name)) for name in problem.features]
-        self._max_cells = memory_budget() // (TABLES_AT_ONCE * np.dtype(np.float64).itemsize)
+        self._max_cells = max_table_cells()
         self._open: list[_Node] = []
         self._unsearched = -math.inf  # the highest bound of a set whose own table does not fit
         self._below = -math.inf  # the highest bound open in the tables of the current node
@@ -221,6 +198,19 @@ class _Search:
     def decided_at(self, k: int) -> tuple[float, int]:
         """Return where a feature stands in the order of decision: the dearest first."""
         return -self.cost(1 << k), k
+
+    def offer(self, mask: int, benefit: float, cost: float) -> None:
+        """Take a set for the best one, if it is better."""
+        made = Offer(benefit, cost, mask)
+        if made.beats(self.best, self.tol):
+            self.best = made
+
+    def is_beyond(self, bound: float, kept: int) -> bool:
+        """Return whether no set below a node of that bound, with `kept`, can be the best."""
+        if bound < self.best.benefit - self.tol:
+            return True
+        only_ties = bound <= self.best.benefit + self.tol
+        return only_ties and kept.bit_count() > self.best.mask.bit_count()
 
     def cost(self, mask: int) -> float:
         """Return C(S | e)."""
@@ -236,7 +226,7 @@ class _Search:
         return max(self._below, self._unsearched, on_top)
 
     def run(self) -> bool:
-        """Search until all is done; return whether the best set is certain to be the best."""
+        """Search until all is done (True) or time is up (False)."""
         limit = min(self._max_cells, WHOLE_CELLS)
         if not self._fits(self._undecided, limit):
             limit = min(limit, SPLIT_CELLS)
@@ -245,12 +235,12 @@ class _Search:
         worth = math.inf
         while self._open:
             node = heapq.heappop(self._open)
-            if self.best.is_beyond(-node.priority, node.kept.bit_count()):
+            if self.is_beyond(-node.priority, node.kept):
                 continue
             spent = self.cost_at_least(node.kept)
             if math.isfinite(worth) and self.problem.cost_check.monotone:
-                left = worth - spent - self.best.benefit + TOLERANCE
-                prices = self._own_prices(node)
+                left = worth - spent - self.best.benefit + self.tol
+                prices = self._added_costs(node)
                 node.undecided = tuple(k for k in node.undecided if prices[k] <= left)
             axes = (*bits(node.kept), *node.undecided)
             root = self._root(axes, limit if node.undecided else self._max_cells)
@@ -267,7 +257,7 @@ class _Search:
             self._report()
             if time.monotonic() > self._deadline:
                 return False
-        return self._unsearched <= self.best.benefit + TOLERANCE
+        return True
 
     def _root(self, axes: Sequence[int], limit: int) -> Root | None:
         if not self._fits(axes, limit):
@@ -281,7 +271,7 @@ class _Search:
         cells = len(self.problem.classes) * math.prod(self._sizes[k] for k in axes)
         return cells <= limit and len(axes) < MAX_AXES
 
-    def _own_prices(self, node: _Node) -> dict[int, float]:
+    def _added_costs(self, node: _Node) -> dict[int, float]:
         """Return what each undecided feature adds to the cost of K at least."""
         spent = self.cost(node.kept)
         return {k: self.cost(node.kept | 1 << k) - spent for k in node.undecided}
@@ -290,7 +280,7 @@ class _Search:
         first, rest = node.undecided[0], node.undecided[1:]
         for kept in (node.kept | 1 << first, node.kept):
             bound = worth - self.cost_at_least(kept)
-            if not self.best.is_beyond(bound, kept.bit_count()):
+            if not self.is_beyond(bound, kept):
                 heapq.heappush(self._open, _Node(-bound, kept, rest))
 
     def _worth_bound(self) -> float:
@@ -334,24 +324,36 @@ class _Search:
         except TooLargeError:
             return
         self.n_evaluated += 1
-        self.best.offer(mask, found.benefit, found.cost)
+        self.offer(mask, found.benefit, found.cost)
 
     def _given(self) -> dict[str, str]:
         return {f: v for f, v in self.known.items() if f not in self.problem.evidence}
 
     def _report(self) -> None:
         if self._progress is not None:
-            self._progress(self.n_evaluated, self.open_bound() - self.best.benefit)
+            self._progress(self.n_evaluated, max(self.open_bound() - self.best.benefit, 0.0))
 
     # -- below a table
 
     def search_below(self, node: _Node, axes: tuple[int, ...], root: Root) -> bool:
+        """Search all sets between a node's K and K ∪ U, whose table is at hand, K's axes first."""
         compiled = isinstance(self.problem.costs, FeatureCosts) and (
             self._engine == "compiled"
-            or (self._engine == "auto" and len(root.table) << 4 > COMPILED_FROM_CELLS)
+            or (self._engine == "auto" and len(root.table) > COMPILED_FROM_CELLS)
         )
-        below = _search_compiled if compiled else _search_numpy
-        for bound in below(self, node.kept.bit_count(), axes, root):
+        matrix = self.problem.misclassification
+        table = root.table.reshape(len(matrix), -1)
+        below = _Below(
+            axes,
+            node.kept.bit_count(),
+            root,
+            expected_emc(table.sum(axis=1), matrix),
+            expected_emc(table, matrix),
+        )
+        whole = sum(1 << k for k in axes)
+        self.n_evaluated += 1
+        self.offer(whole, below.worth(below.after) - self.cost(whole), self.cost(whole))
+        for bound in (_search_compiled if compiled else _search_numpy)(self, below):
             self._below = bound
             self._report()
             if time.monotonic() > self._deadline:
@@ -360,118 +362,103 @@ class _Search:
         return True
 
 
-def _search_numpy(
-    search: _Search, n_kept: int, axes: tuple[int, ...], root: Root
-) -> Iterator[float]:
-    """Search below a node, its first `n_kept` axes kept; tell the bound that is open now and then.
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """What is below a node: its axes, the first `n_kept` of them kept, and the table over them."""
+
+    axes: tuple[int, ...]
+    n_kept: int
+    root: Root
+    now: float  # EMC, on the scale of the table
+    after: float  # expected EMC once all axes are known, on that scale
+
+    def worth(self, after: Any) -> Any:
+        """Return the EVI of a set with this expected EMC."""
+        return (self.now - after) / self.root.probability
+
+    @property
+    def kept(self) -> int:
+        return sum(1 << k for k in self.axes[: self.n_kept])
+
+
+def _search_numpy(search: _Search, below: _Below) -> Iterator[float]:
+    """Search below a node; tell now and then the highest bound that is open.
 
     The readable twin of `voilattice._kernels.search`, and the one for a user's own costs.
     """
-    matrix, scale = search.problem.misclassification, 1 / root.probability
-    y_kept = len(matrix) * math.prod(root.sizes[:n_kept])
-    first = root.table.reshape(y_kept, -1)
-    now = expected_emc(root.table.reshape(len(matrix), -1).sum(axis=1), matrix)
-
-    def mask_of(chosen: Sequence[int]) -> int:
-        return sum(1 << k for k in chosen)
-
-    def evaluate(table: Table, whole: int) -> float:
-        after = expected_emc(table, matrix)
-        search.n_evaluated += 1
-        price = search.cost(whole)
-        search.best.offer(whole, (now - after) * scale - price, price)
-        return after
-
-    kept = mask_of(axes[:n_kept])
-    stack = [(n_kept, kept, first, evaluate(first, mask_of(axes)))]
+    axes, root, matrix = below.axes, below.root, search.problem.misclassification
+    outer = len(matrix) * math.prod(root.sizes[: below.n_kept])
+    bound = below.worth(below.after) - search.cost_at_least(below.kept)
+    stack = [(bound, below.n_kept, below.kept, root.table.reshape(outer, -1), below.after)]
     while stack:
-        axis, kept, table, after = stack.pop()
-        bound = (now - after) * scale - search.cost_at_least(kept)
-        if axis == len(axes) or search.best.is_beyond(bound, kept.bit_count()):
+        bound, axis, kept, table, after = stack.pop()
+        if axis == len(axes) or search.is_beyond(bound, kept):
             continue
-        size = root.sizes[axis]
-        stack.append(
-            (axis + 1, kept | 1 << axes[axis], table.reshape(len(table) * size, -1), after)
-        )
-        whole = kept | mask_of(axes[axis + 1 :])
-        dropped = table.reshape(len(table), size, -1).sum(axis=1)
-        stack.append((axis + 1, kept, dropped, evaluate(dropped, whole)))
-        yield max((now - a) * scale - search.cost_at_least(k) for _, k, _, a in stack)
+        size, with_it = root.sizes[axis], kept | 1 << axes[axis]
+        same = table.reshape(len(table) * size, -1)
+        dearer = below.worth(after) - search.cost_at_least(with_it)
+        stack.append((dearer, axis + 1, with_it, same, after))
+        if size == 1:
+            dropped = same
+        else:
+            dropped = table.reshape(len(table), size, -1).sum(axis=1)
+            after = expected_emc(dropped, matrix)
+            search.n_evaluated += 1
+        whole = kept | sum(1 << k for k in axes[axis + 1 :])
+        price = search.cost(whole)
+        search.offer(whole, below.worth(after) - price, price)
+        bound = below.worth(after) - search.cost_at_least(kept)
+        stack.append((bound, axis + 1, kept, dropped, after))
+        yield max(entry[0] for entry in stack)
 
 
-def _search_compiled(
-    search: _Search, n_kept: int, axes: tuple[int, ...], root: Root
-) -> Iterator[float]:
+def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
     """Do the same with the compiled kernel, in portions."""
     from voilattice import _kernels
 
     problem, costs = search.problem, search.problem.costs
     assert isinstance(costs, FeatureCosts)
+    axes, root, matrix = below.axes, below.root, problem.misclassification
     names = [problem.features[k] for k in axes]
     open_groups = [g for g in costs.groups if not any(f in search.known for f in g.features)]
     group_of = {f: place for place, g in enumerate(open_groups) for f in g.features}
-    matrix, scale = problem.misclassification, 1 / root.probability
-    now = expected_emc(root.table.reshape(len(matrix), -1).sum(axis=1), matrix)
-    after = expected_emc(root.table.reshape(len(matrix), -1), matrix)
-    whole = sum(1 << k for k in axes)
-    search.n_evaluated += 1
-    price = search.cost(whole)
-    search.best.offer(whole, (now - after) * scale - price, price)
-
     m = len(axes)
     frames = np.zeros((2 * m + 2, 5), dtype=np.int64)
     keeps = np.zeros(2 * m + 2, dtype=np.uint64)
     amounts = np.zeros((2 * m + 2, 2))
-    outer = len(matrix) * math.prod(root.sizes[:n_kept])
-    frames[0] = (n_kept, -1, outer, len(root.table) // outer, 0)
-    keeps[0] = (1 << n_kept) - 1
-    kept = sum(1 << k for k in axes[:n_kept])
-    amounts[0] = (search.cost(kept), after)
-    best, best_key = _exported(search.best, axes)
+    outer = len(matrix) * math.prod(root.sizes[: below.n_kept])
+    frames[0] = (below.n_kept, -1, outer, len(root.table) // outer, 0)
+    keeps[0] = (1 << below.n_kept) - 1
+    amounts[0] = (search.cost(below.kept), below.after)
+    # The best set so far may have features that are not among the axes; the first of them is enough
+    # to tell who wins a tie.
+    others = search.best.mask & ~sum(1 << k for k in axes)
+    outside = next(bits(others), _kernels._NOWHERE)
+    held = search.best
+    best = np.array([held.benefit, held.mask.bit_count(), held.cost, outside])
+    key = sum(1 << place for place, k in enumerate(axes) if held.mask >> k & 1)
+    best_key = np.array([key], dtype=np.uint64)
     arguments = (
         root.table,
         np.array(root.sizes, dtype=np.int64),
         np.array(axes, dtype=np.int64),
         matrix,
-        now,
-        scale,
+        below.now,
+        1 / root.probability,
         np.array([costs.price(name, search.known) for name in names], dtype=np.float64),
         np.array([group_of.get(name, -1) for name in names], dtype=np.int64),
         np.array([g.overhead for g in open_groups], dtype=np.float64),
     )
     room = np.empty(len(root.table))
-    height = 1
+    height, quota = 1, CELLS_AT_ONCE
     while height:
         height, evaluated = _kernels.search(
-            *arguments,
-            frames,
-            keeps,
-            amounts,
-            height,
-            best,
-            best_key,
-            TOLERANCE,
-            room,
-            CELLS_AT_ONCE,
+            *arguments, frames, keeps, amounts, height, best, best_key, search.tol, room, quota
         )
         search.n_evaluated += evaluated
-        if best_key[0] != _NOT_HERE:
+        if not others or best[3] != outside:
             mask = sum(1 << k for place, k in enumerate(axes) if int(best_key[0]) >> place & 1)
-            search.best = _Incumbent(mask, float(best[0]), float(best[2]))
+            search.best = Offer(float(best[0]), float(best[2]), mask)
         if height:
-            open_frames = amounts[:height]
-            yield float(((now - open_frames[:, 1]) * scale - open_frames[:, 0]).max())
-
-
-# The key of an incumbent that is no set of the axes at hand: it wins no tie by order.
-_NOT_HERE = np.uint64((1 << 64) - 1)
-
-
-def _exported(
-    best: _Incumbent, axes: Sequence[int]
-) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
-    """Return the incumbent as the kernel wants it."""
-    amounts = np.array([best.benefit, best.mask.bit_count(), best.cost])
-    here = best.mask & ~sum(1 << k for k in axes) == 0
-    key = sum(1 << place for place, k in enumerate(axes) if best.mask >> k & 1)
-    return amounts, np.array([key if here else _NOT_HERE], dtype=np.uint64)
+            left = amounts[:height]
+            yield float((below.worth(left[:, 1]) - left[:, 0]).max())

@@ -6,25 +6,30 @@ else. Heavy imports stand inside the functions that need them, so ``voilattice -
 
 from __future__ import annotations
 
-import functools
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
+from click.shell_completion import get_completion_class
 
-from voilattice import __version__, console
+from voilattice import __version__, cli_policies, console
 from voilattice.best import best_set
-from voilattice.costs import KINDS, FeatureCosts
-from voilattice.errors import InputError, VoilatticeError, within
+from voilattice.cli_options import (
+    check_writable,
+    feature_list,
+    features_option,
+    json_option,
+    on_problem,
+    value_document,
+    write,
+)
+from voilattice.costs import FeatureCosts
+from voilattice.errors import VoilatticeError, within
 from voilattice.explanations import explain
 from voilattice.growth import MAX_NODES
-from voilattice.inference import MEMORY_BYTES, memory_limit
 from voilattice.lattice import Lattice
 from voilattice.lattice_values import value_lattice
-from voilattice.policies import MAX_STATES, POLICIES, build_policy
 from voilattice.problem import Problem
 from voilattice.problem_files import builtin_problems, load_problem
 from voilattice.valuation import Value, emc, value
@@ -76,157 +81,6 @@ def _quit(message: str) -> None:
     sys.exit(2)
 
 
-# -- completion and options that the commands share
-
-
-def _complete_problem(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    names = [CompletionItem(name) for name in builtin_problems() if name.startswith(incomplete)]
-    return [*names, CompletionItem(incomplete, type="file")]
-
-
-def _complete_features(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[str]:
-    chosen, comma, start = incomplete.rpartition(",")
-    taken = chosen.split(",")
-    return [
-        f"{chosen}{comma}{feature}"
-        for feature in _features_for_completion(context)
-        if feature.startswith(start) and feature not in taken
-    ]
-
-
-def _complete_evidence(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[str]:
-    observations = (
-        f"{feature}={state}"
-        for feature, states in _features_for_completion(context).items()
-        for state in states
-    )
-    return [observation for observation in observations if observation.startswith(incomplete)]
-
-
-def _features_for_completion(context: click.Context) -> dict[str, tuple[str, ...]]:
-    # An option that still waits for its value stops click's parser before it sorts the arguments.
-    given = [context.params.get("problem"), *context.args]
-    try:
-        problem = load_problem(next(word for word in given if word))
-    except (StopIteration, VoilatticeError):
-        return {}
-    return {feature: problem.states(feature) for feature in problem.features}
-
-
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-_features_option = click.option(
-    "--features",
-    required=True,
-    multiple=True,
-    metavar="X1,X3",
-    shell_complete=_complete_features,
-    help="The set of features: names with commas between; repeatable.",
-)
-
-
-def _on_problem(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of every problem, and the problem and evidence they name."""
-
-    @functools.wraps(command)
-    def run(
-        problem: str,
-        evidence: tuple[str, ...],
-        expected: float | None,
-        kind: str | None,
-        memory: int,
-        **options: Any,
-    ) -> None:
-        with memory_limit(memory << 20):
-            loaded, given = _load(problem, evidence, expected, kind)
-            command(loaded, given, **options)
-
-    decorators = (
-        click.argument("problem", metavar="PROBLEM", shell_complete=_complete_problem),
-        click.option(
-            "--evidence",
-            multiple=True,
-            metavar="X=v",
-            shell_complete=_complete_evidence,
-            help="A known feature and its state; repeat for more.",
-        ),
-        click.option(
-            "--expected",
-            type=float,
-            metavar="EMC",
-            help="Replace the misclassification costs: their a-priori expectation ...",
-        ),
-        click.option(
-            "--kind",
-            type=click.Choice(KINDS),
-            help="... and how they are scaled (default: symmetric).",
-        ),
-        click.option(
-            "--memory",
-            type=click.IntRange(min=1),
-            default=MEMORY_BYTES >> 20,
-            show_default=True,
-            metavar="MIB",
-            help="The budget for tables.",
-        ),
-        _json_option,
-    )
-    decorated: Callable[..., None] = run
-    for decorator in reversed(decorators):
-        decorated = decorator(decorated)
-    return decorated
-
-
-def _load(
-    path_or_name: str, evidence: Sequence[str], expected: float | None, kind: str | None
-) -> tuple[Problem, dict[str, str]]:
-    """Return the problem, its misclassification costs replaced if asked, and the evidence given."""
-    problem = load_problem(path_or_name)
-    if expected is not None:
-        try:
-            problem = problem.with_expected(kind or KINDS[0], expected)
-        except InputError as error:
-            # The places of scaled costs are called as the options: kind and expected.
-            raise InputError(error.message, f"--{error.place}") from None
-    elif kind is not None:
-        raise InputError(f"needs --expected too, as in --expected 500 --kind {kind}", "--kind")
-    given: dict[str, str] = {}
-    for item in evidence:
-        with within(f"--evidence {item}"):
-            feature, state = _observation(problem, item)
-            problem.known({feature: state})
-            if feature in given:
-                raise InputError(f"{feature!r} is given twice")
-            given[feature] = state
-    with within("--evidence"):
-        problem.check_possible(problem.known(given))
-    return problem, given
-
-
-def _observation(problem: Problem, item: str) -> tuple[str, str]:
-    """Split X=v at the sign that ends the name of a feature: names and states may hold it too."""
-    parts = item.split("=")
-    if len(parts) < 2:
-        raise InputError("must be FEATURE=STATE")
-    splits = [("=".join(parts[:k]), "=".join(parts[k:])) for k in range(1, len(parts))]
-    return next((split for split in splits if split[0] in problem.features), splits[0])
-
-
-def _feature_list(problem: Problem, items: Iterable[str]) -> list[str]:
-    """Split at commas, except where the whole is the name of a feature."""
-    return [
-        name if name in problem.features else name.strip()
-        for item in items
-        for name in ([item] if item in problem.features else item.split(","))
-        if item
-    ]
-
-
 # -- the commands
 
 
@@ -240,7 +94,7 @@ def cli() -> None:
 
 
 @cli.command()
-@_json_option
+@json_option
 def problems(as_json: bool) -> None:
     """List the built-in problems."""
     loaded = {name: load_problem(name) for name in builtin_problems()}
@@ -264,7 +118,7 @@ def problems(as_json: bool) -> None:
 
 
 @cli.command()
-@_on_problem
+@on_problem
 def show(problem: Problem, given: Mapping[str, str], as_json: bool) -> None:
     """Show what a problem holds: network, prices, stakes, evidence."""
     if not as_json:
@@ -301,24 +155,24 @@ def show(problem: Problem, given: Mapping[str, str], as_json: bool) -> None:
 
 
 @cli.command(name="value")
-@_on_problem
-@_features_option
+@on_problem
+@features_option
 def value_command(
     problem: Problem, given: Mapping[str, str], as_json: bool, features: tuple[str, ...]
 ) -> None:
     """Print EMC, EVI, cost and benefit of acquiring a set of features together."""
     with within("--features"):
-        result = value(problem, _feature_list(problem, features), given)
+        result = value(problem, feature_list(problem, features), given)
     if not as_json:
         console.print_value(result)
         return
     console.print_json(
-        _value_document(result) | {"emc": result.emc, "expected_emc": result.expected_emc}
+        value_document(result) | {"emc": result.emc, "expected_emc": result.expected_emc}
     )
 
 
 @cli.command(name="lattice")
-@_on_problem
+@on_problem
 @click.option(
     "--max-size", type=click.IntRange(min=0), metavar="K", help="Only sets of at most K features."
 )
@@ -353,7 +207,7 @@ def lattice_command(
     from voilattice import drawing
 
     for file in filter(None, (svg, html, graphml)):
-        _check_writable(file)
+        check_writable(file)
 
     def describe(size: int, found: int) -> str:
         return f"lattice: {found:,} sets, growing those of {size} features"
@@ -367,7 +221,7 @@ def lattice_command(
     )
     for path, draw in drawers:
         if path is not None:
-            _write(path, draw())
+            write(path, draw())
     top: list[Value] = []
     if values:
         with console.progress_line(
@@ -390,12 +244,12 @@ def lattice_command(
     if max_size is not None:
         document["max_size"] = max_size
     if values:
-        document["values"] = [_value_document(entry) for entry in top]
+        document["values"] = [value_document(entry) for entry in top]
     console.print_json(document)
 
 
 @cli.command()
-@_on_problem
+@on_problem
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0),
@@ -430,14 +284,14 @@ def best(problem: Problem, given: Mapping[str, str], as_json: bool, time_limit: 
 
 
 @cli.command(name="explain")
-@_on_problem
-@_features_option
+@on_problem
+@features_option
 def explain_command(
     problem: Problem, given: Mapping[str, str], as_json: bool, features: tuple[str, ...]
 ) -> None:
     """Say in words why a set of features is, or is not, in the lattice."""
     with within("--features"):
-        chosen = problem.acquirable(_feature_list(problem, features), problem.known(given))
+        chosen = problem.acquirable(feature_list(problem, features), problem.known(given))
     explanation = explain(problem, chosen, given)
     if not as_json:
         console.print_explanation(explanation)
@@ -461,109 +315,6 @@ def explain_command(
     )
 
 
-_policy_option = click.option(
-    "--policy", "name", type=click.Choice(POLICIES), required=True, help="Which policy."
-)
-
-
-@cli.command(name="advise")
-@_on_problem
-@_policy_option
-@click.option("--interactive", is_flag=True, help="Ask for results, to the decision.")
-def advise_command(
-    problem: Problem, given: Mapping[str, str], as_json: bool, name: str, interactive: bool
-) -> None:
-    """Say what to do now: what to acquire next, or the decision, with reasons."""
-    from voilattice.advice import advise
-
-    if interactive:
-        from voilattice.consultation import consult
-
-        if as_json:
-            raise InputError("is for programs, and --interactive for people: choose one", "--json")
-        consult(problem, name, given)
-        return
-    advice = advise(problem, name, given)
-    if not as_json:
-        console.print_advice(advice)
-        return
-    ahead = advice.target_set
-    console.print_json(
-        {
-            "action": advice.action,
-            "features": sorted(advice.features),
-            "target_set": None if ahead is None else sorted(ahead),
-            "decision": advice.decision,
-            "posterior": advice.posterior,
-            "emc": advice.emc,
-            "spent": advice.spent,
-            "benefit": advice.benefit,
-            "candidates": [_value_document(candidate) for candidate in advice.candidates],
-            "reasons": list(advice.reasons),
-        }
-    )
-
-
-@cli.command(name="policy")
-@_on_problem
-@_policy_option
-@click.option(
-    "--max-states",
-    type=click.IntRange(min=1),
-    default=MAX_STATES,
-    show_default=True,
-    metavar="N",
-    help="Give up beyond N different states.",
-)
-@click.option("--text", is_flag=True, help="Print the tree.")
-@click.option(
-    "--dot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it for Graphviz."
-)
-@click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", help="Save it as JSON.")
-def policy_command(
-    problem: Problem,
-    given: Mapping[str, str],
-    as_json: bool,
-    name: str,
-    max_states: int,
-    text: bool,
-    dot: str | None,
-    save: str | None,
-) -> None:
-    """Build a whole policy and evaluate it exactly."""
-    from voilattice.policy_drawing import policy_dot, policy_text
-    from voilattice.policy_files import save_policy
-
-    for file in filter(None, (dot, save)):
-        _check_writable(file)
-    policy = build_policy(problem, name, given, max_states=max_states)
-    now = emc(problem, given)
-    if dot is not None:
-        _write(dot, (f"{line}\n" for line in policy_dot(policy)))
-    if save is not None:
-        save_policy(policy, save)
-    if not as_json:
-        console.print_policy(policy, now)
-        if text:
-            console.print_lines(policy_text(policy))
-        return
-    console.print_json(
-        {
-            "policy": name,
-            "expected_total_cost": policy.expected_total_cost,
-            "expected_feature_cost": policy.expected_feature_cost,
-            "expected_misclassification_cost": policy.expected_misclassification_cost,
-            "expected_features": policy.expected_features,
-            "nodes": policy.n_acquisitions,
-            "paths": policy.n_paths,
-            "depth": policy.depth,
-            "states": len(policy.nodes),
-            "no_acquisition_cost": now,
-            "savings": now - policy.expected_total_cost,
-        }
-    )
-
-
 @cli.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
 def completion(shell: str) -> None:
@@ -579,27 +330,6 @@ def completion(shell: str) -> None:
         click.echo("COMP_WORDBREAKS=${COMP_WORDBREAKS//=}")
 
 
-def _value_document(result: Value) -> dict[str, Any]:
-    return {
-        "features": sorted(result.features),
-        "evi": result.evi,
-        "cost": result.cost,
-        "benefit": result.benefit,
-    }
-
-
-def _check_writable(path: str) -> None:
-    """Say now, and not after the work, that a file cannot be written."""
-    with within(path):
-        if Path(path).exists() and not Path(path).is_file():
-            raise InputError("cannot be written: this is not a file")
-        if not Path(path).parent.is_dir():
-            raise InputError("cannot be written: No such file or directory")
-
-
-def _write(path: str, text: Iterable[str]) -> None:
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.writelines(text)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+cli.add_command(cli_policies.advise_command)
+cli.add_command(cli_policies.compare_command)
+cli.add_command(cli_policies.policy_command)

@@ -17,11 +17,13 @@ import click
 
 from voilattice.advice import Advice
 from voilattice.best import Best
-from voilattice.costs import TOLERANCE, FeatureCosts
+from voilattice.costs import FeatureCosts
+from voilattice.evaluation import Comparison
 from voilattice.explanations import Explanation
 from voilattice.lattice import Lattice
 from voilattice.policy import Policy
 from voilattice.problem import Problem
+from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation import Value, emc
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ __all__ = [
     "money",
     "print_advice",
     "print_best",
+    "print_comparison",
     "print_explanation",
     "print_json",
     "print_lattice",
@@ -145,7 +148,7 @@ def print_value(result: Value) -> None:
     rows.add_row("benefit", money(result.benefit), style="bold")
     out.print(rows)
     if names:
-        pays = "it pays" if result.benefit > TOLERANCE else "it does not pay"
+        pays = "it pays" if result.benefit > tolerance(result.emc) else "it does not pay"
         out.print(
             f"\nKnowing {names} takes {money(result.evi)} off the expected cost of deciding and "
             f"costs {money(result.cost)}: {pays}."
@@ -167,10 +170,11 @@ def print_best(found: Best) -> None:
     if found.optimal:
         out.print("\nNo set of features has a higher benefit.")
     else:
-        out.print(
-            f"\nTime is up: the best set found so far. No set has a benefit above "
-            f"{money(found.bound)}; more time (--time-limit) narrows that down."
-        )
+        why = {
+            "time": "Time is up (--time-limit)",
+            "memory": "Some sets do not fit the memory budget (--memory)",
+        }[found.short_of or "time"]
+        out.print(f"\n{why}: the best set found. No set has a benefit above {money(found.bound)}.")
 
 
 def print_advice(advice: Advice) -> None:
@@ -213,6 +217,26 @@ def print_policy(policy: Policy, now: float) -> None:
     rows.add_row("depth", f"{policy.depth:,}")
     rows.add_row("different states", f"{len(policy.nodes):,}")
     out.print(rows)
+
+
+def print_comparison(rows: Sequence[Comparison]) -> None:
+    """Print what policies cost, a row for each point of a sweep; the cheapest is marked."""
+    out = console()
+    policies = list(dict.fromkeys(row.policy for row in rows))
+    for kind in dict.fromkeys(row.kind for row in rows):
+        here = [row for row in rows if row.kind == kind]
+        points = table(f"{kind} stakes: prior EMC", *(f">{name}" for name in policies))
+        for expected in dict.fromkeys(row.expected for row in here):
+            costs = {r.policy: r.expected_total_cost for r in here if r.expected == expected}
+            least = min(costs.values())
+            cells = [
+                money(cost) + ("*" if cost <= least + tolerance(least) else " ")
+                for cost in costs.values()
+            ]
+            points.add_row(money(expected), *cells)
+        out.print(points)
+        out.print()
+    out.print("Expected total costs; * marks the lowest.")
 
 
 def print_lines(lines: Iterable[str]) -> None:

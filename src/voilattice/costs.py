@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError, located, shown
+from voilattice.ties import tolerance
 
 __all__ = [
     "ConditionalCost",
@@ -41,6 +42,7 @@ __all__ = [
     "check_amount",
     "check_monotone",
     "cost_matrix",
+    "membership",
     "priced",
     "scaled_costs",
     "set_costs",
@@ -52,9 +54,6 @@ KINDS = ("symmetric", "asymmetric")
 
 # No amount of money is larger: so no sum or product of amounts overflows.
 MAX_AMOUNT = 1e100
-
-# Amounts that differ by less than this, relative to their size or 1, count as equal everywhere.
-TOLERANCE = 1e-9
 
 # So many pairs of sets are compared at most, looking for one that costs more than a superset.
 MAX_CHECKED_PAIRS = 10_000
@@ -195,18 +194,24 @@ class FeatureCosts:
         return own + overheads
 
 
+def membership(rows: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
+    """Return which of n features is in which set: one row a set, one column a feature."""
+    bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
+    return bits[:, :n].view(np.bool_)
+
+
 def set_costs(
     costs: CostModel, features: Sequence[str], rows: NDArray[np.uint64], evidence: Mapping[str, str]
 ) -> NDArray[np.float64]:
     """Return C(S | e) for many sets: rows of words, bit k for the k-th of `features`."""
-    member = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, : len(features)]
+    member = membership(rows, len(features))
     if not isinstance(costs, FeatureCosts):
         names = np.array(features, dtype=object)
-        return np.array([priced(costs, frozenset(names[row > 0]), evidence) for row in member])
-    unknown = [k for k, name in enumerate(features) if name not in evidence]
-    prices = np.zeros(len(features))
-    prices[unknown] = [costs.price(features[k], evidence) for k in unknown]
-    total = member @ prices
+        return np.array([priced(costs, frozenset(names[row]), evidence) for row in member])
+    total = np.zeros(len(rows))
+    for k, name in enumerate(features):
+        if name not in evidence:
+            total[member[:, k]] += costs.price(name, evidence)
     for group in costs.groups:
         if not any(mate in evidence for mate in group.features):
             mates = [features.index(name) for name in group.features]
@@ -258,14 +263,14 @@ def check_monotone(
     def violation(added: str, subset: frozenset[str], known: Mapping[str, str]) -> str | None:
         less, more = priced(costs, subset, known), priced(costs, subset | {added}, known)
         # A sum in another order may differ in its last bits.
-        if less <= more + TOLERANCE * max(1.0, more):
+        if less <= more + tolerance(more):
             return None
         return (
             f"not monotone: {_set(subset)} costs {less:.6g} and {_set(subset | {added})} only "
             f"{more:.6g}" + (f" at {dict(known)}" if known else "")
         )
 
-    if priced(costs, frozenset(), evidence) > TOLERANCE:
+    if priced(costs, frozenset(), evidence) > tolerance(0.0):
         raise InputError("the cost of the empty set must be 0")
     n_pairs = len(free) * 2 ** max(len(free) - 1, 0)
     if n_pairs <= MAX_CHECKED_PAIRS:

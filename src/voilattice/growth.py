@@ -20,10 +20,19 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import TooLargeError
+from voilattice.errors import TooLargeError, UnknownNameError
 from voilattice.independence import Graph, bits
 
-__all__ = ["ENGINES", "MAX_NODES", "Progress", "Words", "grow_levels", "to_mask", "to_words"]
+__all__ = [
+    "ENGINES",
+    "MAX_NODES",
+    "Progress",
+    "Words",
+    "check_engine",
+    "grow_levels",
+    "to_mask",
+    "to_words",
+]
 
 # A set of features is a row of 64-bit words, the lowest features first.
 Words: TypeAlias = NDArray[np.uint64]
@@ -42,6 +51,12 @@ COMPILED_FROM_NODES = 1_000_000
 FLOODS_AT_ONCE = 500_000
 
 CACHE_BYTES = 256 << 20
+
+
+def check_engine(engine: str) -> None:
+    """Raise `UnknownNameError` unless there is such an engine."""
+    if engine not in ENGINES:
+        raise UnknownNameError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
 
 
 def grow_levels(

@@ -27,7 +27,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, shown
-from voilattice.growth import ENGINES, MAX_NODES, Progress, Words, grow_levels, to_mask, to_words
+from voilattice.growth import (
+    MAX_NODES,
+    Progress,
+    Words,
+    check_engine,
+    grow_levels,
+    to_mask,
+    to_words,
+)
 from voilattice.independence import bits, graph_of, masks
 from voilattice.problem import Problem
 
@@ -74,8 +82,7 @@ class Lattice:
         engine: str = "auto",
         progress: Progress | None = None,
     ) -> None:
-        if engine not in ENGINES:
-            raise UnknownNameError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+        check_engine(engine)
         if max_size is not None and (not isinstance(max_size, int) or max_size < 0):
             raise InputError(f"max_size must be a whole number >= 0, got {shown(max_size)}")
         self.problem = problem

@@ -17,17 +17,18 @@ most of the sets that are still open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.costs import TOLERANCE, set_costs
+from voilattice.costs import set_costs
 from voilattice.growth import Words, to_mask, to_words
 from voilattice.lattice import Lattice
 from voilattice.problem import Problem
 from voilattice.tables import expected_emcs
+from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation import Value, emc, evi
 
 __all__ = ["Bounded", "LatticeValues", "algorithm_1", "value_lattice"]
@@ -48,21 +49,23 @@ class LatticeValues:
         return self.evi - self.cost
 
     def top(self, n: int) -> list[Value]:
-        """Return the n sets of highest benefit: ties to fewer features, then to the cheaper."""
-        sizes = np.concatenate([np.full(len(r), k) for k, r in enumerate(self.lattice.levels)])
-        benefit = np.round(self.benefit / TOLERANCE) * TOLERANCE  # equal is equal
-        order = np.lexsort((np.round(self.cost / TOLERANCE), sizes, -benefit))[:n]
-        return [
-            Value(
-                self.lattice.problem.feature_names(to_mask(self.lattice.rows[place])),
-                self.emc,
-                self.emc - float(self.evi[place]),
-                float(self.evi[place]),
-                float(self.cost[place]),
-                float(self.evi[place] - self.cost[place]),
-            )
-            for place in order
-        ]
+        """Return the n sets of highest benefit, ties by the one rule (`voilattice.ties`)."""
+        benefit, rows, tol = self.benefit, self.lattice.rows, tolerance(self.emc)
+        n = min(n, len(rows))
+        least = np.partition(benefit, len(benefit) - n)[len(benefit) - n] if n else np.inf
+        left = {int(place) for place in np.flatnonzero(benefit >= least - tol)}
+
+        def offer(place: int) -> Offer:
+            return Offer(float(benefit[place]), float(self.cost[place]), to_mask(rows[place]))
+
+        found = []
+        for _ in range(n):
+            place = winner(left, offer, tol)
+            left.remove(place)
+            worth, price = float(self.evi[place]), float(self.cost[place])
+            names = self.lattice.problem.feature_names(to_mask(rows[place]))
+            found.append(Value(names, self.emc, self.emc - worth, worth, price, worth - price))
+        return found
 
 
 def value_lattice(
@@ -134,29 +137,42 @@ def algorithm_1(problem: Problem, evidence: Mapping[str, str] | None = None) -> 
     >>> found.n_computed, found.n_saved
     (7, 2)
     """
-    lattice = Lattice(problem, evidence or ())
-    rows = lattice.rows
-    closures = _closures(lattice)
-    core = rows == to_words([problem.feature_mask(lattice.markov_blanket)], rows.shape[1])
-    place = int(np.flatnonzero(core.all(axis=1))[0])
+    *_, last = _steps(problem, evidence)
+    return last
+
+
+def _steps(problem: Problem, evidence: Mapping[str, str] | None) -> Iterator[Bounded]:
+    """Return the bounds after each value that Algorithm 1 computes."""
+    lattice = Lattice(problem, evidence)
+    rows, closures = lattice.rows, _closures(lattice)
+    tol = tolerance(emc(problem, evidence))
     lower, upper = np.zeros(len(rows)), np.full(len(rows), np.inf)
     upper[0] = 0.0  # the empty set, the only leaf
     computed = np.zeros(len(rows), dtype=bool)
-    while True:
-        if upper[place] - lower[place] > TOLERANCE:
-            # Alg 1, lines 2, 5 and 8
-            exact = evi(problem, problem.feature_names(to_mask(rows[place])), evidence)
-            computed[place] = True
-            below = _inside(rows, closures[place])
-            above = _inside(rows[place], closures)
-            upper[below] = np.minimum(upper[below], exact)  # line 10
-            lower[above] = np.maximum(lower[above], exact)  # line 9
-            lower[place] = upper[place] = exact
-        is_open = upper - lower > TOLERANCE
-        if not is_open.any():
-            break
-        place = _most_related(np.flatnonzero(is_open), rows, closures)
-    return Bounded(lattice, lower, upper, computed)
+    relations = sum(
+        (_inside(rows, closure).astype(np.int64) for closure in closures),
+        start=np.array([int(_inside(rows, closure).sum()) for closure in closures]),
+    )
+    core = to_words([problem.feature_mask(lattice.markov_blanket)], rows.shape[1])
+    place = int(np.flatnonzero((rows == core).all(axis=1))[0])
+    is_open = upper - lower > tol
+    yield Bounded(lattice, lower.copy(), upper.copy(), computed.copy())
+    while is_open.any():
+        if not is_open[place]:
+            # The open set that stands above or below most of the other open ones.
+            place = int(np.argmax(np.where(is_open, relations, -1)))
+        exact = evi(problem, problem.feature_names(to_mask(rows[place])), evidence)  # lines 2, 8
+        computed[place] = True
+        below, above = _inside(rows, closures[place]), _inside(rows[place], closures)
+        lower[above] = np.maximum(lower[above], exact)  # line 9
+        upper[below] = np.minimum(upper[below], exact)  # line 10
+        lower[place] = upper[place] = exact
+        closed = is_open & (upper - lower <= tol)
+        is_open &= ~closed
+        for gone in np.flatnonzero(closed):
+            relations -= _inside(rows, closures[gone])
+            relations -= _inside(rows[gone], closures)
+        yield Bounded(lattice, lower.copy(), upper.copy(), computed.copy())
 
 
 def _closures(lattice: Lattice) -> Words:
@@ -170,13 +186,3 @@ def _closures(lattice: Lattice) -> Words:
 def _inside(inner: Words, outer: Words) -> NDArray[np.bool_]:
     found: NDArray[np.bool_] = ((inner & ~outer) == 0).all(axis=-1)
     return found
-
-
-def _most_related(open_places: NDArray[np.intp], rows: Words, closures: Words) -> int:
-    """Return the open set that stands above or below most of the other open ones."""
-    mine, reach = rows[open_places], closures[open_places]
-    counts = [
-        int(_inside(mine, reach[k]).sum() + _inside(mine[k], reach).sum())
-        for k in range(len(open_places))
-    ]
-    return int(open_places[int(np.argmax(counts))])

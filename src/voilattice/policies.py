@@ -29,13 +29,14 @@ from functools import cached_property
 import numpy as np
 
 from voilattice.best import best_in_table
-from voilattice.costs import TOLERANCE, FeatureCosts, priced
+from voilattice.costs import FeatureCosts, priced
 from voilattice.errors import TooLargeError, UnknownNameError, nearest
 from voilattice.independence import bits, graph_of
 from voilattice.network import Table
 from voilattice.policy import Acquisition, Branch, Leaf, Node, Policy
 from voilattice.problem import Problem
 from voilattice.tables import Root, root_table
+from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation import Value, expected_emc
 
 __all__ = [
@@ -129,12 +130,16 @@ class State:
     def emc(self) -> float:
         return expected_emc(self.posterior, self.builder.problem.misclassification)
 
+    @cached_property
+    def tol(self) -> float:
+        return tolerance(self.emc)
+
     @property
     def decision(self) -> str:
         """The class of lowest risk; ties to the first."""
         problem = self.builder.problem
         risk = problem.misclassification @ self.posterior
-        return problem.classes[int(np.flatnonzero(risk <= risk.min() + TOLERANCE)[0])]
+        return problem.classes[int(np.flatnonzero(risk <= risk.min() + self.tol)[0])]
 
     def joint(self, chosen: int) -> Table:
         """Return P(Y, S | e), one axis for each feature of S in the problem's order."""
@@ -155,13 +160,10 @@ class State:
 
     def single(self, candidates: int) -> int | None:
         """Return the candidate of highest benefit: ties to the cheaper, then to the first."""
-        offers = {k: self.value(1 << k) for k in bits(candidates)}
-        if not offers:
+        values = {k: self.value(1 << k) for k in bits(candidates)}
+        if not values:
             return None
-        highest = max(offer.benefit for offer in offers.values())
-        tied = {k: offer for k, offer in offers.items() if offer.benefit >= highest - TOLERANCE}
-        cheapest = min(offer.cost for offer in tied.values())
-        return min(k for k, offer in tied.items() if offer.cost <= cheapest + TOLERANCE)
+        return winner(values, lambda k: Offer(values[k].benefit, values[k].cost, 1 << k), self.tol)
 
     def best(self) -> int:
         """Return the set of highest benefit (Eq. 7)."""
@@ -283,7 +285,7 @@ class _Builder:
 
 def _greedy(state: State) -> int:
     chosen = state.single(sum(1 << k for k in state.axes))
-    return 1 << chosen if chosen is not None and state.value(1 << chosen).benefit > TOLERANCE else 0
+    return 1 << chosen if chosen is not None and state.value(1 << chosen).benefit > state.tol else 0
 
 
 def _greedy_la(state: State) -> int:

@@ -10,8 +10,8 @@ one, kept or summed out, and all sets that agree so far share a table,
     [Y] [features kept] [features undecided]        the next to be decided in the slowest place,
 
 which makes every sum one over long runs of memory. A set is a leaf, and its table gives
-sum_s P(s, e) EMC(e, s) in one pass. The tables on the way to a leaf shrink by half at least each
-time, so they need no more memory than the first one.
+sum_s P(s, e) EMC(e, s) in one pass. Each sum on the way to a leaf halves the table at least, so all
+of them together need no more memory than the first one.
 
 The first table is one over all features of the sets only while that fits the memory budget and
 pays. Otherwise the sets are split by one feature, those with it and those without, and each *part*
@@ -30,23 +30,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from queue import SimpleQueue
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.costs import CostMatrix
-from voilattice.errors import TooLargeError, UnknownNameError
-from voilattice.growth import ENGINES, Words
+from voilattice.costs import CostMatrix, membership
+from voilattice.errors import TooLargeError
+from voilattice.growth import Words, check_engine
 from voilattice.inference import memory_budget, scaled_joint_table
 from voilattice.network import MAX_AXES, Table
 from voilattice.problem import Problem, impossible
 from voilattice.valuation import expected_emc
 
-__all__ = ["Root", "expected_emcs", "root_table"]
+__all__ = ["Root", "expected_emcs", "max_table_cells", "root_table"]
 
 # While an elimination runs, it holds three tables; while a trie is walked, the first table and one
 # of the same size for each thread.
 TABLES_AT_ONCE = 4
+MAX_THREADS = TABLES_AT_ONCE - 2
 
 # One elimination costs about as much as summing so many cells.
 CELLS_PER_ELIMINATION = 5_000_000
@@ -58,8 +61,8 @@ CELLS_PER_SET = 20_000  # what a set costs NumPy beside its cells
 # Smaller tables are walked before a thread has started.
 CELLS_PER_THREAD = 1 << 16
 
-# The trie is cut at this depth into tasks for the threads.
-TASK_DEPTH = 3
+# The trie is cut at this depth into tasks, for threads to share and for progress to be seen.
+TASK_DEPTH = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +100,33 @@ def expected_emcs(
     TooLargeError
         The table of a single set does not fit the memory budget.
     """
-    if engine not in ENGINES:
-        raise UnknownNameError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
-    member = _membership(sets, len(problem.features))
-    sizes = np.array([len(problem.states(name)) for name in problem.features], dtype=np.float64)
-    cells = len(problem.classes) * np.exp(member @ np.log(sizes))
+    check_engine(engine)
+    member = membership(sets, len(problem.features))
+    cells = np.full(len(sets), float(len(problem.classes)))
+    for k, name in enumerate(problem.features):
+        cells[member[:, k]] *= len(problem.states(name))
     if engine == "auto":
         work = float(cells.sum()) + CELLS_PER_SET * len(sets)
         engine = "compiled" if work > COMPILED_FROM_CELLS else "python"
     walk = _walk_compiled if engine == "compiled" else _walk_numpy
     result = np.empty(len(sets))
     done = 0
-    for part, axes, root in _parts(problem, known, member, cells):
-        result[part] = walk(root, problem.misclassification, member[part][:, axes])
-        result[part] /= root.probability
-        done += len(part)
+
+    def report(n: int) -> None:
+        nonlocal done
+        done += n
         if progress is not None:
             progress(done, len(sets))
+
+    for part, axes, root in _parts(problem, known, member, cells):
+        found = walk(root, problem.misclassification, member[part][:, axes], report)
+        result[part] = found / root.probability
     return result
+
+
+def max_table_cells() -> int:
+    """Return how many cells a first table may have within the memory budget."""
+    return memory_budget() // (TABLES_AT_ONCE * np.dtype(np.float64).itemsize)
 
 
 def root_table(problem: Problem, known: Mapping[str, str], features: Sequence[int]) -> Root:
@@ -129,12 +141,6 @@ def root_table(problem: Problem, known: Mapping[str, str], features: Sequence[in
     return Root(np.ascontiguousarray(table).reshape(-1), table.shape[1:], probability)
 
 
-def _membership(sets: Words, n: int) -> NDArray[np.bool_]:
-    """Return which feature is in which set: one row a set, one column a feature."""
-    bits = np.unpackbits(sets.view(np.uint8), axis=1, bitorder="little")
-    return bits[:, :n].astype(bool)
-
-
 def _parts(
     problem: Problem,
     known: Mapping[str, str],
@@ -143,7 +149,7 @@ def _parts(
 ) -> Iterator[tuple[NDArray[np.intp], list[int], Root]]:
     """Split the sets until the table over the features of each part fits, and pays."""
     n_states = [len(problem.states(name)) for name in problem.features]
-    max_cells = memory_budget() // (TABLES_AT_ONCE * np.dtype(np.float64).itemsize)
+    max_cells = max_table_cells()
     stack = [np.arange(len(member))]
     while stack:
         part = stack.pop()
@@ -177,11 +183,18 @@ def _axes(counts: NDArray[np.intp], n_states: Sequence[int]) -> list[int]:
 
 def _keys(member: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Return each row as a number, the first column in the highest place."""
-    places = np.uint64(1) << np.arange(member.shape[1], dtype=np.uint64)[::-1]
-    return member.astype(np.uint64) @ places
+    keys = np.zeros(len(member), dtype=np.uint64)
+    for column in range(member.shape[1]):
+        keys = keys << np.uint64(1) | member[:, column]
+    return keys
 
 
-def _walk_numpy(root: Root, cost: CostMatrix, member: NDArray[np.bool_]) -> NDArray[np.float64]:
+_Report: TypeAlias = Callable[[int], None]
+
+
+def _walk_numpy(
+    root: Root, cost: CostMatrix, member: NDArray[np.bool_], report: _Report
+) -> NDArray[np.float64]:
     """Return sum_s P(s, e) EMC(e, s) for each row, walking the trie."""
     result = np.empty(len(member))
     order = np.argsort(_keys(member), kind="stable")
@@ -189,23 +202,27 @@ def _walk_numpy(root: Root, cost: CostMatrix, member: NDArray[np.bool_]) -> NDAr
     def walk(table: Table, chosen: NDArray[np.intp], axis: int) -> None:
         # table is [Y and what is kept, axis, what is undecided].
         while axis < len(root.sizes):
+            size = root.sizes[axis]
             keeps = member[chosen, axis]
-            kept = table.reshape(len(table) * root.sizes[axis], -1)
+            kept = table.reshape(len(table) * size, -1)
             if not keeps.all():
-                dropped = table.reshape(len(table), root.sizes[axis], -1).sum(axis=1)
+                dropped = kept if size == 1 else table.reshape(len(table), size, -1).sum(axis=1)
                 if not keeps.any():
                     table, axis = dropped, axis + 1
                     continue
                 walk(dropped, chosen[~keeps], axis + 1)
             table, chosen, axis = kept, chosen[keeps], axis + 1
         result[chosen] = expected_emc(table, cost)
+        report(len(chosen))
 
     if len(member):
         walk(root.table.reshape(len(cost), -1), order, 0)
     return result
 
 
-def _walk_compiled(root: Root, cost: CostMatrix, member: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _walk_compiled(
+    root: Root, cost: CostMatrix, member: NDArray[np.bool_], report: _Report
+) -> NDArray[np.float64]:
     """Do the same with the compiled kernel, the parts of the trie shared among threads."""
     from voilattice import _kernels
 
@@ -217,19 +234,25 @@ def _walk_compiled(root: Root, cost: CostMatrix, member: NDArray[np.bool_]) -> N
     prefix = keys >> np.uint64(max(len(sizes) - TASK_DEPTH, 0))
     cuts = [0, *(np.flatnonzero(np.diff(prefix)) + 1).tolist(), len(keys)]
     tasks = [(lo, hi) for lo, hi in pairwise(cuts) if lo < hi]
+    n_threads = 1 if len(root.table) < CELLS_PER_THREAD else min(os.cpu_count() or 1, MAX_THREADS)
+    rooms: SimpleQueue[Table] = SimpleQueue()
+    for _ in range(n_threads):
+        rooms.put(np.empty(len(root.table)))
 
-    def run(task: tuple[int, int]) -> None:
+    def run(task: tuple[int, int]) -> int:
         lo, hi = task
-        room = np.empty(len(root.table))
+        room = rooms.get()
         _kernels.walk_trie(root.table, sizes, cost, keys[lo:hi], found[lo:hi], room)
+        rooms.put(room)
+        return hi - lo
 
-    if len(root.table) < CELLS_PER_THREAD:
+    if n_threads == 1:
         for task in tasks:
-            run(task)
+            report(run(task))
     else:
-        # A thread's own table must fit the budget too: `_parts` has counted two.
-        with ThreadPoolExecutor(min(os.cpu_count() or 1, 2)) as pool:
-            list(pool.map(run, tasks))
+        with ThreadPoolExecutor(n_threads) as pool:
+            for n in pool.map(run, tasks):
+                report(n)
     result = np.empty(len(keys))
     result[order] = found
     return result

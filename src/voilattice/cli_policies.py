@@ -1,0 +1,205 @@
+"""The commands that build and follow policies."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+
+import click
+
+from voilattice import console
+from voilattice.cli_options import check_writable, on_problem, value_document, write
+from voilattice.errors import InputError, within
+from voilattice.policies import MAX_STATES, POLICIES, build_policy
+from voilattice.problem import Problem
+from voilattice.valuation import emc as expected_cost
+
+__all__ = ["advise_command", "compare_command", "policy_command"]
+
+MAX_POINTS = 10_000
+
+_policy_option = click.option(
+    "--policy", "name", type=click.Choice(POLICIES), required=True, help="Which policy."
+)
+
+
+@click.command(name="advise")
+@on_problem
+@_policy_option
+@click.option("--interactive", is_flag=True, help="Ask for results, to the decision.")
+def advise_command(
+    problem: Problem, given: Mapping[str, str], as_json: bool, name: str, interactive: bool
+) -> None:
+    """Say what to do now: what to acquire next, or the decision, with reasons."""
+    from voilattice.advice import advise
+
+    if interactive:
+        from voilattice.consultation import consult
+
+        if as_json:
+            raise InputError("is for programs, and --interactive for people: choose one", "--json")
+        consult(problem, name, given)
+        return
+    advice = advise(problem, name, given)
+    if not as_json:
+        console.print_advice(advice)
+        return
+    ahead = advice.target_set
+    console.print_json(
+        {
+            "action": advice.action,
+            "features": sorted(advice.features),
+            "target_set": None if ahead is None else sorted(ahead),
+            "decision": advice.decision,
+            "posterior": advice.posterior,
+            "emc": advice.emc,
+            "spent": advice.spent,
+            "benefit": advice.benefit,
+            "candidates": [value_document(candidate) for candidate in advice.candidates],
+            "reasons": list(advice.reasons),
+        }
+    )
+
+
+@click.command(name="policy")
+@on_problem
+@_policy_option
+@click.option(
+    "--max-states",
+    type=click.IntRange(min=1),
+    default=MAX_STATES,
+    show_default=True,
+    metavar="N",
+    help="Give up beyond N different states.",
+)
+@click.option("--text", is_flag=True, help="Print the tree.")
+@click.option(
+    "--dot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it for Graphviz."
+)
+@click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", help="Save it as JSON.")
+def policy_command(
+    problem: Problem,
+    given: Mapping[str, str],
+    as_json: bool,
+    name: str,
+    max_states: int,
+    text: bool,
+    dot: str | None,
+    save: str | None,
+) -> None:
+    """Build a whole policy and evaluate it exactly."""
+    from voilattice.policy_drawing import policy_dot, policy_text
+    from voilattice.policy_files import save_policy
+
+    for file in filter(None, (dot, save)):
+        check_writable(file)
+    policy = build_policy(problem, name, given, max_states=max_states)
+    now = expected_cost(problem, given)
+    if dot is not None:
+        write(dot, (f"{line}\n" for line in policy_dot(policy)))
+    if save is not None:
+        save_policy(policy, save)
+    if not as_json:
+        console.print_policy(policy, now)
+        if text:
+            console.print_lines(policy_text(policy))
+        return
+    console.print_json(
+        {
+            "policy": name,
+            "expected_total_cost": policy.expected_total_cost,
+            "expected_feature_cost": policy.expected_feature_cost,
+            "expected_misclassification_cost": policy.expected_misclassification_cost,
+            "expected_features": policy.expected_features,
+            "nodes": policy.n_acquisitions,
+            "paths": policy.n_paths,
+            "depth": policy.depth,
+            "states": len(policy.nodes),
+            "no_acquisition_cost": now,
+            "savings": now - policy.expected_total_cost,
+        }
+    )
+
+
+@click.command(name="compare")
+@on_problem
+@click.option(
+    "--emc",
+    metavar="FROM:TO:STEP",
+    help="Sweep the a-priori expected misclassification cost, symmetric and asymmetric.",
+)
+@click.option(
+    "--csv", "csv_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write all."
+)
+@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Plot the savings.")
+@click.option("--jobs", type=int, default=-1, metavar="N", help="Processes (default: one a core).")
+def compare_command(
+    problem: Problem,
+    given: Mapping[str, str],
+    as_json: bool,
+    emc: str | None,
+    csv_file: str | None,
+    plot: str | None,
+    jobs: int,
+) -> None:
+    """Put all policies side by side, at the problem's stakes or over a sweep."""
+    from voilattice.evaluation import Comparison, compare
+    from voilattice.plotting import plot_savings
+
+    for file in filter(None, (csv_file, plot)):
+        check_writable(file)
+    if emc is None:
+        if plot is not None:
+            raise InputError("needs a sweep to plot: --emc FROM:TO:STEP", "--plot")
+        costs = {name: build_policy(problem, name, given).expected_total_cost for name in POLICIES}
+        now = costs["none"]
+        rows = [Comparison("given", now, name, cost, now - cost) for name, cost in costs.items()]
+    else:
+        with (
+            within("--emc"),
+            console.progress_line(
+                lambda done, every: f"compare: {done} of {every} points"
+            ) as progress,
+        ):
+            rows = compare(problem, _points(emc), evidence=given, n_jobs=jobs, progress=progress)
+    if csv_file is not None:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["kind", "expected", "policy", "expected_total_cost", "savings"])
+        writer.writerows(
+            [r.kind, r.expected, r.policy, r.expected_total_cost, r.savings] for r in rows
+        )
+        write(csv_file, [text.getvalue()])
+    if plot is not None:
+        plot_savings(rows, problem.title, plot)
+    if not as_json:
+        console.print_comparison(rows)
+        return
+    console.print_json(
+        [
+            {
+                "kind": r.kind,
+                "expected": r.expected,
+                "policy": r.policy,
+                "expected_total_cost": r.expected_total_cost,
+                "savings": r.savings,
+            }
+            for r in rows
+        ]
+    )
+
+
+def _points(sweep: str) -> list[float]:
+    """Return the points of FROM:TO:STEP, both ends included."""
+    try:
+        start, stop, step = map(float, sweep.split(":"))
+    except ValueError:
+        raise InputError(f"must be FROM:TO:STEP, as in 0:2000:50, got {sweep!r}") from None
+    if not (0 <= start <= stop < math.inf and 0 < step < math.inf):
+        raise InputError(f"must rise from FROM >= 0 to TO in steps above 0, got {sweep!r}")
+    n = int((stop - start) / step + 1e-9) + 1
+    if n > MAX_POINTS:
+        raise InputError(f"{n} points; at most {MAX_POINTS} are taken")
+    return [start + k * step for k in range(n)]

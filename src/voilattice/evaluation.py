@@ -1,0 +1,266 @@
+"""Policies put to use: on tables of cases, on cases drawn from the network, and side by side.
+
+`apply_policy` follows a policy for many cases at once: the cases that stand at one node are moved
+on together. A cell that is missing means that the feature cannot be had for this case: the policy
+is planned anew from what is known, without that feature, and goes on.
+
+`simulate` draws cases from the network and applies the policy to them: the mean of what they pay
+estimates the expected total cost, which `Policy.expected_total_cost` gives exactly.
+
+`compare` builds policies along a sweep of stakes, and says what each costs and saves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.errors import InputError, UnknownNameError, shown
+from voilattice.network import Network
+from voilattice.policies import POLICIES, build_policy
+from voilattice.policy import Leaf, Policy
+from voilattice.problem import Problem
+
+__all__ = ["Applied", "Comparison", "Simulated", "apply_policy", "compare", "simulate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a policy bought, decided and paid, case by case."""
+
+    decision: NDArray[np.object_]
+    bought: NDArray[np.object_]  # tuples of features, in the order of their acquisition
+    feature_cost: NDArray[np.float64]
+    misclassification_cost: NDArray[np.float64] | None  # None: the true class was not given
+
+    @property
+    def total_cost(self) -> NDArray[np.float64] | None:
+        """What each case cost in all, when the true class was given."""
+        if self.misclassification_cost is None:
+            return None
+        return self.feature_cost + self.misclassification_cost
+
+
+def apply_policy(policy: Policy, cases: Any) -> Applied:
+    """Follow a policy for each row of a table.
+
+    Parameters
+    ----------
+    cases
+        A data frame, or any mapping of column names to columns: states by name, missing cells None,
+        NaN or empty. A column for the target gives the true class; other columns are not looked at.
+    """
+    problem = policy.problem
+    columns = {name: _coded(problem, name, cases) for name in problem.features if name in cases}
+    n = len(cases[next(iter(cases))]) if len(cases) else 0
+    missing = np.full(n, -1)
+    run = _Run(policy, {name: columns.get(name, missing) for name in problem.features}, n)
+    run.follow(policy, {}, frozenset(), np.arange(n))
+    paid: NDArray[np.float64] | None = None
+    if problem.target in cases:
+        truth = _coded(problem, problem.target, cases)
+        if (truth < 0).any():
+            row = int(np.flatnonzero(truth < 0)[0])
+            raise InputError("the true class is missing", f"{problem.target}, row {row}")
+        paid = problem.misclassification[run.decision, truth]
+    classes = np.array(problem.classes, dtype=object)
+    return Applied(classes[run.decision], run.bought, run.feature_cost, paid)
+
+
+class _Run:
+    """The cases of one call, and what has become of them."""
+
+    def __init__(self, policy: Policy, columns: Mapping[str, NDArray[np.intp]], n: int) -> None:
+        self._policy, self._columns = policy, columns
+        self.decision = np.zeros(n, dtype=np.intp)
+        self.feature_cost = np.zeros(n)
+        self.bought = np.empty(n, dtype=object)
+        self.bought[:] = [()] * n
+
+    def follow(
+        self,
+        policy: Policy,
+        evidence: Mapping[str, str],
+        unavailable: frozenset[str],
+        rows: NDArray[np.intp],
+    ) -> None:
+        """Move cases, which agree in all of these, from the root of a policy to their decisions."""
+        problem = self._policy.problem
+        stack = [(len(policy.nodes) - 1, dict(evidence), rows)]
+        while stack:
+            number, known, rows = stack.pop()
+            node = policy.nodes[number]
+            if not len(rows):
+                continue
+            if isinstance(node, Leaf):
+                self.decision[rows] = problem.classes.index(node.decision)
+                continue
+            values = np.stack([self._columns[name][rows] for name in node.features], axis=1)
+            lacking = values < 0
+            for pattern in np.unique(lacking, axis=0):
+                these = rows[(lacking == pattern).all(axis=1)]
+                if pattern.any():
+                    gone = {f for f, lacks in zip(node.features, pattern, strict=True) if lacks}
+                    self._go_on_without(unavailable | gone, known, these)
+                    continue
+                self.feature_cost[these] += node.price
+                for row in these:
+                    self.bought[row] += node.features
+                found = np.stack([self._columns[name][these] for name in node.features], axis=1)
+                for branch in node.branches:
+                    codes = [
+                        problem.states(name).index(state)
+                        for name, state in zip(node.features, branch.states, strict=True)
+                    ]
+                    match = (found == codes).all(axis=1)
+                    more = dict(zip(node.features, branch.states, strict=True))
+                    stack.append((branch.child, known | more, these[match]))
+                    these, found = these[~match], found[~match]
+                if len(these):
+                    raise InputError(
+                        f"what was found for {', '.join(node.features)} has probability 0 in the "
+                        f"network, given {known or 'nothing'}",
+                        f"row {int(these[0])}",
+                    )
+
+    def _go_on_without(
+        self, unavailable: frozenset[str], known: Mapping[str, str], rows: NDArray[np.intp]
+    ) -> None:
+        if self._policy.name not in POLICIES:
+            raise InputError(
+                f"{', '.join(sorted(unavailable))} is missing, and policy {self._policy.name!r} "
+                f"cannot be planned anew without it",
+                f"row {int(rows[0])}",
+            )
+        reduced = self._policy.problem.without(unavailable)
+        self.follow(build_policy(reduced, self._policy.name, known), known, unavailable, rows)
+
+
+def _coded(problem: Problem, name: str, cases: Any) -> NDArray[np.intp]:
+    """Return a column as the numbers of its states, -1 where a cell is missing."""
+    states = problem.states(name)
+    codes = {state: code for code, state in enumerate(states)}
+    column = np.asarray(cases[name], dtype=object)
+    found = np.full(len(column), -1)
+    for row, cell in enumerate(column.tolist()):
+        if cell is None or cell == "" or cell != cell:  # noqa: PLR0124 (NaN)
+            continue
+        try:
+            found[row] = codes[cell if isinstance(cell, str) else str(cell)]
+        except KeyError:
+            raise UnknownNameError(
+                f"no state {shown(cell)}; its states are {', '.join(map(repr, states))}",
+                f"{name}, row {row}",
+            ) from None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """The mean cost of simulated cases, and half the width of its 95 % confidence interval."""
+
+    expected_total_cost: float
+    margin: float
+    n: int
+
+
+def simulate(policy: Policy, n: int = 10_000, *, seed: int = 0) -> Simulated:
+    """Estimate the expected total cost on cases drawn from the network.
+
+    Cases that contradict the problem's own evidence are drawn again.
+    """
+    problem = policy.problem
+    rng = np.random.default_rng(seed)
+    kept: list[dict[str, NDArray[np.object_]]] = []
+    total = 0
+    while total < n:
+        cases = _drawn(problem.network, n, rng)
+        fits = np.ones(n, dtype=bool)
+        for name, state in problem.evidence.items():
+            fits &= cases[name] == state
+        kept.append({name: column[fits] for name, column in cases.items()})
+        total += int(fits.sum())
+    cases = {name: np.concatenate([part[name] for part in kept])[:n] for name in kept[0]}
+    costs = apply_policy(policy, cases).total_cost
+    assert costs is not None  # the target is among the columns
+    return Simulated(float(costs.mean()), 1.96 * float(costs.std(ddof=1)) / math.sqrt(n), n)
+
+
+def _drawn(network: Network, n: int, rng: np.random.Generator) -> dict[str, NDArray[np.object_]]:
+    """Return n cases drawn from a network: a column of states for each node."""
+    codes: dict[int, NDArray[np.intp]] = {}
+    while len(codes) < len(network):
+        for node, parents in enumerate(network.parents):
+            if node not in codes and all(parent in codes for parent in parents):
+                rows = network.tables[node][tuple(codes[parent] for parent in parents)]
+                rows = np.broadcast_to(rows, (n, rows.shape[-1]))
+                below = np.cumsum(rows, axis=1) < rng.random((n, 1))
+                codes[node] = np.minimum(below.sum(axis=1), rows.shape[-1] - 1)
+    return {
+        name: np.array(network.states[node], dtype=object)[codes[node]]
+        for node, name in enumerate(network.names)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What one policy costs at one point of a sweep."""
+
+    kind: str
+    expected: float  # the a-priori expected misclassification cost
+    policy: str
+    expected_total_cost: float
+    savings: float  # over deciding at once
+
+
+def compare(
+    problem: Problem,
+    expected: Sequence[float],
+    *,
+    kinds: Sequence[str] = ("symmetric", "asymmetric"),
+    policies: Sequence[str] = POLICIES,
+    evidence: Mapping[str, str] | None = None,
+    n_jobs: int = -1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Comparison]:
+    """Return what each policy costs along a sweep of a-priori expected misclassification costs.
+
+    Parameters
+    ----------
+    expected
+        The points of the sweep.
+    n_jobs
+        How many processes joblib may use; -1: one for each core. Results do not depend on it.
+    """
+    from joblib import Parallel, delayed
+
+    points = [(kind, float(x)) for kind in kinds for x in expected]
+    for kind, x in points:
+        problem.with_expected(kind, x)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_compared)(problem, kind, x, tuple(policies), evidence) for kind, x in points
+    )
+    rows: list[Comparison] = []
+    for done, found in enumerate(results, start=1):
+        rows += found
+        if progress is not None:
+            progress(done, len(points))
+    return rows
+
+
+def _compared(
+    problem: Problem,
+    kind: str,
+    expected: float,
+    policies: tuple[str, ...],
+    evidence: Mapping[str, str] | None,
+) -> list[Comparison]:
+    staked = problem.with_expected(kind, expected)
+    none = build_policy(staked, "none", evidence).expected_total_cost
+    costs = {name: build_policy(staked, name, evidence).expected_total_cost for name in policies}
+    return [Comparison(kind, expected, name, cost, none - cost) for name, cost in costs.items()]
