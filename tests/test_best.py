@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import DATA, draw_evidence, needs_data, problems
 from test_lattice import naive_bayes
+from test_tables import noisy_bayes
 
 from voilattice import FeatureCosts, Network, Problem, best, load_problem, read_network
 from voilattice.best import best_set
 from voilattice.costs import ConditionalCost, Group
-from voilattice.errors import UnknownNameError
+from voilattice.errors import InputError, UnknownNameError
 from voilattice.inference import memory_limit
 from voilattice.lattice_values import value_lattice
 from voilattice.ties import tolerance
@@ -203,6 +204,20 @@ def test_a_set_that_does_not_fit_the_memory_is_told_apart_from_time():
 def test_the_number_of_irreducible_sets_is_told_where_it_is_cheap_to_know():
     assert best_set(load_problem("figure3")).n_sets == 9
     assert best_set(naive_bayes(14)).n_sets is None
+
+
+@pytest.mark.parametrize("limit", [float("nan"), -1.0])
+def test_a_time_limit_that_is_none_is_refused(limit):
+    with pytest.raises(InputError, match="time_limit: must be a number of seconds >= 0, got"):
+        best_set(load_problem("asia"), time_limit=limit)
+
+
+def test_the_set_behind_the_bound_is_a_candidate():
+    # Free features: the best set is the core, which the bound has valued.
+    problem = noisy_bayes(8)
+    free = replace(problem, costs=FeatureCosts(dict.fromkeys(problem.features, 0.0)))
+    with small_tables(4):
+        assert best_set(free, time_limit=5).optimal
 
 
 def test_progress_is_told():

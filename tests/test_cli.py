@@ -497,3 +497,43 @@ def test_the_values_of_a_lattice_as_json(run):
     assert document["values"][0]["features"] == ["X3", "X4"]
     assert document["values"][0]["benefit"] == pytest.approx(8.9)
     assert len(document["values"]) == 9
+
+
+def test_a_time_limit_that_is_no_number_is_refused(run):
+    status, out, err = run("best", "asia", "--time-limit", "nan", "--json")
+    assert (status, out) == (2, "")
+    assert err == "--time-limit: must be a number of seconds >= 0, got nan\n"
+
+
+def test_a_comparison_for_people_and_in_files(run, tmp_path):
+    files = (tmp_path / "c.csv", tmp_path / "c.svg")
+    status, out, _ = run(
+        *("compare", "asia", "--emc", "0:200:100", "--jobs", "1"),
+        "--csv",
+        files[0],
+        "--plot",
+        files[1],
+    )
+    assert status == 0
+    assert "symmetric stakes" in out
+    lines = files[0].read_text().splitlines()
+    assert lines[0] == "kind,expected,policy,expected_total_cost,savings"
+    assert len(lines) == 1 + 2 * 3 * 5
+    assert "greedy-la" in files[1].read_text()
+    document = json.loads(run("compare", "asia", "--json")[1])
+    assert {row["policy"]: round(row["savings"], 2) for row in document}["greedy-la"] == 42.13
+
+
+@pytest.mark.parametrize(
+    ("sweep", "message"),
+    [
+        ("0:200", "--emc: must be FROM:TO:STEP, as in 0:2000:50, got '0:200'"),
+        ("a:b:c", "--emc: must be FROM:TO:STEP, as in 0:2000:50, got 'a:b:c'"),
+        ("0:9:0", "--emc: must rise from FROM >= 0 to TO in steps above 0, got '0:9:0'"),
+        ("9:0:1", "--emc: must rise from FROM >= 0 to TO in steps above 0, got '9:0:1'"),
+        ("0:nan:1", "--emc: must rise from FROM >= 0 to TO in steps above 0, got '0:nan:1'"),
+        ("0:9e9:1", "--emc: 9000000001 points; at most 10000 are taken"),
+    ],
+)
+def test_a_sweep_that_is_none_is_refused(run, sweep, message):
+    assert run("compare", "asia", "--emc", sweep, "--json") == (2, "", f"{message}\n")

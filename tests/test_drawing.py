@@ -65,11 +65,11 @@ def test_a_large_lattice_is_summed_up_by_level():
 def test_a_cut_lattice_does_not_pretend_to_be_whole():
     v = Lattice(load_problem("asia"), max_size=2)
     page = lattice_html(v)
-    assert "<b>14</b> irreducible sets of at most 2 features" in page
+    assert "14 irreducible sets of at most 2 features" in page
     assert "fewer" not in page
     assert "thick border" not in page
     whole = Lattice(load_problem("asia"), max_size=9)
-    assert "<b>36</b> irreducible sets among 64 (43.8 % fewer)" in lattice_html(whole)
+    assert "36 irreducible sets among 64 (43.8 % fewer)" in lattice_html(whole)
 
 
 def test_counts_beyond_doubles_are_summed_up_too():

@@ -6,6 +6,7 @@ from strategies import draw_evidence, problems
 from test_lattice import structured
 
 from voilattice import Lattice, Network, Problem, cost, emc, evi, lattice_values, load_problem
+from voilattice.errors import InputError
 from voilattice.lattice_values import algorithm_1, value_lattice
 
 
@@ -89,3 +90,14 @@ def test_a_lattice_at_hand_is_used():
     problem = load_problem("asia")
     v = Lattice(problem, max_size=2)
     assert len(value_lattice(problem, lattice=v).evi) == len(v)
+
+
+def test_a_lattice_of_something_else_is_refused():
+    asia = load_problem("asia")
+    for other, evidence in (
+        (Lattice(load_problem("figure3")), {}),
+        (Lattice(asia, ["smoke"]), {}),
+        (Lattice(asia), {"smoke": "yes"}),
+    ):
+        with pytest.raises(InputError, match="another problem, or of other evidence"):
+            value_lattice(asia, evidence, lattice=other)

@@ -126,7 +126,7 @@ def test_progress_counts_sets(engine):
     rows = Lattice(problem).rows
     expected_emcs(problem, {}, rows, engine=engine, progress=lambda *n: seen.append(n))
     assert seen[-1] == (256, 256)
-    assert len(seen) > 30
+    assert len(seen) > 1
 
 
 def test_an_unknown_engine_is_refused():

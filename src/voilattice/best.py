@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 from voilattice.costs import FeatureCosts, priced
-from voilattice.errors import TooLargeError
+from voilattice.errors import InputError, TooLargeError
 from voilattice.growth import check_engine
 from voilattice.independence import bits, graph_of, markov_blanket, separator
 from voilattice.inference import scaled_joint_table
@@ -109,6 +109,8 @@ def best_set(
     (['dysp', 'smoke', 'tub', 'xray'], 29.37, True)
     """
     check_engine(engine)
+    if time_limit is not None and not time_limit >= 0:
+        raise InputError(f"must be a number of seconds >= 0, got {time_limit}", "time_limit")
     known = problem.known(evidence)
     search = _Search(problem, known, emc(problem, evidence), time_limit, engine, progress)
     in_time = search.run()
@@ -296,13 +298,19 @@ class _Search:
         blanket = [network.index(name) for name in markov_blanket(problem)]
         between = separator(network, y, features, blanket, list(evidence))
         cells = len(problem.classes) * math.prod(network.n_states[node] for node in between)
-        if cells > self._max_cells or len(between) >= MAX_AXES:
+        late = time.monotonic() > self._deadline
+        if late or cells > self._max_cells or len(between) >= MAX_AXES:
             return perfect
         try:
             table = scaled_joint_table(network, [y, *between], evidence).table
         except TooLargeError:
             return perfect
         after = expected_emc(table, problem.misclassification) / float(table.sum())
+        if set(between) <= set(features):  # it is a set of features itself, the best one of all
+            mask = problem.feature_mask(network.names[node] for node in between)
+            price = self.cost(mask)
+            self.n_evaluated += 1
+            self.offer(mask, now - after - price, price)
         return min(perfect, now - after)
 
     def _climb(self, limit: int) -> None:

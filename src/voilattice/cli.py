@@ -6,6 +6,7 @@ else. Heavy imports stand inside the functions that need them, so ``voilattice -
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +26,7 @@ from voilattice.cli_options import (
     write,
 )
 from voilattice.costs import FeatureCosts
-from voilattice.errors import VoilatticeError, within
+from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.explanations import explain
 from voilattice.growth import MAX_NODES
 from voilattice.lattice import Lattice
@@ -219,6 +220,11 @@ def lattice_command(
         (html, lambda: [drawing.lattice_html(lattice)]),
         (graphml, lambda: drawing.lattice_graphml(lattice)),
     )
+    if len(lattice) > drawing.MAX_DRAWN and (svg or html):
+        click.echo(
+            f"drawn by level: more than {drawing.MAX_DRAWN} sets (--max-size makes them fewer)",
+            err=True,
+        )
     for path, draw in drawers:
         if path is not None:
             write(path, draw())
@@ -265,6 +271,8 @@ def best(problem: Problem, given: Mapping[str, str], as_json: bool, time_limit: 
         return f"best: {evaluated:,} sets valued, gap {gap:,.2f}"
 
     with console.progress_line(describe) as progress:
+        if math.isnan(time_limit):
+            raise InputError("must be a number of seconds >= 0, got nan", "--time-limit")
         found = best_set(problem, given, time_limit=time_limit, progress=progress)
     if not as_json:
         console.print_best(found)
@@ -279,6 +287,7 @@ def best(problem: Problem, given: Mapping[str, str], as_json: bool, time_limit: 
             "bound": found.bound,
             "evaluated": found.n_evaluated,
             "sets": found.n_sets,
+            "short_of": found.short_of,
         }
     )
 

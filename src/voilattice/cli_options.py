@@ -121,7 +121,7 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
             default=MEMORY_BYTES >> 20,
             show_default=True,
             metavar="MIB",
-            help="The budget for tables.",
+            help="The budget for tables; the sets of a lattice come on top.",
         ),
         json_option,
     )

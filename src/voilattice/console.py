@@ -70,7 +70,7 @@ def table(*columns: str) -> Table:
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
         if column.startswith(">"):
-            made.add_column(column[1:], justify="right", no_wrap=True)
+            made.add_column(column[1:], justify="right", overflow="fold")
         else:
             made.add_column(column, overflow="fold")
     return made

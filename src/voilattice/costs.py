@@ -94,6 +94,8 @@ class ConditionalCost:
     cost: float
 
     def __post_init__(self) -> None:
+        if isinstance(self.when, Mapping):
+            object.__setattr__(self, "when", tuple(self.when.items()))
         with located("cost"):
             object.__setattr__(self, "cost", check_amount(self.cost))
         if not self.when:

@@ -119,12 +119,16 @@ def lattice_graphml(lattice: Lattice) -> Iterator[str]:
     yield "</graph>\n</graphml>\n"
 
 
+def _limited(lattice: Lattice) -> str:
+    limit = f" of at most {_features(lattice.max_size or 0)}" if lattice.is_cut else ""
+    return f"{len(lattice):,} irreducible sets{limit}"
+
+
 def _counted(lattice: Lattice) -> str:
-    n = f"<b>{len(lattice):,}</b> irreducible sets"
     if lattice.is_cut:
-        return f"{n} of at most {lattice.max_size} features"
+        return _limited(lattice)
     fewer = 100 * (1 - len(lattice) / lattice.n_subsets)
-    return f"{n} among {lattice.n_subsets:,} ({fewer:.3g} % fewer)"
+    return f"{_limited(lattice)} among {lattice.n_subsets:,} ({fewer:.3g} % fewer)"
 
 
 def _diagram(lattice: Lattice) -> str:
@@ -176,7 +180,7 @@ def _diagram(lattice: Lattice) -> str:
     marks += ["coloured: the acquirable core"] if core in boxes else []
     legend = " · ".join(marks)
     shapes.append(f'<text class="size" x="{MARGIN + 10}" y="{y:g}">{legend}</text>')
-    return _svg(shapes, width, y + MARGIN, f"The lattice: {len(boxes)} irreducible sets")
+    return _svg(shapes, width, y + MARGIN, f"The lattice: {_limited(lattice)}")
 
 
 def _rows(
@@ -231,7 +235,7 @@ def _summary(lattice: Lattice) -> str:
     y += 14
     legend = "dark: irreducible sets · light: all sets of that size · lengths are logarithmic"
     shapes.append(f'<text class="size" x="{MARGIN}" y="{y:g}">{legend}</text>')
-    title = f"The lattice by level: {len(lattice)} irreducible sets"
+    title = f"The lattice by level: {_limited(lattice)}"
     return _svg(shapes, MAX_WIDTH, y + MARGIN, title)
 
 

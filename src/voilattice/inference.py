@@ -213,11 +213,11 @@ def _elimination_order(
                 heapq.heappush(heap, (sizes[other], other))
     largest, axes = max(largest, cells(neighbours)), max(axes, len(neighbours))
     needed = TABLES_AT_ONCE * largest * np.dtype(np.float64).itemsize
-    needed_mib = rough(max(needed >> 20, 1))
+    needed_mib = rough(needed >> 20) if needed >> 30 else f"{needed / 2**20:.1f}"
     if needed > (budget := memory_budget()) or axes > MAX_AXES:
         raise TooLargeError(
             f"exact inference would need a table over {axes} nodes, {needed_mib} MiB; "
-            f"the budget is {MAX_AXES} nodes and {budget >> 20} MiB (--memory): raise it, ask for "
-            f"fewer features at once, or give more evidence"
+            f"the budget is {MAX_AXES} nodes and {budget / 2**20:.1f} MiB (--memory): raise it, "
+            f"ask for fewer features at once, or give more evidence"
         )
     return order

@@ -24,7 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.costs import set_costs
+from voilattice.errors import InputError
 from voilattice.growth import Words, to_mask, to_words
+from voilattice.independence import graph_of
 from voilattice.lattice import Lattice
 from voilattice.problem import Problem
 from voilattice.tables import expected_emcs
@@ -94,7 +96,9 @@ def value_lattice(
     """
     known = problem.known(evidence)
     if lattice is None:
-        lattice = Lattice(problem, evidence or ())
+        lattice = Lattice(problem, evidence)
+    elif lattice.graph != graph_of(problem) or lattice.evidence != set(known):
+        raise InputError("the lattice is one of another problem, or of other evidence")
     now = emc(problem, evidence)
     after = expected_emcs(problem, known, lattice.rows, engine=engine, progress=progress)
     # Knowing more never raises the risk; a difference of rounding must not say it does.

@@ -61,8 +61,10 @@ CELLS_PER_SET = 20_000  # what a set costs NumPy beside its cells
 # Smaller tables are walked before a thread has started.
 CELLS_PER_THREAD = 1 << 16
 
-# The trie is cut at this depth into tasks, for threads to share and for progress to be seen.
-TASK_DEPTH = 6
+# The trie is cut into tasks, for threads to share, for progress to be seen and for Ctrl-C to be
+# heard: so many that starting each from the first table costs a twentieth of all the work.
+MAX_TASK_DEPTH = 10
+WORK_PER_TASK = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +233,7 @@ def _walk_compiled(
     keys = keys[order]
     found = np.empty(len(keys))
     sizes = np.array(root.sizes, dtype=np.int64)
-    prefix = keys >> np.uint64(max(len(sizes) - TASK_DEPTH, 0))
+    prefix = keys >> np.uint64(len(sizes) - _task_depth(root, member))
     cuts = [0, *(np.flatnonzero(np.diff(prefix)) + 1).tolist(), len(keys)]
     tasks = [(lo, hi) for lo, hi in pairwise(cuts) if lo < hi]
     n_threads = 1 if len(root.table) < CELLS_PER_THREAD else min(os.cpu_count() or 1, MAX_THREADS)
@@ -246,13 +248,21 @@ def _walk_compiled(
         rooms.put(room)
         return hi - lo
 
-    if n_threads == 1:
-        for task in tasks:
-            report(run(task))
-    else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            for n in pool.map(run, tasks):
-                report(n)
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for n in pool.map(run, tasks) if n_threads > 1 else map(run, tasks):
+            report(n)
+    finally:  # after Ctrl-C, what has not begun does not begin
+        pool.shutdown(cancel_futures=True)
     result = np.empty(len(keys))
     result[order] = found
     return result
+
+
+def _task_depth(root: Root, member: NDArray[np.bool_]) -> int:
+    """Return at how many features the trie is cut into tasks."""
+    cells = np.ones(len(member))
+    for axis, size in enumerate(root.sizes):
+        cells[member[:, axis]] *= size
+    n_tasks = float(cells.sum()) / (WORK_PER_TASK * math.prod(root.sizes))
+    return min(max(int(n_tasks).bit_length(), 0), MAX_TASK_DEPTH, len(root.sizes))
