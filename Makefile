@@ -23,6 +23,7 @@ lint: $(DEV)
 bench: $(DEV)
 	$(BIN)/python benchmarks/lattice.py
 	$(BIN)/python benchmarks/valuation.py
+	$(BIN)/python benchmarks/policies.py
 
 clean:
 	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,14 +2,15 @@ import itertools
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from strategies import full_joint, problems
 from test_best import brute_force
 
 from voilattice import FeatureCosts, Network, Problem, load_problem
-from voilattice.costs import Group
+from voilattice.costs import ConditionalCost, Group
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.independence import acquirable_core
-from voilattice.policies import POLICIES, build_policy, policy_from_rule
+from voilattice.policies import POLICIES, Sweep, build_policy, policy_from_rule
 from voilattice.policy import Acquisition, Branch, Leaf, Policy
 from voilattice.ties import tolerance
 from voilattice.valuation import posterior, value
@@ -154,6 +155,44 @@ def test_greedy_is_reluctant_to_pay_an_overhead_and_the_lattice_is_not():
     assert etc["batch"] == pytest.approx(50 - 3.6)
     # One by one, the third copy is bought only when the first two disagree.
     assert etc["greedy-la"] == pytest.approx(10.4 + 33 + 2 + 0.32)
+
+
+def test_look_ahead_can_lose_when_prices_rise_on_the_way():
+    # Xor again: both together pay at 15. But once X1 is known, X2 costs 90: the plan breaks off
+    # after the first step, and its price is lost. (The best set is priced at what is known now.)
+    states = {name: ["T", "F"] for name in ("X1", "X2", "Y")}
+    xor = Network.from_joint(list(states), states, [0, 0.25, 0.25, 0, 0.25, 0, 0, 0.25])
+    dearer = tuple(ConditionalCost("X2", {"X1": state}, 90) for state in "TF")
+    costs = FeatureCosts({"X1": 5, "X2": 10}, conditional=dearer)
+    problem = Problem.create(xor, "Y", costs, [[0, 100], [100, 0]])
+    etc = {name: build_policy(problem, name).expected_total_cost for name in POLICIES}
+    assert etc["none"] == pytest.approx(50)
+    assert etc["greedy-la"] == pytest.approx(50 + 5)
+    assert etc["batch"] == pytest.approx(15)
+
+
+@settings(max_examples=60)
+@given(problem=problems(max_features=5), kind=st.sampled_from(["symmetric", "asymmetric"]))
+def test_a_sweep_builds_the_policies_that_each_point_alone_builds(problem, kind):
+    prior = problem.prior
+    if len(prior) < 2 or prior.min() <= 0:
+        return
+    sweep = Sweep(problem, kind)
+    for expected in (0, 3, 10, 40):
+        staked = problem.with_expected(kind, expected)
+        for name in POLICIES:
+            alone = build_policy(staked, name).expected_total_cost
+            swept = build_policy(staked, name, sweep=sweep).expected_total_cost
+            assert swept == pytest.approx(alone, abs=1e-9)
+
+
+def test_a_case_is_followed_to_where_it_stands():
+    policy = build_policy(load_problem("asia"), "greedy-la")
+    assert policy.follow({}) == policy.root
+    assert policy.follow({"smoke": "yes"}) == policy.root  # not asked for yet
+    assert policy.follow({"tub": "yes"}).decision == "no"
+    with pytest.raises(UnknownNameError, match="'tub' has no state 'maybe'"):
+        policy.follow({"tub": "maybe"})
 
 
 def test_figure_2():

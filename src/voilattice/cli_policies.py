@@ -78,6 +78,8 @@ def advise_command(
 @click.option(
     "--dot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it for Graphviz."
 )
+@click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it as SVG.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it as a page.")
 @click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", help="Save it as JSON.")
 def policy_command(
     problem: Problem,
@@ -87,18 +89,24 @@ def policy_command(
     max_states: int,
     text: bool,
     dot: str | None,
+    svg: str | None,
+    html: str | None,
     save: str | None,
 ) -> None:
     """Build a whole policy and evaluate it exactly."""
-    from voilattice.policy_drawing import policy_dot, policy_text
+    from voilattice.policy_drawing import policy_dot, policy_html, policy_svg, policy_text
     from voilattice.policy_files import save_policy
 
-    for file in filter(None, (dot, save)):
+    for file in filter(None, (dot, svg, html, save)):
         check_writable(file)
     policy = build_policy(problem, name, given, max_states=max_states)
     now = expected_cost(problem, given)
     if dot is not None:
         write(dot, (f"{line}\n" for line in policy_dot(policy)))
+    if svg is not None:
+        write(svg, [policy_svg(policy)])
+    if html is not None:
+        write(html, [policy_html(policy)])
     if save is not None:
         save_policy(policy, save)
     if not as_json:

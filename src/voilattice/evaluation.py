@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError, shown
 from voilattice.network import Network
-from voilattice.policies import POLICIES, build_policy
+from voilattice.policies import POLICIES, Sweep, build_policy
 from voilattice.policy import Leaf, Policy
 from voilattice.problem import Problem
 
@@ -237,30 +237,45 @@ def compare(
     n_jobs
         How many processes joblib may use; -1: one for each core. Results do not depend on it.
     """
-    from joblib import Parallel, delayed
+    from joblib import Parallel, cpu_count, delayed
 
-    points = [(kind, float(x)) for kind in kinds for x in expected]
-    for kind, x in points:
-        problem.with_expected(kind, x)
+    sweeps = [(kind, [float(x) for x in expected]) for kind in kinds]
+    for kind, points in sweeps:
+        for x in points:
+            problem.with_expected(kind, x)
+    # A part of a sweep shares what it finds out (`Sweep`); there are parts enough for all workers.
+    size = max(1, -(-len(expected) // (cpu_count() if n_jobs < 0 else n_jobs)))
+    parts = [
+        (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
+    ]
     results = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_compared)(problem, kind, x, tuple(policies), evidence) for kind, x in points
+        delayed(_compared)(problem, kind, points, tuple(policies), evidence)
+        for kind, points in parts
     )
     rows: list[Comparison] = []
-    for done, found in enumerate(results, start=1):
+    done = 0
+    for (_, points), found in zip(parts, results, strict=True):
         rows += found
+        done += len(points)
         if progress is not None:
-            progress(done, len(points))
+            progress(done, len(kinds) * len(expected))
     return rows
 
 
 def _compared(
     problem: Problem,
     kind: str,
-    expected: float,
+    points: Sequence[float],
     policies: tuple[str, ...],
     evidence: Mapping[str, str] | None,
 ) -> list[Comparison]:
-    staked = problem.with_expected(kind, expected)
-    none = build_policy(staked, "none", evidence).expected_total_cost
-    costs = {name: build_policy(staked, name, evidence).expected_total_cost for name in policies}
-    return [Comparison(kind, expected, name, cost, none - cost) for name, cost in costs.items()]
+    sweep = Sweep(problem, kind)
+    rows = []
+    for x in points:
+        staked = problem.with_expected(kind, x)
+        none = build_policy(staked, "none", evidence).expected_total_cost
+        for name in policies:
+            policy = build_policy(staked, name, evidence, sweep=sweep)
+            cost = policy.expected_total_cost
+            rows.append(Comparison(kind, x, name, cost, none - cost))
+    return rows

@@ -27,15 +27,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voilattice.best import best_in_table
-from voilattice.costs import FeatureCosts, priced
+from voilattice.costs import FeatureCosts, priced, set_costs
 from voilattice.errors import TooLargeError, UnknownNameError, nearest
+from voilattice.growth import Words, to_mask
 from voilattice.independence import bits, graph_of
+from voilattice.lattice import Lattice
 from voilattice.network import Table
 from voilattice.policy import Acquisition, Branch, Leaf, Node, Policy
 from voilattice.problem import Problem
-from voilattice.tables import Root, root_table
+from voilattice.tables import Root, expected_emcs_in, root_table
 from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation import Value, expected_emc
 
@@ -44,12 +47,16 @@ __all__ = [
     "POLICIES",
     "RULES",
     "State",
+    "Sweep",
     "build_policy",
     "policy_from_rule",
     "state_at",
 ]
 
 MAX_STATES = 1_000_000
+
+# A state with more irreducible sets is searched by branch and bound at each point of a sweep.
+MAX_SWEPT_SETS = 20_000
 
 
 def build_policy(
@@ -58,6 +65,7 @@ def build_policy(
     evidence: Mapping[str, str] | None = None,
     *,
     max_states: int = MAX_STATES,
+    sweep: Sweep | None = None,
 ) -> Policy:
     """Return the policy of that name, from the evidence on.
 
@@ -67,6 +75,8 @@ def build_policy(
         One of `POLICIES`.
     max_states
         Raise `TooLargeError` when the policy has more different states than this.
+    sweep
+        What other points of a sweep of stakes have found out (see `Sweep`).
 
     >>> import voilattice
     >>> p = build_policy(voilattice.load_problem("asia"), "greedy-la")
@@ -75,7 +85,36 @@ def build_policy(
     """
     if name not in RULES:
         raise UnknownNameError(f"no policy {name!r}{nearest(name, POLICIES)}")
-    return _Builder(problem, problem.known(evidence), max_states).build(name, RULES[name])
+    builder = _Builder(problem, problem.known(evidence), max_states, sweep=sweep)
+    return builder.build(name, RULES[name])
+
+
+class Sweep:
+    """What policies of one problem share along a sweep of stakes of one shape.
+
+    EVI is linear in a scaling of the misclassification costs. So the sets of a state's lattice are
+    valued once, at stakes of 1, and at each point of the sweep only the choice is made anew.
+    """
+
+    def __init__(self, problem: Problem, kind: str) -> None:
+        self.unit = problem.with_expected(kind, 1.0).misclassification
+        self._found: dict[object, tuple[Words, NDArray[np.float64]] | None] = {}
+
+    def values(self, state: State) -> tuple[Words, NDArray[np.float64]] | None:
+        """Return the sets of a state's lattice and their EVI at unit stakes; None: too many."""
+        key = state.builder.key(state)
+        if key not in self._found:
+            problem = state.builder.problem
+            known = set(state.known) - set(problem.evidence)
+            try:
+                rows = Lattice(problem, known, max_nodes=MAX_SWEPT_SETS).rows
+            except TooLargeError:
+                self._found[key] = None
+            else:
+                after = expected_emcs_in(state.root, state.axes, self.unit, rows)
+                now = expected_emc(state.posterior, self.unit)
+                self._found[key] = rows, np.maximum(now - after, 0.0)
+        return self._found[key]
 
 
 def state_at(problem: Problem, evidence: Mapping[str, str] | None = None) -> State:
@@ -167,20 +206,49 @@ class State:
 
     def best(self) -> int:
         """Return the set of highest benefit (Eq. 7)."""
-        root = Root(
-            np.ascontiguousarray(self.table).reshape(-1), self.table.shape[1:], self.probability
-        )
-        return best_in_table(self.builder.problem, self.known, self.axes, root)
+        problem, sweep = self.builder.problem, self.builder.sweep
+        if sweep is not None and (found := sweep.values(self)) is not None:
+            rows, unit = found
+            scale = self.builder.scale
+            price = set_costs(problem.costs, problem.features, rows, self.known)
+            benefit = scale * unit - price
+            near = np.flatnonzero(benefit >= benefit.max() - self.tol).tolist()
+            best = winner(
+                near,
+                lambda i: Offer(float(benefit[i]), float(price[i]), to_mask(rows[i])),
+                self.tol,
+            )
+            return to_mask(rows[best])
+        return best_in_table(problem, self.known, self.axes, self.root)
+
+    @property
+    def root(self) -> Root:
+        """The table, as one to walk down from."""
+        flat = np.ascontiguousarray(self.table).reshape(-1)
+        return Root(flat, self.table.shape[1:], self.probability)
 
 
 class _Builder:
     def __init__(
-        self, problem: Problem, known: Mapping[str, str], max_states: int, *, merge: bool = True
+        self,
+        problem: Problem,
+        known: Mapping[str, str],
+        max_states: int,
+        *,
+        merge: bool = True,
+        sweep: Sweep | None = None,
     ) -> None:
         self.problem, self._known, self._max_states = problem, known, max_states
+        self.sweep = sweep
         self._merge = merge and isinstance(problem.costs, FeatureCosts)
         self._graph = graph_of(problem)
         self._matters: dict[int, tuple[int, int]] = {}
+
+    @cached_property
+    def scale(self) -> float:
+        """How many times the unit stakes of the sweep these are."""
+        assert self.sweep is not None
+        return float(self.problem.misclassification.max() / self.sweep.unit.max())
 
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:
         return priced(self.problem.costs, self.problem.feature_names(chosen), known)
@@ -190,7 +258,7 @@ class _Builder:
         numbers: dict[object, int] = {}
 
         def visit(state: State) -> int:
-            key = self._key(state)
+            key = self.key(state)
             if key not in numbers:
                 node = self._node(state, choose(state), visit)
                 nodes.append(node)
@@ -246,7 +314,8 @@ class _Builder:
                 }
                 yield probability, State(self, {**state.known, **found}, axes, table)
 
-    def _key(self, state: State) -> object:
+    def key(self, state: State) -> object:
+        """Return what states that are one have in common."""
         if not self._merge:
             return tuple(sorted(state.known.items()))
         problem, costs = self.problem, self.problem.costs

@@ -20,7 +20,7 @@ one pass over the nodes, children first. Counts are those of the unfolded tree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from voilattice.errors import InputError
@@ -136,6 +136,33 @@ class Policy:
         """The largest number of acquisitions on a path."""
         return self._counted(lambda children: 1 + max(children), leaf=0)
 
+    @property
+    def costs_to_come(self) -> tuple[float, ...]:
+        """What is still to be paid from each node on, on average."""
+        return tuple(self._accumulated(lambda node: node.price, lambda leaf: leaf.emc))
+
+    def follow(self, case: Mapping[str, str]) -> Node:
+        """Return where a case stands: the first acquisition it lacks a result for, or its leaf.
+
+        >>> import voilattice
+        >>> from voilattice.policies import build_policy
+        >>> policy = build_policy(voilattice.load_problem("asia"), "greedy-la")
+        >>> policy.follow({"tub": "no"}).features
+        ('xray',)
+        >>> policy.follow({"tub": "no", "xray": "no"}).decision
+        'no'
+        """
+        self.problem.known({f: v for f, v in case.items() if f not in self.problem.evidence})
+        node = self.root
+        while isinstance(node, Acquisition) and all(f in case for f in node.features):
+            found = tuple(case[feature] for feature in node.features)
+            ways = [branch.child for branch in node.branches if branch.states == found]
+            if not ways:
+                given = ", ".join(f"{f}={v}" for f, v in zip(node.features, found, strict=True))
+                raise InputError(f"{given} is impossible there: its probability is 0")
+            node = self.nodes[ways[0]]
+        return node
+
     def paths(self) -> Iterator[Path]:
         """Return the paths of the unfolded tree, one by one."""
         stack: list[tuple[int, tuple[tuple[str, str], ...], float, float]] = [
@@ -161,7 +188,13 @@ class Policy:
     def _folded(
         self, at_node: Callable[[Acquisition], float], at_leaf: Callable[[Leaf], float]
     ) -> float:
-        """Return the expectation of a sum along the paths, by one pass, children first."""
+        """Return the expectation of a sum along the paths."""
+        return self._accumulated(at_node, at_leaf)[-1]
+
+    def _accumulated(
+        self, at_node: Callable[[Acquisition], float], at_leaf: Callable[[Leaf], float]
+    ) -> list[float]:
+        """Return the expectation of a sum from each node on, by one pass, children first."""
         total: list[float] = []
         for node in self.nodes:
             if isinstance(node, Leaf):
@@ -169,7 +202,7 @@ class Policy:
             else:
                 later = sum(branch.probability * total[branch.child] for branch in node.branches)
                 total.append(at_node(node) + later)
-        return total[-1]
+        return total
 
     def _counted(self, at_node: Callable[[list[int]], int], *, leaf: int) -> int:
         count: list[int] = []

@@ -1,4 +1,4 @@
-"""Drawings of a policy: text for a terminal, DOT for Graphviz.
+"""Drawings of a policy: text for a terminal, SVG, a page that folds and unfolds, DOT for Graphviz.
 
 A policy can have millions of paths. It is unfolded from the root, the most probable place first,
 until `MAX_DRAWN` nodes are there; what is left folded is shown with the number of its paths.
@@ -9,12 +9,28 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import escape
 
 from voilattice.policy import Acquisition, Leaf, Node, Policy
 
-__all__ = ["MAX_DRAWN", "policy_dot", "policy_text"]
+__all__ = ["MAX_DRAWN", "policy_dot", "policy_html", "policy_svg", "policy_text"]
 
 MAX_DRAWN = 200
+
+MARGIN = 20
+ROW = 34
+BOX_HEIGHT = 24
+COLUMN_GAP = 28
+CHARACTER = 6.9  # of the 12 px type face, on average
+
+STYLE = """
+.policy { font: 12px system-ui, 'DejaVu Sans', sans-serif; }
+.policy .buy { fill: #eef3fa; stroke: #1f3a5f; }
+.policy .say { fill: #fff6e5; stroke: #b5510a; }
+.policy .way { fill: none; stroke: #8b97a8; }
+.policy .found { fill: #5b6675; }
+.policy .what { fill: #1b2430; }
+"""
 
 
 @dataclass(slots=True)
@@ -76,6 +92,109 @@ def policy_dot(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
             yield f"  {name} -> n{n} [label={label}, penwidth={0.5 + 4 * child.probability:.2f}];"
             stack.append((child, f"n{n}"))
     yield "}"
+
+
+def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
+    """Return the policy as an SVG picture: from left to right, the wider the likelier."""
+    root = _unfolded(policy, max_nodes)
+    columns: list[float] = []
+    rows: dict[int, float] = {}
+    n_leaves = 0
+
+    def place(drawn: _Drawn, depth: int) -> None:
+        nonlocal n_leaves
+        if depth == len(columns):
+            columns.append(0.0)
+        columns[depth] = max(columns[depth], _width(policy, drawn))
+        for child in drawn.children:
+            place(child, depth + 1)
+        if drawn.children:
+            rows[id(drawn)] = sum(rows[id(child)] for child in drawn.children) / len(drawn.children)
+        else:
+            rows[id(drawn)] = float(n_leaves)
+            n_leaves += 1
+
+    place(root, 0)
+    lefts = [MARGIN + sum(columns[:d]) + d * COLUMN_GAP for d in range(len(columns))]
+    shapes: list[str] = []
+
+    def draw(drawn: _Drawn, depth: int) -> None:
+        x, y = lefts[depth], MARGIN + ROW * rows[id(drawn)]
+        kind = "say" if isinstance(drawn.node, Leaf) else "buy"
+        found = f"{drawn.outcome} ({_percent(drawn)})" if drawn.outcome else ""
+        head = CHARACTER * len(found) + (10 if found else 0)
+        for child in drawn.children:
+            cy = MARGIN + ROW * rows[id(child)] + BOX_HEIGHT / 2
+            x1, x2 = x + _width(policy, drawn), lefts[depth + 1]
+            middle = (x1 + x2) / 2
+            shapes.append(
+                f'<path class="way" stroke-width="{1 + 7 * child.probability:.2f}" '
+                f'd="M{x1:.1f} {y + BOX_HEIGHT / 2:.1f} C{middle:.1f} {y + BOX_HEIGHT / 2:.1f} '
+                f'{middle:.1f} {cy:.1f} {x2:.1f} {cy:.1f}"/>'
+            )
+            draw(child, depth + 1)
+        shapes.append(
+            f'<text class="found" x="{x:.1f}" y="{y + 16:.1f}">{escape(found)}</text>'
+            f'<rect class="{kind}" x="{x + head:.1f}" y="{y:.1f}" rx="5" '
+            f'width="{_width(policy, drawn) - head:.1f}" height="{BOX_HEIGHT}"/>'
+            f'<text class="what" x="{x + head + 8:.1f}" y="{y + 16:.1f}">'
+            f"{escape(_said(policy, drawn))}</text>"
+        )
+
+    draw(root, 0)
+    width = lefts[-1] + columns[-1] + MARGIN
+    height = 2 * MARGIN + ROW * n_leaves
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<svg class="policy" xmlns="http://www.w3.org/2000/svg" role="img" '
+        f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">'
+        f"<title>Policy {escape(policy.name)}</title><style>{STYLE}</style>"
+        f'<rect width="100%" height="100%" fill="#fff"/>' + "\n".join(shapes) + "</svg>\n"
+    )
+
+
+def policy_html(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
+    """Return the policy as a page without any outside part, to fold and unfold."""
+    to_come = policy.costs_to_come
+
+    def item(drawn: _Drawn) -> str:
+        found = f"<i>{escape(drawn.outcome)}</i>, " if drawn.outcome else ""
+        line = (
+            f"{found}<b>{escape(_said(policy, drawn))}</b> <small>reached {_percent(drawn)}, "
+            f"to come {to_come[drawn.number]:,.2f}</small>"
+        )
+        if not drawn.children:
+            return f"<li>{line}</li>"
+        below = "".join(map(item, drawn.children))
+        opened = " open" if drawn.probability >= 0.05 else ""
+        return f"<li><details{opened}><summary>{line}</summary><ul>{below}</ul></details></li>"
+
+    title = f"{escape(policy.problem.title or 'Policy')}: {escape(policy.name)}"
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body {{ font: 15px/1.6 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; margin: 1.5rem; }}
+h1 {{ font-size: 1.4rem; margin: 0 0 .3rem; overflow-wrap: anywhere; }}
+ul {{ list-style: none; margin: 0; padding-left: 1.2rem; border-left: 1px solid #dde4ee; }}
+li {{ overflow-wrap: anywhere; }}
+small {{ color: #5b6675; }}
+i {{ font-style: normal; background: #eef3fa; padding: 0 .3rem; border-radius: 4px; }}
+summary {{ cursor: pointer; }}
+</style></head><body>
+<h1>{title}</h1>
+<p>Expected total cost <b>{policy.expected_total_cost:,.2f}</b>:
+{policy.expected_feature_cost:,.2f} for features,
+{policy.expected_misclassification_cost:,.2f} for wrong decisions. {policy.n_paths:,} paths, at most
+{policy.depth} acquisitions on one.</p>
+<ul>{item(_unfolded(policy, max_nodes))}</ul>
+</body></html>
+"""
+
+
+def _width(policy: Policy, drawn: _Drawn) -> float:
+    found = f"{drawn.outcome} ({_percent(drawn)})" if drawn.outcome else ""
+    return CHARACTER * (len(found) + len(_said(policy, drawn))) + 16 + (10 if found else 0)
 
 
 def _unfolded(policy: Policy, max_nodes: int) -> _Drawn:

@@ -44,7 +44,7 @@ from voilattice.network import MAX_AXES, Table
 from voilattice.problem import Problem, impossible
 from voilattice.valuation import expected_emc
 
-__all__ = ["Root", "expected_emcs", "max_table_cells", "root_table"]
+__all__ = ["Root", "expected_emcs", "expected_emcs_in", "max_table_cells", "root_table"]
 
 # While an elimination runs, it holds three tables; while a trie is walked, the first table and one
 # of the same size for each thread.
@@ -124,6 +124,26 @@ def expected_emcs(
         found = walk(root, problem.misclassification, member[part][:, axes], report)
         result[part] = found / root.probability
     return result
+
+
+def expected_emcs_in(
+    root: Root, features: Sequence[int], cost: CostMatrix, sets: Words
+) -> NDArray[np.float64]:
+    """Return sum_s P(s | e) EMC(e, s) for sets of `features`, whose table is at hand."""
+    n = max(features, default=-1) + 1
+    member = membership(sets, n)[:, list(features)]
+    counts = member.sum(axis=0)
+    order = sorted(range(len(features)), key=lambda i: (counts[i], i))
+    shape = (len(cost), *root.sizes)
+    table = root.table.reshape(shape).transpose([0, *(1 + i for i in order)])
+    ordered = Root(
+        np.ascontiguousarray(table).reshape(-1),
+        tuple(root.sizes[i] for i in order),
+        root.probability,
+    )
+    work = CELLS_PER_SET * len(sets) + len(root.table)
+    walk = _walk_compiled if work > COMPILED_FROM_CELLS else _walk_numpy
+    return walk(ordered, cost, member[:, order], lambda n: None) / root.probability
 
 
 def max_table_cells() -> int:
