@@ -8,9 +8,13 @@ DEV := .venv/.dev
 .PHONY: demo test lint bench clean
 
 demo: $(RUN)
-	@$(BIN)/voilattice show figure1
-	@$(BIN)/voilattice value figure1 --features X1
 	@$(BIN)/voilattice value figure1 --features X1,X2
+	@echo
+	@$(BIN)/voilattice show asia
+	@echo
+	@$(BIN)/voilattice compare asia
+	@echo
+	@$(BIN)/voilattice policy asia --policy greedy-la --text
 
 test: $(DEV)
 	$(BIN)/pytest -n auto

@@ -16,9 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyagrum
 from random_problems import random_problem
 from timing import best_of
+from with_pyagrum import evi_with_pyagrum
 
 from voilattice import FeatureCosts, Lattice, Problem, _kernels, best_set, read_network, tables
 from voilattice.costs import membership
@@ -34,8 +34,13 @@ def against_pyagrum() -> None:
     value_lattice(problem, lattice=lattice, engine="compiled")  # load it
     by_kernel = best_of(lambda: value_lattice(problem, lattice=lattice, engine="compiled"), 20)
     by_numpy = best_of(lambda: value_lattice(problem, lattice=lattice, engine="python"), 20)
+    bn = problem.network.to_pyagrum()
     start = time.perf_counter()
-    theirs = evi_with_pyagrum(problem)
+    theirs = {
+        frozenset(s): evi_with_pyagrum(problem, bn, s)
+        for size in range(len(problem.features) + 1)
+        for s in itertools.combinations(problem.features, size)
+    }
     seconds = time.perf_counter() - start
     values = value_lattice(problem, lattice=lattice)
     worst = max(abs(theirs[s] - values.evi[k]) for k, s in enumerate(lattice))
@@ -48,24 +53,6 @@ def against_pyagrum() -> None:
     print(f"    ratio to the compiled engine             {seconds / by_kernel:10.0f}")
     print(f"    ratio to the NumPy engine                {seconds / by_numpy:10.0f}")
     print(f"    largest difference                       {worst:10.1e}")
-
-
-def evi_with_pyagrum(problem: Problem) -> dict[frozenset[str], float]:
-    """Return the EVI of every subset, from one joint posterior each."""
-    bn, cost = problem.network.to_pyagrum(), problem.misclassification
-    found = {}
-    for size in range(len(problem.features) + 1):
-        for s in itertools.combinations(problem.features, size):
-            engine = pyagrum.LazyPropagation(bn)
-            names = {problem.target, *s}
-            engine.addJointTarget(names)
-            engine.makeInference()
-            table = engine.jointPosterior(names)
-            axis = list(reversed(table.names)).index(problem.target)
-            joint = np.moveaxis(table.toarray(), axis, 0).reshape(len(cost), -1)
-            now, after = (cost @ joint.sum(axis=1)).min(), (cost @ joint).min(axis=0).sum()
-            found[frozenset(s)] = float(now - after)
-    return found
 
 
 def against_numpy_sum() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from voilattice.costs import priced
 from voilattice.errors import UnknownNameError, nearest
+from voilattice.explanations import listed
 from voilattice.policies import POLICIES, RULES, State, state_at
 from voilattice.problem import Problem
 from voilattice.valuation import Value
@@ -103,7 +104,7 @@ def _reasons(
         scope = "alone or together, " if policy in LOOK_AHEAD else "alone "
         return [f"No feature, {scope}is worth its price.".replace(", alone is", " alone is"), risk]
     price = f"worth {goal.evi:,.2f}, for {goal.cost:,.2f}"
-    names = _listed(goal.features)
+    names = listed(goal.features, "and")
     if policy == "markov-blanket":
         return [f"{names} say all there is to say about the target: {price}."]
     if len(goal.features) == 1:
@@ -116,12 +117,7 @@ def _reasons(
     if chosen != goal.features:
         (first,) = (single for single in singles if single.features == chosen)
         reasons.append(
-            f"Of these, {_listed(chosen)} has the highest benefit by itself "
+            f"Of these, {listed(chosen, 'and')} has the highest benefit by itself "
             f"({first.benefit:,.2f}): its result decides how to go on."
         )
     return reasons
-
-
-def _listed(names: frozenset[str]) -> str:
-    ordered = sorted(names)
-    return " and ".join(filter(None, [", ".join(ordered[:-1]), ordered[-1]]))

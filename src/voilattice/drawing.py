@@ -16,7 +16,7 @@ from html import escape
 from voilattice.errors import rough
 from voilattice.lattice import Lattice
 
-__all__ = ["MAX_DRAWN", "lattice_graphml", "lattice_html", "lattice_svg"]
+__all__ = ["MAX_DRAWN", "lattice_graphml", "lattice_html", "lattice_svg", "page"]
 
 MAX_DRAWN = 400
 
@@ -81,22 +81,29 @@ def lattice_html(lattice: Lattice) -> str:
         if n > MAX_DRAWN
         else "Point at a set, or move to it with the Tab key, to see its subsets and supersets."
     )
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body {{ font: 15px/1.5 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; margin: 1.5rem; }}
-h1 {{ font-size: 1.4rem; margin: 0 0 .3rem; overflow-wrap: anywhere; }}
-p {{ margin: .2rem 0; max-width: 70ch; overflow-wrap: anywhere; }}
-.picture {{ overflow-x: auto; margin-top: 1rem; }}
-.picture svg {{ display: block; }}
-</style></head><body>
-<h1>{title}</h1>
+    body = f"""
 <p>The value of information lattice {escape(known)}: {_counted(lattice)}. Acquirable core:
 {escape(core)}.</p>
 <p>{hint}</p>
 <div class="picture">{drawn}</div>
-<script>{_TRACE}</script>
+<script>{_TRACE}</script>"""
+    style = ".picture { overflow-x: auto; margin-top: 1rem; } .picture svg { display: block; }"
+    return page(title, style, body)
+
+
+def page(title: str, style: str, body: str) -> str:
+    """Return a page without any outside part; `title` is escaped already."""
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body {{ font: 15px/1.55 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; margin: 1.5rem; }}
+h1 {{ font-size: 1.4rem; margin: 0 0 .3rem; }}
+h1, p, li {{ overflow-wrap: anywhere; }}
+p {{ margin: .2rem 0; max-width: 70ch; }}
+{style}
+</style></head><body>
+<h1>{title}</h1>{body}
 </body></html>
 """
 

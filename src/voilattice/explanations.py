@@ -20,7 +20,7 @@ from voilattice.errors import TooLargeError
 from voilattice.independence import Graph, bits, graph_of, masks
 from voilattice.problem import Problem
 
-__all__ = ["Explanation", "Member", "explain"]
+__all__ = ["Explanation", "Member", "explain", "listed"]
 
 # A formula with more alternatives is not shown.
 MAX_TERMS = 40
@@ -69,7 +69,7 @@ class Explanation:
         x, y = member.feature, self.target
         word = "or" if member.why == "one" else "and"
         verb = "are" if word == "and" and len(member.named) > 1 else "is"
-        known = f"{_listed(member.named, word)} {verb} known"
+        known = f"{listed(member.named, word)} {verb} known"
         alone = f"{x} depends on {y}" + (
             ", and the others do not take its place." if len(self.features) > 1 else "."
         )
@@ -96,7 +96,7 @@ class Explanation:
                 lines.append(f"Its core is {{{', '.join(sorted(self.core))}}}: worth as much.")
             else:
                 lines.append(f"It says nothing about {self.target}: its core is empty.")
-            ways = [_listed(added, "and") for added in self.completions[:MAX_PRINTED]]
+            ways = [listed(added, "and") for added in self.completions[:MAX_PRINTED]]
             more = len(self.completions) - len(ways)
             if ways:
                 others = f"; or in {more} more ways" if more else ""
@@ -189,7 +189,8 @@ def _completions(graph: Graph, s: int, e: int) -> list[int]:
     return [_minimal(free, lambda rest: graph.is_extendable(s, e, rest))]
 
 
-def _listed(names: Collection[str], word: str) -> str:
+def listed(names: Collection[str], word: str) -> str:
+    """Return names in order: ``A``, ``A and B``, ``A, B and C``."""
     ordered = sorted(names)
     if len(ordered) < 2:
         return "".join(ordered)

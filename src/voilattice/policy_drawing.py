@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 
+from voilattice.drawing import page
 from voilattice.policy import Acquisition, Leaf, Node, Policy
 
 __all__ = ["MAX_DRAWN", "policy_dot", "policy_html", "policy_svg", "policy_text"]
@@ -30,6 +31,13 @@ STYLE = """
 .policy .way { fill: none; stroke: #8b97a8; }
 .policy .found { fill: #5b6675; }
 .policy .what { fill: #1b2430; }
+"""
+
+PAGE_STYLE = """
+ul { list-style: none; margin: .5rem 0 0; padding-left: 1.2rem; border-left: 1px solid #dde4ee; }
+small { color: #5b6675; }
+i { font-style: normal; background: #eef3fa; padding: 0 .3rem; border-radius: 4px; }
+summary { cursor: pointer; }
 """
 
 
@@ -170,26 +178,13 @@ def policy_html(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
         return f"<li><details{opened}><summary>{line}</summary><ul>{below}</ul></details></li>"
 
     title = f"{escape(policy.problem.title or 'Policy')}: {escape(policy.name)}"
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body {{ font: 15px/1.6 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; margin: 1.5rem; }}
-h1 {{ font-size: 1.4rem; margin: 0 0 .3rem; overflow-wrap: anywhere; }}
-ul {{ list-style: none; margin: 0; padding-left: 1.2rem; border-left: 1px solid #dde4ee; }}
-li {{ overflow-wrap: anywhere; }}
-small {{ color: #5b6675; }}
-i {{ font-style: normal; background: #eef3fa; padding: 0 .3rem; border-radius: 4px; }}
-summary {{ cursor: pointer; }}
-</style></head><body>
-<h1>{title}</h1>
+    body = f"""
 <p>Expected total cost <b>{policy.expected_total_cost:,.2f}</b>:
 {policy.expected_feature_cost:,.2f} for features,
 {policy.expected_misclassification_cost:,.2f} for wrong decisions. {policy.n_paths:,} paths, at most
 {policy.depth} acquisitions on one.</p>
-<ul>{item(_unfolded(policy, max_nodes))}</ul>
-</body></html>
-"""
+<ul>{item(_unfolded(policy, max_nodes))}</ul>"""
+    return page(title, PAGE_STYLE, body)
 
 
 def _width(policy: Policy, drawn: _Drawn) -> float:
