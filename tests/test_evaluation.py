@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from strategies import problems
@@ -50,8 +51,11 @@ def test_what_is_missing_is_done_without():
 def test_a_hundred_thousand_rows_are_followed_together():
     rng = np.random.default_rng(0)
     cases = {name: rng.choice(["yes", "no"], 100_000) for name in ASIA.features}
-    applied = apply_policy(build_policy(ASIA, "batch"), cases)
+    policy = build_policy(ASIA, "batch")
+    applied = policy.apply(pd.DataFrame(cases))
     assert len(applied.decision) == 100_000
+    first = {name: cases[name][0] for name in ASIA.features}
+    assert policy.follow(first).decision == applied.decision[0]
 
 
 def test_cases_that_make_no_sense_are_named():

@@ -113,20 +113,35 @@ def test_buying_is_never_worse_than_deciding_at_once(name, problem):
     assert build_policy(problem, name).expected_total_cost <= none + 1e-9
 
 
-@settings(max_examples=60)
-@given(problems(max_features=5))
-def test_shared_states_change_nothing(problem):
-    def rule(evidence):
-        return naive_choice("greedy", problem, evidence)
-
-    tree, shared = policy_from_rule(problem, rule), build_policy(problem, "greedy")
-    assert shared.expected_total_cost == pytest.approx(tree.expected_total_cost, abs=1e-9)
+@pytest.mark.parametrize("name", POLICIES)
+@settings(max_examples=30)
+@given(problem=problems(max_features=4))
+def test_a_policy_is_the_tree_of_its_definition(name, problem):
+    tree = policy_from_rule(problem, lambda evidence: naive_choice(name, problem, evidence))
+    shared = build_policy(problem, name)
     assert len(shared.nodes) <= len(tree.nodes)
-    assert (shared.n_acquisitions, shared.n_paths, shared.depth) == (
-        tree.n_acquisitions,
-        tree.n_paths,
-        tree.depth,
-    )
+    ways = [
+        {(frozenset(path.evidence), path.leaf.decision) for path in policy.paths()}
+        for policy in (tree, shared)
+    ]
+    assert ways[0] == ways[1]
+    assert (shared.n_acquisitions, shared.depth) == (tree.n_acquisitions, tree.depth)
+
+
+@settings(max_examples=40)
+@given(problems(max_features=5))
+def test_nodes_are_reached_as_often_as_their_paths_say(problem):
+    policy = build_policy(problem, "greedy-la")
+    reached = policy.reach_probabilities
+    assert reached[-1] == 1
+    leaves = [k for k, node in enumerate(policy.nodes) if isinstance(node, Leaf)]
+    assert sum(reached[k] for k in leaves) == pytest.approx(1)
+    bought = [
+        reached[k] * len(node.features)
+        for k, node in enumerate(policy.nodes)
+        if isinstance(node, Acquisition)
+    ]
+    assert sum(bought) == pytest.approx(policy.expected_features, abs=1e-9)
 
 
 def test_greedy_does_not_see_xor_and_the_lattice_does():

@@ -22,9 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from voilattice.errors import InputError
 from voilattice.problem import Problem
+
+if TYPE_CHECKING:
+    from voilattice.evaluation import Applied
 
 __all__ = ["Acquisition", "Branch", "Leaf", "Node", "Path", "Policy"]
 
@@ -140,6 +144,24 @@ class Policy:
     def costs_to_come(self) -> tuple[float, ...]:
         """What is still to be paid from each node on, on average."""
         return tuple(self._accumulated(lambda node: node.price, lambda leaf: leaf.emc))
+
+    @property
+    def reach_probabilities(self) -> tuple[float, ...]:
+        """The probability of coming to each node, by whatever way."""
+        reached = [0.0] * len(self.nodes)
+        reached[-1] = 1.0
+        for number in reversed(range(len(self.nodes))):
+            node = self.nodes[number]
+            if isinstance(node, Acquisition):
+                for branch in node.branches:
+                    reached[branch.child] += reached[number] * branch.probability
+        return tuple(reached)
+
+    def apply(self, cases: Any) -> Applied:
+        """Follow the policy for each row of a table: `voilattice.evaluation.apply_policy`."""
+        from voilattice.evaluation import apply_policy  # it plans anew, so it stands below builders
+
+        return apply_policy(self, cases)
 
     def follow(self, case: Mapping[str, str]) -> Node:
         """Return where a case stands: the first acquisition it lacks a result for, or its leaf.

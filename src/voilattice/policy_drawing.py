@@ -223,4 +223,5 @@ def _said(policy: Policy, drawn: _Drawn) -> str:
 
 
 def _percent(drawn: _Drawn) -> str:
-    return f"{100 * drawn.probability:.1f} %"
+    percent = 100 * drawn.probability
+    return f"{percent:.1f} %" if percent >= 0.05 else "< 0.1 %"
