@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from strategies import problems
 
-from voilattice import load_problem
-from voilattice.errors import InputError, UnknownNameError
+from voilattice import Network, Problem, cost, evaluation, load_problem
+from voilattice.advice import advise
+from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.evaluation import apply_policy, compare, simulate
 from voilattice.policies import POLICIES, build_policy, policy_from_rule
 
@@ -30,6 +31,72 @@ def test_simulation_agrees_with_the_exact_cost(name):
     found = simulate(policy, 20_000, seed=1)
     # Three half-widths of a 95 % interval: one run in 10^8 would be outside.
     assert abs(found.expected_total_cost - policy.expected_total_cost) <= 3 * found.margin + 1e-9
+
+
+def followed(problem, name, row):
+    """One case by asking for advice at each turn: what is bought, decided and paid."""
+    known, unavailable, bought, paid = {}, set(), (), 0.0
+    while True:
+        advice = advise(problem.without(unavailable), name, known)
+        if advice.decision is not None:
+            return set(bought), advice.decision, paid
+        lacking = {f for f in advice.features if row[f] is None}
+        if lacking:
+            unavailable |= lacking
+            continue
+        paid += cost(problem, advice.features, known)
+        known |= {f: row[f] for f in advice.features}
+        bought += tuple(advice.features)
+
+
+@pytest.mark.parametrize("name", ["greedy", "greedy-la", "batch", "markov-blanket"])
+def test_cases_with_missing_cells_are_followed_as_advice_would(name):
+    rng = np.random.default_rng(5)
+    rows = [
+        {f: rng.choice(["yes", "no", None], p=[0.4, 0.3, 0.3]) for f in ASIA.features}
+        for _ in range(40)
+    ]
+    for start in ({}, {"smoke": "yes"}):
+        policy = build_policy(ASIA, name, start)
+        rows = [row | start for row in rows]
+        applied = policy.apply({f: [row[f] for row in rows] for f in ASIA.features})
+        for k, row in enumerate(rows):
+            bought, decision, paid = followed(policy.problem, name, row)
+            assert set(applied.bought[k]) == bought
+            assert applied.decision[k] == decision
+            assert applied.feature_cost[k] == pytest.approx(paid)
+
+
+def test_simulation_keeps_to_the_evidence():
+    policy = build_policy(ASIA, "greedy", {"smoke": "yes"})
+    found = simulate(policy, 10_000, seed=2)
+    assert abs(found.expected_total_cost - policy.expected_total_cost) <= 3 * found.margin
+
+
+def test_evidence_too_rare_to_simulate_is_said(monkeypatch):
+    monkeypatch.setattr(evaluation, "MAX_DRAWS", 2)
+    policy = build_policy(ASIA, "none", {"asia": "yes"})
+    with pytest.raises(TooLargeError, match="evidence is too rare to draw cases"):
+        simulate(policy, 50)
+    with pytest.raises(InputError, match="n: must be at least 2 cases, got 1"):
+        simulate(policy, 1)
+
+
+def test_what_pandas_calls_missing_is_missing():
+    network = Network.from_tables(
+        {"Y": ["0", "1"], "X": ["0", "1"]},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[0.9, 0.1], [0.1, 0.9]]},
+    )
+    policy = build_policy(Problem.create(network, "Y", {"X": 1}, [[0, 9], [9, 0]]), "greedy")
+    for column in (
+        pd.Series([0, 1, None]),  # floats
+        pd.Series([0, 1, pd.NA], dtype="Int64"),
+        pd.Series(["0", "1", pd.NA], dtype="string"),
+    ):
+        applied = policy.apply(pd.DataFrame({"X": column}))
+        assert applied.decision.tolist() == ["0", "1", "0"]
+        assert applied.feature_cost.tolist() == [1, 1, 0]
 
 
 def test_what_is_missing_is_done_without():
@@ -62,6 +129,13 @@ def test_cases_that_make_no_sense_are_named():
     policy = build_policy(ASIA, "batch")
     with pytest.raises(UnknownNameError, match=r"xray, row 1: no state 'maybe'; its states are"):
         apply_policy(policy, {"xray": ["yes", "maybe"]})
+    with pytest.raises(InputError, match=r"the columns are of different lengths: \[1, 2\]"):
+        apply_policy(policy, {"tub": ["no"], "xray": ["no", "no"]})
+    smoker = build_policy(ASIA, "none", {"smoke": "yes"})
+    with pytest.raises(InputError, match="smoke, row 1: must be 'yes', the problem's own evid"):
+        apply_policy(smoker, {"smoke": ["yes", "no"]})
+    with pytest.raises(InputError, match="n_jobs: must be a number of processes"):
+        compare(ASIA, [1], n_jobs=0)
     with pytest.raises(InputError, match="lung, row 0: the true class is missing"):
         apply_policy(build_policy(ASIA, "none"), {"lung": [None]})
     rule = policy_from_rule(ASIA, lambda e: set() if e else {"xray"})

@@ -1,17 +1,20 @@
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import full_joint, problems
 from test_best import brute_force
+from test_tables import noisy_bayes
 
-from voilattice import FeatureCosts, Network, Problem, load_problem
+from voilattice import FeatureCosts, Network, Problem, load_problem, policies
 from voilattice.costs import ConditionalCost, Group
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
-from voilattice.independence import acquirable_core
-from voilattice.policies import POLICIES, Sweep, build_policy, policy_from_rule
+from voilattice.independence import acquirable_core, bits, graph_of, is_separated
+from voilattice.policies import POLICIES, Sweep, build_policy, policy_from_rule, state_at
 from voilattice.policy import Acquisition, Branch, Leaf, Policy
+from voilattice.policy_files import load_policy, save_policy
 from voilattice.ties import tolerance
 from voilattice.valuation import posterior, value
 
@@ -243,6 +246,114 @@ def test_a_policy_begins_at_the_evidence_given():
     assert all("smoke" not in dict(path.evidence) for path in policy.paths())
 
 
+@pytest.mark.parametrize(
+    ("leaf", "node", "message"),
+    [
+        ({"decision": "perhaps"}, {}, "node 0: the decision 'perhaps' is not one of"),
+        ({"posterior": (0.5,)}, {}, "node 0: the posterior .* is no distribution"),
+        ({"emc": -1.0}, {}, "node 0: emc: must be >= 0"),
+        ({}, {"features": ("nothing",)}, "node 1: no feature 'nothing'"),
+        ({}, {"features": ("xray", "xray")}, "node 1: 'xray' is asked for twice"),
+        ({}, {"price": float("nan")}, "node 1: price: must be finite"),
+        ({}, {"branches": ()}, "node 1: it needs features and branches"),
+        (
+            {},
+            {"branches": (Branch(("yes",), 0.7, 0),)},
+            "node 1: the probabilities of its branches",
+        ),
+        ({}, {"branches": (Branch(("maybe",), 1.0, 0),)}, "node 1: 'xray' has no state 'maybe'"),
+        ({}, {"branches": (Branch(("no",), 0.5, 0),) * 2}, "node 1: an outcome stands twice"),
+    ],
+)
+def test_a_policy_written_by_hand_is_checked(leaf, node, message):
+    first = Leaf(**({"decision": "no", "posterior": (0.1, 0.9), "emc": 1.0} | leaf))
+    ways = tuple(Branch((state,), 0.5, 0) for state in ("yes", "no"))
+    second = Acquisition(**({"features": ("xray",), "price": 8.0, "branches": ways} | node))
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        Policy(load_problem("asia"), "mine", (first, second))
+
+
+def test_what_is_known_from_the_start_belongs_to_the_policy(tmp_path):
+    asia = load_problem("asia")
+    policy = build_policy(asia, "greedy", {"smoke": "yes"})
+    assert policy.problem == asia.with_evidence({"smoke": "yes"})
+    assert policy.follow({"smoke": "yes"}) == policy.root
+    with pytest.raises(InputError, match="'smoke' is 'yes' by the problem's own evidence"):
+        policy.follow({"smoke": "no"})
+    save_policy(policy, tmp_path / "p.json")
+    with pytest.raises(InputError, match="built for another problem"):
+        load_policy(tmp_path / "p.json", asia)
+    assert load_policy(tmp_path / "p.json", asia.with_evidence({"smoke": "yes"})) == policy
+
+
+def keys_at(problem, *evidences):
+    """Return the keys of the states that a builder meets at these evidences."""
+    builder = policies._Builder(problem, 10)
+    states = [state_at(problem, evidence) for evidence in evidences]
+    return [builder.key(replace(state, builder=builder)) for state in states]
+
+
+def two_bystanders(costs):
+    """X says something about Y; A and B say nothing about anything."""
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXAB"},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[0.9, 0.1], [0.2, 0.8]], "A": [0.5, 0.5], "B": [0.5, 0.5]},
+    )
+    return Problem.create(network, "Y", costs, [[0, 100], [100, 0]])
+
+
+def test_states_are_told_apart_by_what_still_matters_and_by_nothing_else():
+    prices = {"X": 5, "A": 1, "B": 1}
+    at = ({"A": "T"}, {"A": "F"}, {"B": "T"}, {"A": "T", "B": "F"})
+    assert len(set(keys_at(two_bystanders(FeatureCosts(prices)), *at))) == 1
+    # A has paid the overhead of X's group, B has not.
+    grouped = FeatureCosts(prices, (Group("draw", 9, ("A", "X")),))
+    first, second, third, fourth = keys_at(two_bystanders(grouped), *at)
+    assert first == second == fourth != third
+    # The price of X depends on A: its value is kept, and A can matter while it is unknown.
+    priced = FeatureCosts(prices, conditional=(ConditionalCost("X", {"A": "T"}, 2),))
+    first, second, third, fourth = keys_at(two_bystanders(priced), *at)
+    assert first == fourth != second
+    assert third not in (first, second)
+
+
+@given(problems(min_features=2, max_features=6, max_hidden=2, max_states=2))
+def test_what_is_forgotten_is_separated_from_all_that_matters(problem):
+    graph, names = graph_of(problem), problem.feature_names
+    for e in range(1 << len(problem.features)):
+        relevant, kept = graph.what_matters(e, {})
+        assert relevant == graph.relevant(e)
+        assert not kept & ~e
+        rest = names(e & ~kept)
+        assert is_separated(problem.network, rest, {problem.target, *names(relevant)}, names(kept))
+        for k in bits(kept):  # and nothing of what is kept could be forgotten too
+            assert not is_separated(
+                problem.network,
+                names(1 << k),
+                {problem.target, *names(relevant)},
+                names(kept & ~(1 << k)),
+            )
+
+
+def test_a_tied_decision_is_the_first_class():
+    problem = two_bystanders(FeatureCosts({"X": 5, "A": 1, "B": 1}))
+    assert build_policy(problem, "none").root.decision == "T"
+
+
+def test_a_sweep_of_other_stakes_is_refused():
+    asia = load_problem("asia")
+    with pytest.raises(InputError, match="the sweep is one of other misclassification costs"):
+        build_policy(asia.with_expected("asymmetric", 9), "batch", sweep=Sweep(asia, "symmetric"))
+
+
+def test_nothing_is_decided_on_thirty_features_without_a_table_over_them():
+    policy = build_policy(noisy_bayes(30), "none")
+    assert policy.n_paths == 1
+    with pytest.raises(InputError, match="name: 'greedy' is the name of a built-in policy"):
+        policy_from_rule(load_problem("asia"), lambda e: set(), name="greedy")
+
+
 def test_mistakes_are_named():
     asia = load_problem("asia")
     with pytest.raises(UnknownNameError, match=r"no policy 'gredy' \(nearest: 'greedy'\)"):
@@ -254,5 +365,5 @@ def test_mistakes_are_named():
     leaf = Leaf("yes", (1.0, 0.0), 0.0)
     with pytest.raises(InputError, match="a policy needs at least one node"):
         Policy(asia, "mine", ())
-    with pytest.raises(InputError, match="node 1 leads to node 1, which must come first"):
+    with pytest.raises(InputError, match="node 1: it leads to node 1, which must come first"):
         Policy(asia, "mine", (leaf, Acquisition(("xray",), 8.0, (Branch(("yes",), 1.0, 1),))))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import problems
 
-from voilattice import Problem, load_problem
+from voilattice import Problem, load_problem, policy_files
 from voilattice.errors import InputError
 from voilattice.policies import build_policy
 from voilattice.policy_files import fingerprint, load_policy, save_policy
@@ -38,6 +38,27 @@ def test_a_file_that_was_changed_is_refused(saved):
     document["nodes"][-1]["price"] += 1
     saved.write_text(json.dumps(document))
     with pytest.raises(InputError, match=r"p\.json: the file was changed after it was saved"):
+        load_policy(saved, load_problem("asia"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.pop("nodes"), "this is no saved policy"),
+        (lambda d: d["nodes"].append(5), "this is no saved policy"),
+        (lambda d: d["nodes"][-1].update(price="x"), "node 12: price: must be a number"),
+        (lambda d: d["nodes"][-1].update(price=-1000), "node 12: price: must be >= 0"),
+        (lambda d: d["nodes"][-1]["branches"].pop(), "the probabilities of its branches"),
+        (lambda d: d["nodes"][-1]["branches"][0].update(to="0"), "this is no saved policy"),
+    ],
+)
+def test_a_file_with_a_new_checksum_is_checked_all_the_same(saved, change, message):
+    document = json.loads(saved.read_text())
+    del document["checksum"]
+    change(document)
+    document["checksum"] = policy_files._digest(document)
+    saved.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=message):
         load_policy(saved, load_problem("asia"))
 
 

@@ -95,18 +95,20 @@ def _reasons(
     goal: Value | None,
     singles: list[Value],
 ) -> list[str]:
-    risk = f"Deciding now for {state.decision} costs {state.emc:,.2f} on average."
     if goal is None:
-        if policy == "none":
-            return ["This policy acquires nothing.", risk]
-        if policy == "markov-blanket":
-            return ["Nothing that could be acquired says more about the target.", risk]
-        scope = "alone or together, " if policy in LOOK_AHEAD else "alone "
-        return [f"No feature, {scope}is worth its price.".replace(", alone is", " alone is"), risk]
+        why = {
+            "none": "This policy acquires nothing.",
+            "markov-blanket": "Nothing that could be acquired says more about the target.",
+            "greedy": "No feature alone is worth its price.",
+        }
+        return [
+            why.get(policy, "No feature, alone or together, is worth its price."),
+            f"Deciding now for {state.decision} costs {state.emc:,.2f} on average.",
+        ]
     price = f"worth {goal.evi:,.2f}, for {goal.cost:,.2f}"
     names = listed(goal.features, "and")
     if policy == "markov-blanket":
-        return [f"{names} say all there is to say about the target: {price}."]
+        return [f"All that can be known about the target is in {names}: {price}."]
     if len(goal.features) == 1:
         return [f"{names} pays for itself: {price}."]
     alone = max(single.benefit for single in singles)

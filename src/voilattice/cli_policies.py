@@ -156,6 +156,8 @@ def compare_command(
     from voilattice.evaluation import Comparison, compare
     from voilattice.plotting import plot_savings
 
+    if jobs == 0:
+        raise InputError("must be a number of processes, or -1 for one a core, got 0", "--jobs")
     for file in filter(None, (csv_file, plot)):
         check_writable(file)
     if emc is None:
@@ -165,13 +167,12 @@ def compare_command(
         now = costs["none"]
         rows = [Comparison("given", now, name, cost, now - cost) for name, cost in costs.items()]
     else:
-        with (
-            within("--emc"),
-            console.progress_line(
-                lambda done, every: f"compare: {done} of {every} points"
-            ) as progress,
-        ):
-            rows = compare(problem, _points(emc), evidence=given, n_jobs=jobs, progress=progress)
+        with within("--emc"):
+            points = _points(emc)
+        with console.progress_line(
+            lambda done, every: f"compare: {done} of {every} points"
+        ) as progress:
+            rows = compare(problem, points, evidence=given, n_jobs=jobs, progress=progress)
     if csv_file is not None:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")

@@ -13,9 +13,12 @@ import click
 from voilattice import console
 from voilattice.advice import advise
 from voilattice.costs import priced
+from voilattice.errors import InputError
 from voilattice.problem import Problem
 
 __all__ = ["consult"]
+
+NOT_AVAILABLE, UNDO = "n", "u"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,14 @@ def consult(problem: Problem, policy: str, given: Mapping[str, str]) -> None:
     turns = [_Turn(dict(given), frozenset(), ())]
     while True:
         turn = turns[-1]
-        advice = advise(problem.without(turn.unavailable), policy, turn.known)
+        try:
+            advice = advise(problem.without(turn.unavailable), policy, turn.known)
+        except InputError as error:
+            if len(turns) == 1:
+                raise
+            out.print(f"{error}. Please look at the last result again.")
+            turns.pop()
+            continue
         out.print()
         console.print_advice(replace(advice, spent=sum(price for _, price in turn.bill)))
         if advice.decision is not None:
@@ -55,11 +65,10 @@ def _ask(problem: Problem, turn: _Turn, features: list[str]) -> _Turn | None:
     missing: set[str] = set()
     for feature in features:
         states = problem.states(feature)
-        choices = "  ".join(f"{k + 1} {state}" for k, state in enumerate(states))
-        answer = _answer(f"{feature}?  {choices}  n not available  u undo", states)
-        if answer == "u":
+        answer = _answer(feature, states)
+        if answer == UNDO:
             return None
-        if answer == "n":
+        if answer == NOT_AVAILABLE:
             missing.add(feature)
         else:
             found[feature] = answer.removeprefix("=")
@@ -71,19 +80,26 @@ def _ask(problem: Problem, turn: _Turn, features: list[str]) -> _Turn | None:
     return _Turn({**turn.known, **found}, turn.unavailable | missing, bill)
 
 
-def _answer(question: str, states: tuple[str, ...]) -> str:
-    """Return ``u``, ``n``, or ``=`` and a state; ask again until it is one of them."""
+def _answer(feature: str, states: tuple[str, ...]) -> str:
+    """Return `UNDO`, `NOT_AVAILABLE`, or ``=`` and a state; ask again until it is one of them."""
+    # Where a state is itself a number, a number means the state and nothing else.
+    numbers = (
+        {} if any(s.isdecimal() for s in states) else {str(k + 1): s for k, s in enumerate(states)}
+    )
+    choices = "  ".join(f"{k} {s}" for k, s in numbers.items()) or "  ".join(states)
+    # A state may be called as a command is; then the command takes a mark in front.
+    commands = {word if word not in states else f"!{word}": word for word in (NOT_AVAILABLE, UNDO)}
+    missing, undo = commands
     while True:
+        question = f"{feature}?  {choices}  {missing} not available  {undo} undo"
         typed = click.prompt(question, prompt_suffix=" > ").strip()
         if typed in states:
             return f"={typed}"
-        if typed.isdecimal() and 1 <= int(typed) <= len(states):
-            return f"={states[int(typed) - 1]}"
-        if typed in ("u", "n"):
-            return str(typed)
-        click.echo(
-            f"Please type one of: {', '.join(states)}, a number from 1 to {len(states)}, n, u."
-        )
+        if typed in commands:
+            return commands[typed]
+        if typed in numbers:
+            return f"={numbers[typed]}"
+        click.echo(f"Please type one of: {', '.join([*states, *numbers, missing, undo])}.")
 
 
 def _print_bill(turn: _Turn, risk: float) -> None:

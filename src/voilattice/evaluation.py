@@ -20,13 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, UnknownNameError, shown
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, shown
 from voilattice.network import Network
 from voilattice.policies import POLICIES, Sweep, build_policy
 from voilattice.policy import Leaf, Policy
 from voilattice.problem import Problem
 
 __all__ = ["Applied", "Comparison", "Simulated", "apply_policy", "compare", "simulate"]
+
+# Cases that contradict the evidence are drawn again, so many times at most.
+MAX_DRAWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,18 @@ def apply_policy(policy: Policy, cases: Any) -> Applied:
         NaN or empty. A column for the target gives the true class; other columns are not looked at.
     """
     problem = policy.problem
+    lengths = {len(cases[name]) for name in cases}
+    if len(lengths) > 1:
+        raise InputError(f"the columns are of different lengths: {sorted(lengths)}")
+    n = lengths.pop() if lengths else 0
     columns = {name: _coded(problem, name, cases) for name in problem.features if name in cases}
-    n = len(cases[next(iter(cases))]) if len(cases) else 0
+    for name, state in problem.evidence.items():
+        codes = columns.get(name, np.zeros(0))
+        wrong = np.flatnonzero((codes >= 0) & (codes != problem.states(name).index(state)))
+        if len(wrong):
+            raise InputError(
+                f"must be {state!r}, the problem's own evidence", f"{name}, row {int(wrong[0])}"
+            )
     missing = np.full(n, -1)
     run = _Run(policy, {name: columns.get(name, missing) for name in problem.features}, n)
     run.follow(policy, {}, frozenset(), np.arange(n))
@@ -148,16 +161,27 @@ def _coded(problem: Problem, name: str, cases: Any) -> NDArray[np.intp]:
     column = np.asarray(cases[name], dtype=object)
     found = np.full(len(column), -1)
     for row, cell in enumerate(column.tolist()):
-        if cell is None or cell == "" or cell != cell:  # noqa: PLR0124 (NaN)
+        if _is_missing(cell):
             continue
+        # Beside a missing cell, a column of whole numbers has become one of floats.
+        whole = isinstance(cell, float) and cell.is_integer() and str(cell) not in codes
         try:
-            found[row] = codes[cell if isinstance(cell, str) else str(cell)]
+            found[row] = codes[str(int(cell)) if whole else str(cell)]
         except KeyError:
             raise UnknownNameError(
                 f"no state {shown(cell)}; its states are {', '.join(map(repr, states))}",
                 f"{name}, row {row}",
             ) from None
     return found
+
+
+def _is_missing(cell: object) -> bool:
+    if cell is None or isinstance(cell, str):
+        return not cell
+    try:
+        return bool(cell != cell)  # noqa: PLR0124 (NaN differs from itself)
+    except TypeError:  # pandas.NA will not say
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +199,25 @@ def simulate(policy: Policy, n: int = 10_000, *, seed: int = 0) -> Simulated:
     Cases that contradict the problem's own evidence are drawn again.
     """
     problem = policy.problem
+    if n < 2:
+        raise InputError(f"must be at least 2 cases, got {n}", "n")
     rng = np.random.default_rng(seed)
     kept: list[dict[str, NDArray[np.object_]]] = []
     total = 0
-    while total < n:
+    for _ in range(MAX_DRAWS):
+        if total >= n:
+            break
         cases = _drawn(problem.network, n, rng)
         fits = np.ones(n, dtype=bool)
         for name, state in problem.evidence.items():
             fits &= cases[name] == state
         kept.append({name: column[fits] for name, column in cases.items()})
         total += int(fits.sum())
+    if total < n:
+        raise TooLargeError(
+            f"the problem's own evidence is too rare to draw cases: {total} of {MAX_DRAWS * n} "
+            f"agree with it"
+        )
     cases = {name: np.concatenate([part[name] for part in kept])[:n] for name in kept[0]}
     costs = apply_policy(policy, cases).total_cost
     assert costs is not None  # the target is among the columns
@@ -239,6 +272,9 @@ def compare(
     """
     from joblib import Parallel, cpu_count, delayed
 
+    if n_jobs == 0:
+        raise InputError("must be a number of processes, or -1 for one a core, got 0", "n_jobs")
+
     sweeps = [(kind, [float(x) for x in expected]) for kind in kinds]
     for kind, points in sweeps:
         for x in points:
@@ -248,7 +284,7 @@ def compare(
     parts = [
         (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
     ]
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+    results = Parallel(n_jobs=min(n_jobs, len(parts) or 1), return_as="generator")(
         delayed(_compared)(problem, kind, points, tuple(policies), evidence)
         for kind, points in parts
     )

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from voilattice.best import best_in_table
 from voilattice.costs import FeatureCosts, priced, set_costs
-from voilattice.errors import TooLargeError, UnknownNameError, nearest
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest
 from voilattice.growth import Words, to_mask
 from voilattice.independence import bits, graph_of
 from voilattice.lattice import Lattice
@@ -85,7 +85,11 @@ def build_policy(
     """
     if name not in RULES:
         raise UnknownNameError(f"no policy {name!r}{nearest(name, POLICIES)}")
-    builder = _Builder(problem, problem.known(evidence), max_states, sweep=sweep)
+    # What is known from the start belongs to the problem that the policy is for.
+    problem = problem.with_evidence(evidence)
+    builder = _Builder(problem, max_states, sweep=sweep)
+    if sweep is not None and not builder.is_swept:
+        raise InputError("the sweep is one of other misclassification costs")
     return builder.build(name, RULES[name])
 
 
@@ -119,7 +123,7 @@ class Sweep:
 
 def state_at(problem: Problem, evidence: Mapping[str, str] | None = None) -> State:
     """Return what a rule sees at this evidence."""
-    return _Builder(problem, problem.known(evidence), MAX_STATES).start()
+    return _Builder(problem.with_evidence(evidence), MAX_STATES).start()
 
 
 def policy_from_rule(
@@ -144,7 +148,9 @@ def policy_from_rule(
         given = {f: v for f, v in state.known.items() if f not in problem.evidence}
         return problem.feature_mask(problem.acquirable(rule(given), state.known))
 
-    return _Builder(problem, problem.known(None), max_states, merge=False).build(name, choose)
+    if name in POLICIES:
+        raise InputError(f"{name!r} is the name of a built-in policy; choose another one", "name")
+    return _Builder(problem, max_states, merge=False).build(name, choose)
 
 
 @dataclass(frozen=True)
@@ -232,13 +238,12 @@ class _Builder:
     def __init__(
         self,
         problem: Problem,
-        known: Mapping[str, str],
         max_states: int,
         *,
         merge: bool = True,
         sweep: Sweep | None = None,
     ) -> None:
-        self.problem, self._known, self._max_states = problem, known, max_states
+        self.problem, self._max_states = problem, max_states
         self.sweep = sweep
         self._merge = merge and isinstance(problem.costs, FeatureCosts)
         self._graph = graph_of(problem)
@@ -249,6 +254,13 @@ class _Builder:
         """How many times the unit stakes of the sweep these are."""
         assert self.sweep is not None
         return float(self.problem.misclassification.max() / self.sweep.unit.max())
+
+    @property
+    def is_swept(self) -> bool:
+        """Whether the stakes are those of the sweep, scaled."""
+        assert self.sweep is not None
+        unit, cost = self.sweep.unit, self.problem.misclassification
+        return unit.shape == cost.shape and np.allclose(self.scale * unit, cost, rtol=1e-9)
 
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:
         return priced(self.problem.costs, self.problem.feature_names(chosen), known)
@@ -270,16 +282,19 @@ class _Builder:
                     )
             return numbers[key]
 
-        visit(self.start())
+        # Deciding at once needs no feature's table.
+        visit(self.start(() if name == "none" else None))
         return Policy(self.problem, name, tuple(nodes))
 
-    def start(self) -> State:
-        """Return the state to begin with."""
-        relevant, _ = self._what_matters(self.problem.feature_mask(self._known))
-        axes = tuple(bits(relevant))
-        root = root_table(self.problem, self._known, axes)
-        table = root.table.reshape(len(self.problem.classes), *root.sizes)
-        return State(self, dict(self._known), axes, table)
+    def start(self, axes: tuple[int, ...] | None = None) -> State:
+        """Return the state to begin with, with a table over these features, or all that matter."""
+        problem = self.problem
+        if axes is None:
+            relevant, _ = self._what_matters(problem.feature_mask(problem.evidence))
+            axes = tuple(bits(relevant))
+        root = root_table(problem, problem.evidence, axes)
+        table = root.table.reshape(len(problem.classes), *root.sizes)
+        return State(self, dict(problem.evidence), axes, table)
 
     def _node(self, state: State, chosen: int, visit: Callable[[State], int]) -> Node:
         problem = self.problem

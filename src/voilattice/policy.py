@@ -20,17 +20,20 @@ one pass over the nodes, children first. Counts are those of the unfolded tree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from voilattice.errors import InputError
+from voilattice.costs import check_amount
+from voilattice.errors import InputError, shown, within
 from voilattice.problem import Problem
 
 if TYPE_CHECKING:
     from voilattice.evaluation import Applied
 
 __all__ = ["Acquisition", "Branch", "Leaf", "Node", "Path", "Policy"]
+
+PROBABILITY_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +95,43 @@ class Policy:
     def __post_init__(self) -> None:
         if not self.nodes:
             raise InputError("a policy needs at least one node, found none")
+        below: list[frozenset[str]] = []  # the features acquired at a node or after it
         for number, node in enumerate(self.nodes):
-            if isinstance(node, Acquisition):
-                for branch in node.branches:
-                    if not 0 <= branch.child < number:
-                        raise InputError(
-                            f"node {number} leads to node {branch.child}, which must come first"
-                        )
+            with within(f"node {number}"):
+                if isinstance(node, Leaf):
+                    self._check_leaf(node)
+                    below.append(frozenset())
+                else:
+                    self._check_acquisition(node, number)
+                    later = frozenset().union(*(below[b.child] for b in node.branches))
+                    if twice := later & set(node.features):
+                        raise InputError(f"{min(twice)!r} is acquired again after it")
+                    below.append(later | set(node.features))
+
+    def _check_leaf(self, leaf: Leaf) -> None:
+        classes = self.problem.classes
+        if leaf.decision not in classes:
+            raise InputError(f"the decision {shown(leaf.decision)} is not one of {classes}")
+        if len(leaf.posterior) != len(classes) or not _is_distribution(leaf.posterior):
+            raise InputError(f"the posterior {shown(leaf.posterior)} is no distribution")
+        with within("emc"):
+            check_amount(leaf.emc)
+
+    def _check_acquisition(self, node: Acquisition, number: int) -> None:
+        self.problem.acquirable(node.features, self.problem.evidence)
+        with within("price"):
+            check_amount(node.price)
+        if not node.features or not node.branches:
+            raise InputError("it needs features and branches")
+        if len({branch.states for branch in node.branches}) < len(node.branches):
+            raise InputError("an outcome stands twice")
+        for branch in node.branches:
+            if not 0 <= branch.child < number:
+                raise InputError(f"it leads to node {branch.child}, which must come first")
+            for feature, state in zip(node.features, branch.states, strict=True):
+                self.problem.known({feature: state})
+        if not _is_distribution([branch.probability for branch in node.branches]):
+            raise InputError("the probabilities of its branches must be >= 0 and sum to 1")
 
     @property
     def root(self) -> Node:
@@ -108,22 +141,22 @@ class Policy:
     @property
     def expected_feature_cost(self) -> float:
         """What is spent on features, on average."""
-        return self._folded(lambda node: node.price, lambda leaf: 0.0)
+        return self._expected(lambda node: node.price, lambda leaf: 0.0)
 
     @property
     def expected_misclassification_cost(self) -> float:
         """What wrong decisions cost in the end, on average."""
-        return self._folded(lambda node: 0.0, lambda leaf: leaf.emc)
+        return self._expected(lambda node: 0.0, lambda leaf: leaf.emc)
 
     @property
     def expected_total_cost(self) -> float:
         """ETC(π), Equation 2."""
-        return self._folded(lambda node: node.price, lambda leaf: leaf.emc)
+        return self._expected(lambda node: node.price, lambda leaf: leaf.emc)
 
     @property
     def expected_features(self) -> float:
         """The number of features that are acquired, on average."""
-        return self._folded(lambda node: float(len(node.features)), lambda leaf: 0.0)
+        return self._expected(lambda node: float(len(node.features)), lambda leaf: 0.0)
 
     @property
     def n_acquisitions(self) -> int:
@@ -174,6 +207,9 @@ class Policy:
         >>> policy.follow({"tub": "no", "xray": "no"}).decision
         'no'
         """
+        for feature, state in self.problem.evidence.items():
+            if case.get(feature, state) != state:
+                raise InputError(f"{feature!r} is {state!r} by the problem's own evidence")
         self.problem.known({f: v for f, v in case.items() if f not in self.problem.evidence})
         node = self.root
         while isinstance(node, Acquisition) and all(f in case for f in node.features):
@@ -207,7 +243,7 @@ class Policy:
             f"expected total cost {self.expected_total_cost:.4f}>"
         )
 
-    def _folded(
+    def _expected(
         self, at_node: Callable[[Acquisition], float], at_leaf: Callable[[Leaf], float]
     ) -> float:
         """Return the expectation of a sum along the paths."""
@@ -234,3 +270,8 @@ class Policy:
             else:
                 count.append(at_node([count[branch.child] for branch in node.branches]))
         return count[-1]
+
+
+def _is_distribution(probabilities: Sequence[float]) -> bool:
+    in_range = all(0 <= p <= 1 + PROBABILITY_TOLERANCE for p in probabilities)
+    return in_range and abs(sum(probabilities) - 1) <= PROBABILITY_TOLERANCE

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from voilattice.costs import FeatureCosts
-from voilattice.errors import InputError, TooLargeError, within
+from voilattice.errors import InputError, TooLargeError, VoilatticeError, within
 from voilattice.network_files import read_text
 from voilattice.policy import Acquisition, Branch, Leaf, Node, Policy
 from voilattice.problem import Problem
@@ -85,7 +85,9 @@ def load_policy(path: str | Path, problem: Problem) -> Policy:
             document = json.loads(read_text(path))
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}") from None
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (RecursionError, ValueError) as error:
+            if isinstance(error, InputError | TooLargeError):
+                raise
             raise InputError(f"not valid JSON: {error}") from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise InputError(f"this is no saved policy: the key 'format' must be {FORMAT!r}")
@@ -97,13 +99,18 @@ def load_policy(path: str | Path, problem: Problem) -> Policy:
         checksum = document.pop("checksum", None)
         if checksum != _digest(document):
             raise InputError("the file was changed after it was saved; build the policy anew")
-        if document["problem"] != fingerprint(problem):
+        if document.get("problem") != fingerprint(problem):
             raise InputError(
                 "this policy was built for another problem (its network, prices, stakes or "
                 "evidence differ); build it anew"
             )
-        nodes = tuple(_node(entry) for entry in document["nodes"])
-        return Policy(problem, document["policy"], nodes)
+        try:
+            nodes = tuple(_node(entry) for entry in document["nodes"])
+            return Policy(problem, str(document["policy"]), nodes)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if isinstance(error, VoilatticeError):
+                raise
+            raise InputError(f"this is no saved policy: {type(error).__name__} {error}") from None
 
 
 def _document(node: Node) -> dict[str, Any]:

@@ -144,6 +144,10 @@ class Problem:
         """Return this problem with misclassification costs of a scaled kind."""
         return replace(self, misclassification=scaled_costs(kind, expected, self.prior.tolist()))
 
+    def with_evidence(self, evidence: Mapping[str, str] | None) -> Problem:
+        """Return this problem with more known from the start."""
+        return replace(self, evidence=self.known(evidence)) if evidence else self
+
     def without(self, features: Collection[str]) -> Problem:
         """Return this problem with some features hidden: they cannot be acquired, nor known."""
         self.feature_mask(features)  # they are features

@@ -3,7 +3,7 @@
 A higher benefit wins; among equals fewer features, then the lower price, then the set with the
 first feature, in the problem's order, that only one of them has. Amounts count as equal when they
 differ by less than a tolerance relative to what is at stake (`tolerance`), so that the choice is
-the same on every machine and for every unit of money.
+the same on every machine, and in every unit of money that makes the stake 1 or more.
 """
 
 from __future__ import annotations
