@@ -452,14 +452,14 @@ def test_advice_as_json_and_for_people(run):
 
 def test_a_consultation_to_the_decision(run, monkeypatch):
     # tub: an odd answer, then no; xray: undone; tub again; xray yes; smoke and dysp not to be had;
-    # bronc by its number.
-    answers = iter(["maybe", "no", "u", "no", "yes", "n", "n", "2"])
+    # bronc by its number, undone after the decision, and again.
+    answers = iter(["maybe", "no", "u", "no", "yes", "n", "n", "1", "u", "2", ""])
     monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
     status, out, _ = run("advise", "asia", "--policy", "greedy-la", "--interactive")
     assert status == 0
     assert next(answers, None) is None
     assert "Please type one of: yes, no, 1, 2, n, u." in out
-    bill = out[out.index("the bill") :]
+    bill = out[out.rindex("the bill") :]
     assert [line.split()[0] for line in bill.splitlines()[2:5]] == ["tub", "xray", "bronc"]
     assert "spent on features" in bill
     assert "44.00" in bill
@@ -467,7 +467,7 @@ def test_a_consultation_to_the_decision(run, monkeypatch):
 
 
 def test_nothing_to_undo_is_said(run, monkeypatch):
-    answers = iter(["u", "yes"])
+    answers = iter(["u", "yes", ""])
     monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
     out = run("advise", "asia", "--policy", "greedy-la", "--interactive")[1]
     assert "There is nothing to undo." in out

@@ -34,6 +34,16 @@ def test_a_large_tree_is_unfolded_where_it_is_likely():
     assert sum(folded) + leaves == policy.n_paths == 512
 
 
+def test_of_a_root_with_many_outcomes_the_likeliest_are_drawn():
+    problem = noisy_bayes(9)
+    policy = policy_from_rule(problem, lambda e: set() if e else set(problem.features))
+    lines = list(policy_text(policy, max_nodes=50))
+    assert len(lines) == 50
+    assert "464 other outcomes" in lines[-1]
+    likeliest = max(b.probability for b in policy.root.branches)
+    assert f"({100 * likeliest:.1f} %)" in lines[1]
+
+
 def test_svg_draws_each_place_inside_the_picture():
     svg = ET.fromstring(policy_svg(ASIA))
     boxes = [rect for rect in svg.iter(f"{SVG}rect") if rect.get("class") in ("buy", "say")]

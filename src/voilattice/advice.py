@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from voilattice.costs import priced
+from voilattice.costs import FeatureCosts, priced
 from voilattice.errors import UnknownNameError, nearest
 from voilattice.explanations import listed
 from voilattice.policies import POLICIES, RULES, State, state_at
@@ -51,8 +51,8 @@ def advise(problem: Problem, policy: str, evidence: Mapping[str, str] | None = N
     >>> now = advise(asia, "greedy-la")
     >>> now.action, sorted(now.features), sorted(now.target_set)
     ('acquire', ['tub'], ['dysp', 'smoke', 'tub', 'xray'])
-    >>> print(now.reasons[0])
-    Alone, no feature pays; dysp, smoke, tub and xray together do: worth 56.37, for 27.00.
+    >>> now.reasons[0].split("; ")[1]
+    'dysp, smoke, tub and xray together do: worth 56.37, for 27.00.'
     """
     if policy not in RULES:
         raise UnknownNameError(f"no policy {policy!r}{nearest(policy, POLICIES)}")
@@ -88,6 +88,20 @@ def _spent(problem: Problem, evidence: Mapping[str, str]) -> float:
     return total
 
 
+def _shared_overhead(state: State, features: frozenset[str]) -> str:
+    """Return the overheads that several of these features would pay once, in words."""
+    costs = state.builder.problem.costs
+    if not isinstance(costs, FeatureCosts):
+        return ""
+    shared = [
+        f"{group.name} ({group.overhead:,.2f})"
+        for group in costs.groups
+        if len(features.intersection(group.features)) > 1
+        and not any(mate in state.known for mate in group.features)
+    ]
+    return f" for {' and '.join(shared)} by itself" if shared else ""
+
+
 def _reasons(
     policy: str,
     state: State,
@@ -113,7 +127,8 @@ def _reasons(
         return [f"{names} pays for itself: {price}."]
     alone = max(single.benefit for single in singles)
     if alone <= state.tol:
-        reasons = [f"Alone, no feature pays; {names} together do: {price}."]
+        shared = _shared_overhead(state, goal.features)
+        reasons = [f"Alone, no feature pays{shared}; {names} together do: {price}."]
     else:
         reasons = [f"{names} together pay most: {price}."]
     if chosen != goal.features:

@@ -48,6 +48,9 @@ def consult(problem: Problem, policy: str, given: Mapping[str, str]) -> None:
         console.print_advice(replace(advice, spent=sum(price for _, price in turn.bill)))
         if advice.decision is not None:
             _print_bill(turn, advice.emc)
+            if len(turns) > 1 and _wants_undo():
+                turns.pop()
+                continue
             return
         asked = _ask(problem, turn, sorted(advice.features, key=problem.features.index))
         if asked is None:
@@ -100,6 +103,14 @@ def _answer(feature: str, states: tuple[str, ...]) -> str:
         if typed in numbers:
             return f"={numbers[typed]}"
         click.echo(f"Please type one of: {', '.join([*states, *numbers, missing, undo])}.")
+
+
+def _wants_undo() -> bool:
+    try:
+        question = f"Enter to finish, {UNDO} to undo the last step"
+        return bool(click.prompt(question, default="", prompt_suffix=" > ").strip() == UNDO)
+    except click.Abort:  # the end of what a pipe had to say
+        return False
 
 
 def _print_bill(turn: _Turn, risk: float) -> None:

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from voilattice.best import best_in_table
 from voilattice.costs import FeatureCosts, priced, set_costs
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest
-from voilattice.growth import Words, to_mask
+from voilattice.growth import Words, to_mask, to_words
 from voilattice.independence import bits, graph_of
 from voilattice.lattice import Lattice
 from voilattice.network import Table
@@ -197,11 +197,25 @@ class State:
     def value(self, chosen: int) -> Value:
         """Return what acquiring a set now is worth, and what it costs."""
         problem = self.builder.problem
-        after = expected_emc(self.joint(chosen), problem.misclassification)
-        worth = max(self.emc - after, 0.0)
+        if (swept := self._swept_worth(chosen)) is not None:
+            worth, after = swept, self.emc - swept
+        else:
+            after = expected_emc(self.joint(chosen), problem.misclassification)
+            worth = max(self.emc - after, 0.0)
         price = self.builder.cost(chosen, self.known)
         names = problem.feature_names(chosen)
         return Value(names, self.emc, after, worth, price, worth - price)
+
+    def _swept_worth(self, chosen: int) -> float | None:
+        """Return the EVI of one feature as the sweep has it; None: it has not."""
+        sweep = self.builder.sweep
+        if sweep is None or chosen.bit_count() != 1 or (found := sweep.values(self)) is None:
+            return None
+        rows, unit = found
+        # The empty set and the sets of one feature stand first; what is not there is worth 0.
+        first = rows[1 : 1 + len(self.axes)]
+        same = np.flatnonzero((first == to_words([chosen], rows.shape[1])).all(axis=1))
+        return self.builder.scale * float(unit[1 + same[0]]) if len(same) else 0.0
 
     def single(self, candidates: int) -> int | None:
         """Return the candidate of highest benefit: ties to the cheaper, then to the first."""

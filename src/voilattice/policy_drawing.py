@@ -43,7 +43,7 @@ summary { cursor: pointer; }
 
 @dataclass(slots=True)
 class _Drawn:
-    node: Node
+    node: Node | None  # None: outcomes that are not drawn one by one
     number: int
     outcome: str
     probability: float
@@ -128,7 +128,7 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
 
     def draw(drawn: _Drawn, depth: int) -> None:
         x, y = lefts[depth], MARGIN + ROW * rows[id(drawn)]
-        kind = "say" if isinstance(drawn.node, Leaf) else "buy"
+        kind = "buy" if isinstance(drawn.node, Acquisition) else "say"
         found = f"{drawn.outcome} ({_percent(drawn)})" if drawn.outcome else ""
         head = CHARACTER * len(found) + (10 if found else 0)
         for child in drawn.children:
@@ -167,10 +167,8 @@ def policy_html(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
 
     def item(drawn: _Drawn) -> str:
         found = f"<i>{escape(drawn.outcome)}</i>, " if drawn.outcome else ""
-        line = (
-            f"{found}<b>{escape(_said(policy, drawn))}</b> <small>reached {_percent(drawn)}, "
-            f"to come {to_come[drawn.number]:,.2f}</small>"
-        )
+        line = f"{found}<b>{escape(_said(policy, drawn))}</b> <small>reached {_percent(drawn)}"
+        line += f", to come {to_come[drawn.number]:,.2f}</small>" if drawn.node else "</small>"
         if not drawn.children:
             return f"<li>{line}</li>"
         below = "".join(map(item, drawn.children))
@@ -198,9 +196,20 @@ def _unfolded(policy: Policy, max_nodes: int) -> _Drawn:
     n = 1
     while heap:
         drawn = heapq.heappop(heap)[2]
-        if isinstance(drawn.node, Leaf) or n + len(drawn.node.branches) > max_nodes:
+        room = max_nodes - n
+        if not isinstance(drawn.node, Acquisition) or room < 2:
             continue
-        for branch in drawn.node.branches:
+        branches = drawn.node.branches
+        if len(branches) > room:
+            if drawn is not root:
+                continue
+            # Nothing at all would be seen of a root this wide: its likeliest outcomes are drawn.
+            likely = sorted(branches, key=lambda b: -b.probability)
+            branches = tuple(likely[: room - 1])
+            left = sum(b.probability for b in likely[room - 1 :])
+            n_left = len(likely) - len(branches)
+            drawn.children.append(_Drawn(None, -1, f"{n_left:,} other outcomes", left))
+        for branch in branches:
             found = zip(drawn.node.features, branch.states, strict=True)
             outcome = ", ".join(f"{feature} = {state}" for feature, state in found)
             probability = drawn.probability * branch.probability
@@ -208,11 +217,14 @@ def _unfolded(policy: Policy, max_nodes: int) -> _Drawn:
             drawn.children.append(child)
             n += 1
             heapq.heappush(heap, (-probability, n, child))
+    root.children.sort(key=lambda child: child.node is None)  # the summary last
     return root
 
 
 def _said(policy: Policy, drawn: _Drawn) -> str:
     node = drawn.node
+    if node is None:
+        return "not drawn"
     if isinstance(node, Leaf):
         return f"say {node.decision}, risk {node.emc:,.2f}"
     text = f"buy {', '.join(node.features)} for {node.price:,.2f}"
