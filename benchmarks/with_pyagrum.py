@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,15 @@ import pyagrum
 from voilattice import Problem
 
 
-def evi_with_pyagrum(problem: Problem, bn: Any, features: Collection[str]) -> float:
-    """Return EVI(S) from P(Y, S), made by LazyPropagation."""
+def evi_with_pyagrum(
+    problem: Problem,
+    bn: Any,
+    features: Collection[str],
+    evidence: Mapping[str, str] | None = None,
+) -> float:
+    """Return EVI(S | e) from P(Y, S | e), made by LazyPropagation."""
     engine = pyagrum.LazyPropagation(bn)
+    engine.setEvidence(dict(evidence or {}))
     names = {problem.target, *features}
     engine.addJointTarget(names)
     engine.makeInference()

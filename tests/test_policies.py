@@ -75,6 +75,14 @@ def chance(problem, found, evidence):
 
 
 @pytest.mark.parametrize("name", POLICIES)
+@settings(max_examples=6)
+@given(problem=problems(min_features=6, max_features=6, max_states=2))
+def test_a_policy_of_six_features_costs_what_its_definition_costs(name, problem):
+    policy = build_policy(problem, name)
+    assert policy.expected_total_cost == pytest.approx(naive_etc(name, problem, {}), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", POLICIES)
 @settings(max_examples=40)
 @given(problem=problems(max_features=4, max_hidden=1))
 def test_a_policy_costs_what_its_definition_costs(name, problem):
