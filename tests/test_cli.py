@@ -515,7 +515,7 @@ def test_a_comparison_for_people_and_in_files(run, tmp_path):
         files[1],
     )
     assert status == 0
-    assert "symmetric stakes" in out
+    assert "asymmetric EMC" in out
     lines = files[0].read_text().splitlines()
     assert lines[0] == "kind,expected,policy,expected_total_cost,savings"
     assert len(lines) == 1 + 2 * 3 * 5

@@ -225,7 +225,8 @@ def print_comparison(rows: Sequence[Comparison]) -> None:
     policies = list(dict.fromkeys(row.policy for row in rows))
     for kind in dict.fromkeys(row.kind for row in rows):
         here = [row for row in rows if row.kind == kind]
-        points = table(f"{kind} stakes: prior EMC", *(f">{name}" for name in policies))
+        heading = "prior EMC" if kind == "given" else f"{kind} EMC"
+        points = table(heading, *(f">{name}" for name in policies))
         for expected in dict.fromkeys(row.expected for row in here):
             costs = {r.policy: r.expected_total_cost for r in here if r.expected == expected}
             least = min(costs.values())
