@@ -537,3 +537,19 @@ def test_a_comparison_for_people_and_in_files(run, tmp_path):
 )
 def test_a_sweep_that_is_none_is_refused(run, sweep, message):
     assert run("compare", "asia", "--emc", sweep, "--json") == (2, "", f"{message}\n")
+
+
+def test_undo_inside_a_batch_takes_back_one_answer(run, monkeypatch):
+    # smoke yes, taken back and no; dysp, xray, tub.
+    answers = iter(["yes", "u", "no", "yes", "no", "no", ""])
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    status, out, _ = run("advise", "asia", "--policy", "batch", "--interactive")
+    assert status == 0
+    assert next(answers, None) is None
+    assert "There is nothing to undo." not in out
+
+
+def test_a_sweep_sets_the_stakes_itself(run):
+    status, out, err = run("compare", "asia", "--emc", "0:9:3", "--expected", "5", "--json")
+    assert (status, out) == (2, "")
+    assert err == "--expected: the sweep (--emc) sets the stakes; leave one of them out\n"

@@ -1,4 +1,5 @@
 import itertools
+import random
 from dataclasses import replace
 
 import pytest
@@ -347,6 +348,33 @@ def test_what_is_forgotten_is_separated_from_all_that_matters(problem):
 def test_a_tied_decision_is_the_first_class():
     problem = two_bystanders(FeatureCosts({"X": 5, "A": 1, "B": 1}))
     assert build_policy(problem, "none").root.decision == "T"
+
+
+@settings(max_examples=40)
+@given(problem=problems(min_features=3, max_features=4), seed=st.integers(0, 2**32 - 1))
+def test_a_sweep_with_costs_that_are_not_monotone_is_what_each_point_alone_is(problem, seed):
+    class Odd:
+        def cost(self, features, evidence):
+            return random.Random(f"{seed}{sorted(features)}").random() * 9 if features else 0.0
+
+    odd = replace(problem, costs=Odd())
+    if len(odd.prior) < 2 or odd.prior.min() <= 0:
+        return
+    sweep, staked = Sweep(odd, "symmetric"), odd.with_expected("symmetric", 30)
+    alone = build_policy(staked, "batch").expected_total_cost
+    swept = build_policy(staked, "batch", sweep=sweep).expected_total_cost
+    assert swept == pytest.approx(alone, abs=1e-9)
+
+
+def test_a_sweep_of_another_network_is_refused():
+    first, second = (two_bystanders(FeatureCosts({"X": p, "A": 1, "B": 1})) for p in (5, 6))
+    sweep = Sweep(first, "symmetric")
+    assert build_policy(second.with_expected("symmetric", 9), "batch", sweep=sweep)  # prices only
+    names = {name: ["T", "F"] for name in "YXAB"}
+    other = Network.from_tables(names, {}, {name: [0.5, 0.5] for name in names})
+    third = replace(first, network=other).with_expected("symmetric", 9)
+    with pytest.raises(InputError, match="the sweep is one of another problem"):
+        build_policy(third, "batch", sweep=sweep)
 
 
 def test_a_sweep_of_other_stakes_is_refused():

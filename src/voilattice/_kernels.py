@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["fill_hash_table", "grow", "search", "walk_trie"]
+__all__ = ["NOWHERE", "fill_hash_table", "grow", "search", "walk_trie"]
 
 _WORD = np.uint64(64)
 _ONE = np.uint64(1)
@@ -21,7 +21,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 # After the last feature of any problem.
-_NOWHERE = 1 << 40
+NOWHERE = 1 << 40
 
 
 @njit(cache=True, inline="always")
@@ -347,7 +347,7 @@ def search(
     frames[., 2] and the inner size frames[., 3]; room is free from frames[., 4]. keeps[.] is K,
     amounts[., 0] what K costs and amounts[., 1] the expected EMC of K ∪ U. The best set so far is
     best_key, with best = (benefit, number of features, cost, its first feature that is not among
-    the axes, or `_NOWHERE`).
+    the axes, or `NOWHERE`).
     """
     m = sizes.shape[0]
     n = cost.shape[0]
@@ -413,7 +413,7 @@ def search(
             best[0] = benefit
             best[1] = size_of
             best[2] = price
-            best[3] = _NOWHERE
+            best[3] = NOWHERE
             best_key[0] = whole
         frames[height, 0] = axis + 1
         frames[height, 1] = start

@@ -441,7 +441,7 @@ def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
     # The best set so far may have features that are not among the axes; the first of them is enough
     # to tell who wins a tie.
     others = search.best.mask & ~sum(1 << k for k in axes)
-    outside = next(bits(others), _kernels._NOWHERE)
+    outside = next(bits(others), _kernels.NOWHERE)
     held = search.best
     best = np.array([held.benefit, held.mask.bit_count(), held.cost, outside])
     key = sum(1 << place for place, k in enumerate(axes) if held.mask >> k & 1)

@@ -167,6 +167,10 @@ def compare_command(
         now = costs["none"]
         rows = [Comparison("given", now, name, cost, now - cost) for name, cost in costs.items()]
     else:
+        if click.get_current_context().params["expected"] is not None:
+            raise InputError(
+                "the sweep (--emc) sets the stakes; leave one of them out", "--expected"
+            )
         with within("--emc"):
             points = _points(emc)
         with console.progress_line(

@@ -64,17 +64,19 @@ def consult(problem: Problem, policy: str, given: Mapping[str, str]) -> None:
 
 def _ask(problem: Problem, turn: _Turn, features: list[str]) -> _Turn | None:
     """Return the next turn, or None for undo."""
-    found: dict[str, str] = {}
-    missing: set[str] = set()
-    for feature in features:
-        states = problem.states(feature)
-        answer = _answer(feature, states)
-        if answer == UNDO:
-            return None
-        if answer == NOT_AVAILABLE:
-            missing.add(feature)
+    answers: list[str] = []
+    while len(answers) < len(features):
+        feature = features[len(answers)]
+        answer = _answer(feature, problem.states(feature))
+        if answer != UNDO:
+            answers.append(answer)
+        elif answers:
+            answers.pop()
         else:
-            found[feature] = answer.removeprefix("=")
+            return None
+    given = dict(zip(features, answers, strict=True))
+    missing = {feature for feature, answer in given.items() if answer == NOT_AVAILABLE}
+    found = {f: answer.removeprefix("=") for f, answer in given.items() if f not in missing}
     bill = turn.bill
     if found:
         before = {**problem.evidence, **turn.known}

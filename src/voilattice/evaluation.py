@@ -279,8 +279,9 @@ def compare(
     for kind, points in sweeps:
         for x in points:
             problem.with_expected(kind, x)
-    # A part of a sweep shares what it finds out (`Sweep`); there are parts enough for all workers.
-    size = max(1, -(-len(expected) // (cpu_count() if n_jobs < 0 else n_jobs)))
+    # A part of a sweep shares what it finds out (`Sweep`): as few parts as keep all workers busy.
+    workers = cpu_count() if n_jobs < 0 else n_jobs
+    size = max(1, -(-len(expected) // -(-workers // max(len(kinds), 1))))
     parts = [
         (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
     ]

@@ -88,8 +88,8 @@ def build_policy(
     # What is known from the start belongs to the problem that the policy is for.
     problem = problem.with_evidence(evidence)
     builder = _Builder(problem, max_states, sweep=sweep)
-    if sweep is not None and not builder.is_swept:
-        raise InputError("the sweep is one of other misclassification costs")
+    if sweep is not None:
+        builder.check_sweep(sweep)
     return builder.build(name, RULES[name])
 
 
@@ -101,11 +101,17 @@ class Sweep:
     """
 
     def __init__(self, problem: Problem, kind: str) -> None:
+        self.problem = problem
         self.unit = problem.with_expected(kind, 1.0).misclassification
         self._found: dict[object, tuple[Words, NDArray[np.float64]] | None] = {}
 
     def values(self, state: State) -> tuple[Words, NDArray[np.float64]] | None:
-        """Return the sets of a state's lattice and their EVI at unit stakes; None: too many."""
+        """Return the sets of a state's lattice and their EVI at unit stakes.
+
+        None: they are too many, or prices that are not monotone ask for sets outside of it.
+        """
+        if not state.builder.problem.cost_check.monotone:
+            return None
         key = state.builder.key(state)
         if key not in self._found:
             problem = state.builder.problem
@@ -133,7 +139,7 @@ def policy_from_rule(
     name: str = "rule",
     max_states: int = MAX_STATES,
 ) -> Policy:
-    """Return the policy that acquires what `rule` says at each evidence, nothing to decide.
+    """Return the policy that acquires what `rule` says at each evidence; the empty set decides.
 
     >>> import voilattice
     >>> p = voilattice.load_problem("figure1")  # Figure 2: X1, and X2 only if X1 is T
@@ -269,12 +275,17 @@ class _Builder:
         assert self.sweep is not None
         return float(self.problem.misclassification.max() / self.sweep.unit.max())
 
-    @property
-    def is_swept(self) -> bool:
-        """Whether the stakes are those of the sweep, scaled."""
-        assert self.sweep is not None
-        unit, cost = self.sweep.unit, self.problem.misclassification
-        return unit.shape == cost.shape and np.allclose(self.scale * unit, cost, rtol=1e-9)
+    def check_sweep(self, sweep: Sweep) -> None:
+        """Raise `InputError` unless only the scale of the stakes, and prices, may differ."""
+        mine, theirs = self.problem, sweep.problem
+        if (mine.network, mine.target, mine.features) != (
+            theirs.network,
+            theirs.target,
+            theirs.features,
+        ):
+            raise InputError("the sweep is one of another problem")
+        if not np.allclose(self.scale * sweep.unit, mine.misclassification, rtol=1e-9):
+            raise InputError("the sweep is one of other misclassification costs")
 
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:
         return priced(self.problem.costs, self.problem.feature_names(chosen), known)
