@@ -14,6 +14,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from voilattice.costs import ConditionalCost, FeatureCosts, Group
 from voilattice.errors import (
     InputError,
@@ -28,7 +30,7 @@ from voilattice.network import Network
 from voilattice.network_files import NAMELESS, READABLE, read_network, read_text, write_network
 from voilattice.problem import Misclassification, Problem
 
-__all__ = ["FILE_NAME", "builtin_problems", "load_problem", "write_problem"]
+__all__ = ["FILE_NAME", "builtin_problems", "load_problem", "read_costs", "write_problem"]
 
 FILE_NAME = "problem.toml"
 MAX_PROBLEM_BYTES = 10_000_000
@@ -68,7 +70,13 @@ def load_problem(path_or_name: str | Path) -> Problem:
     return _load_file(path)
 
 
-def write_problem(problem: Problem, folder: str | Path, *, network: str = "network.bif") -> Path:
+def write_problem(
+    problem: Problem,
+    folder: str | Path,
+    *,
+    network: str = "network.bif",
+    stakes: tuple[str, float] | None = None,
+) -> Path:
     """Write a problem to a folder and return the path of its problem file.
 
     Parameters
@@ -77,6 +85,9 @@ def write_problem(problem: Problem, folder: str | Path, *, network: str = "netwo
         Made when it is not there. A problem file that it holds already is not overwritten.
     network
         The name of the network's file; the extension chooses the format.
+    stakes
+        Write the misclassification costs as this kind, scaled to this a-priori expected cost, and
+        not as the matrix that they make.
     """
     import tomli_w
 
@@ -96,10 +107,17 @@ def write_problem(problem: Problem, folder: str | Path, *, network: str = "netwo
         for file in (path, folder / network):
             if file.exists():
                 raise InputError(f"{file.name} is there already; choose another folder")
+        if stakes is not None:
+            same = problem.with_expected(*stakes).misclassification
+            if not np.array_equal(same, problem.misclassification):
+                raise InputError("they are not what the problem has", "stakes")
         with _file_errors("written"):
             folder.mkdir(parents=True, exist_ok=True)
             write_network(problem.network, folder / network)
-            path.write_bytes(tomli_w.dumps(_document(problem, problem.costs, network)).encode())
+            document = _document(problem, problem.costs, network)
+            if stakes is not None:
+                document["misclassification"] = {"kind": stakes[0], "expected": stakes[1]}
+            path.write_bytes(tomli_w.dumps(document).encode())
     return path
 
 
@@ -116,30 +134,46 @@ def _file_errors(done: str) -> Iterator[None]:
         raise InputError(f"cannot be {done}: {error}") from None  # a NUL in a file name
 
 
+def read_costs(path: str | Path) -> tuple[FeatureCosts, Misclassification | None]:
+    """Return the costs of a file with the cost tables of a problem file, and nothing else."""
+    path = Path(path)
+    with within(str(path)):
+        document = _toml(path)
+        known = ("costs", "groups", "conditional_costs", "misclassification")
+        _check_keys(document, known, required=("costs",))
+        stakes = None
+        if "misclassification" in document:
+            section = _expect(document["misclassification"], dict, "misclassification")
+            stakes = _misclassification(section)
+        return _feature_costs(document), stakes
+
+
 def _load_file(path: Path) -> Problem:
     with within(str(path)):
-        with _file_errors("read"):
-            size = path.stat().st_size
-            # A pipe or a device could be waited for, or read, for ever.
-            if not path.is_file():
-                raise InputError("this is not a file")
-            if size > MAX_PROBLEM_BYTES:
-                raise TooLargeError(
-                    f"the file has {size} bytes; a problem file may have at most "
-                    f"{MAX_PROBLEM_BYTES}"
-                )
-            text = read_text(path)
-        if path.suffix.lower() in READABLE:
-            raise InputError("this is a network; a problem file (TOML) that names it is wanted")
-        try:
-            document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"not valid TOML: {error}") from None
-        except ValueError:
-            raise InputError("not valid TOML: a number has thousands of digits") from None
-        except RecursionError:
-            raise InputError("not valid TOML: it is nested too deeply") from None
-        return _problem(document, path.parent)
+        return _problem(_toml(path), path.parent)
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    with _file_errors("read"):
+        size = path.stat().st_size
+        # A pipe or a device could be waited for, or read, for ever.
+        if not path.is_file():
+            raise InputError("this is not a file")
+        if size > MAX_PROBLEM_BYTES:
+            raise TooLargeError(
+                f"the file has {size} bytes; a problem file may have at most {MAX_PROBLEM_BYTES}"
+            )
+        text = read_text(path)
+    if path.suffix.lower() in READABLE:
+        raise InputError("this is a network; a problem file (TOML) that names it is wanted")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not valid TOML: {error}") from None
+    except ValueError:
+        raise InputError("not valid TOML: a number has thousands of digits") from None
+    except RecursionError:
+        raise InputError("not valid TOML: it is nested too deeply") from None
 
 
 def _problem(document: Mapping[str, Any], folder: Path) -> Problem:
@@ -159,11 +193,7 @@ def _problem(document: Mapping[str, Any], folder: Path) -> Problem:
     return Problem.create(
         network,
         target,
-        FeatureCosts(
-            _expect(document["costs"], dict, "costs"),
-            tuple(_groups(document.get("groups", []))),
-            tuple(_conditional_costs(document.get("conditional_costs", []))),
-        ),
+        _feature_costs(document),
         _misclassification(_expect(document["misclassification"], dict, "misclassification")),
         features=features,
         evidence=evidence,
@@ -191,6 +221,14 @@ def _network(section: Mapping[str, Any], folder: Path) -> Network:
             {name: _expect_all(states[name], str, f"states.{name}") for name in states},
             _expect_all(joint["probabilities"], float, "probabilities"),
         )
+
+
+def _feature_costs(document: Mapping[str, Any]) -> FeatureCosts:
+    return FeatureCosts(
+        _expect(document["costs"], dict, "costs"),
+        tuple(_groups(document.get("groups", []))),
+        tuple(_conditional_costs(document.get("conditional_costs", []))),
+    )
 
 
 def _groups(entries: Any) -> Iterable[Group]:
@@ -239,14 +277,17 @@ def _document(problem: Problem, costs: FeatureCosts, network: str) -> dict[str, 
     }
     if problem.evidence:
         document["evidence"] = dict(problem.evidence)
-    document["groups"] = [
+    groups = [
         {"name": group.name, "overhead": group.overhead, "features": list(group.features)}
         for group in costs.groups
     ]
-    document["conditional_costs"] = [
+    conditional = [
         {"feature": entry.feature, "when": dict(entry.when), "cost": entry.cost}
         for entry in costs.conditional
     ]
+    for key, entries in (("groups", groups), ("conditional_costs", conditional)):
+        if entries:
+            document[key] = entries
     return document
 
 
