@@ -14,7 +14,7 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from voilattice import __version__, cli_policies, console
+from voilattice import __version__, cli_data, cli_policies, console
 from voilattice.best import best_set
 from voilattice.cli_options import (
     check_writable,
@@ -339,6 +339,8 @@ def completion(shell: str) -> None:
         click.echo("COMP_WORDBREAKS=${COMP_WORDBREAKS//=}")
 
 
+cli.add_command(cli_data.learn_command)
+cli.add_command(cli_data.reproduce_command)
 cli.add_command(cli_policies.advise_command)
 cli.add_command(cli_policies.compare_command)
 cli.add_command(cli_policies.policy_command)

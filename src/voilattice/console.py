@@ -30,12 +30,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from voilattice.paper.claims import Claim
+
 __all__ = [
     "console",
     "counted",
     "money",
     "print_advice",
     "print_best",
+    "print_claims",
     "print_comparison",
     "print_explanation",
     "print_json",
@@ -44,11 +47,13 @@ __all__ = [
     "print_policy",
     "print_problem",
     "print_value",
+    "progress_bar",
     "progress_line",
     "table",
 ]
 
 MAX_LISTED = 12
+BAR_WIDTH = 24
 QUIET_SECONDS = 1.0
 SECONDS_PER_LINE = 5.0
 
@@ -284,6 +289,14 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
     out.print(f"\nAcquirable core (the set of highest EVI): {core}")
 
 
+def print_claims(claims: Iterable[Claim]) -> None:
+    """Print the verdict on each of the paper's claims."""
+    verdicts = table("the paper's claim", "verdict")
+    for claim in claims:
+        verdicts.add_row(claim.text, claim.verdict)
+    console().print(verdicts)
+
+
 def print_explanation(explanation: Explanation) -> None:
     """Print why a set is, or is not, in the lattice, and the constraints behind it."""
     out = console()
@@ -297,6 +310,25 @@ def print_explanation(explanation: Explanation) -> None:
             when = formula if formula in ("always", "never") else f"if {formula}"
             rows.add_row(member.feature, when, "yes" if member.depends else "no")
         out.print(rows)
+
+
+@contextmanager
+def progress_bar(noun: str) -> Iterator[Callable[[int, int], None]]:
+    """Return a function that shows on standard error how much is done, and how long it takes."""
+    started, before = time.monotonic(), None
+
+    def describe(done: int, total: int) -> str:
+        nonlocal before
+        before = done if before is None else before
+        filled = BAR_WIDTH * done // max(total, 1)
+        line = f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done:,} of {total:,} {noun}"
+        if done > before:
+            left = (time.monotonic() - started) * (total - done) / (done - before)
+            line += f", {left / 60:.0f} min left" if left >= 90 else f", {left:.0f} s left"
+        return line
+
+    with progress_line(describe) as report:
+        yield report
 
 
 @contextmanager

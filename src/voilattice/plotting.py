@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from voilattice.errors import InputError
 from voilattice.evaluation import Comparison
 
-__all__ = ["plot_savings"]
+__all__ = ["draw_savings", "new_figure", "plot_savings"]
 
 STYLES = {
     "markov-blanket": {"color": "#8b97a8", "linestyle": "--"},
@@ -20,24 +21,17 @@ STYLES = {
 
 def plot_savings(rows: Sequence[Comparison], title: str, path: str | Path) -> None:
     """Plot the savings over deciding at once, a panel for each kind of stakes."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    mpl.rcParams["svg.hashsalt"] = "voilattice"  # the same file from the same numbers
     kinds = list(dict.fromkeys(row.kind for row in rows))
-    figure = Figure(figsize=(5.2 * len(kinds), 4.2), layout="constrained")
+    figure = new_figure(5.2 * len(kinds), 4.2)
     panels = figure.subplots(1, len(kinds), squeeze=False)[0]
     for panel, kind in zip(panels, kinds, strict=True):
-        here = [row for row in rows if row.kind == kind and row.policy != "none"]
-        for name in dict.fromkeys(row.policy for row in here):
-            points = [(row.expected, row.savings) for row in here if row.policy == name]
-            panel.plot(*zip(*points, strict=True), label=name, **STYLES.get(name, {}))
-        panel.axhline(0, color="#1b2430", linewidth=0.6)
-        panel.set_title(f"{kind} misclassification costs", fontsize=10)
-        panel.set_xlabel("a-priori expected misclassification cost")
-        panel.set_ylabel("savings over no acquisition")
-        panel.legend(frameon=False, fontsize=9)
-        panel.spines[["top", "right"]].set_visible(False)
+        lines: dict[str, tuple[list[float], list[float]]] = {}
+        for row in rows:
+            if row.kind == kind and row.policy != "none":
+                x, y = lines.setdefault(row.policy, ([], []))
+                x.append(row.expected)
+                y.append(row.savings)
+        draw_savings(panel, lines, f"{kind} misclassification costs")
     figure.suptitle(title, fontsize=11)
     try:
         figure.savefig(
@@ -45,3 +39,26 @@ def plot_savings(rows: Sequence[Comparison], title: str, path: str | Path) -> No
         )
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be written: {error}") from None
+
+
+def new_figure(width: float, height: float) -> Any:
+    """Return an empty figure; its SVG is the same from the same numbers."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    mpl.rcParams["svg.hashsalt"] = "voilattice"
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def draw_savings(
+    panel: Any, lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], title: str
+) -> None:
+    """Draw a line for each policy: its savings along the a-priori EMC."""
+    for name, (x, y) in lines.items():
+        panel.plot(x, y, label=name, **STYLES.get(name, {}))
+    panel.axhline(0, color="#1b2430", linewidth=0.6)
+    panel.set_title(title, fontsize=10)
+    panel.set_xlabel("a-priori expected misclassification cost")
+    panel.set_ylabel("savings over no acquisition")
+    panel.legend(frameon=False, fontsize=9)
+    panel.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,182 @@
+"""The commands that begin with data: learn a problem, reproduce the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from voilattice import console
+from voilattice.costs import FeatureCosts
+from voilattice.errors import InputError, within
+from voilattice.learning import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
+
+__all__ = ["learn_command", "reproduce_command"]
+
+_DEFAULTS = Recipe()
+PLACEHOLDER_STAKES = ("symmetric", 100.0)
+
+
+@click.command(name="learn")
+@click.argument("data", type=click.Path(), metavar="DATA")
+@click.option("--target", required=True, metavar="Y", help="The column to decide on.")
+@click.option("-o", "--output", required=True, metavar="FOLDER", help="Where the problem goes.")
+@click.option(
+    "--costs",
+    metavar="FILE",
+    help="TOML with [costs], [[groups]], [[conditional_costs]], [misclassification] as in a "
+    "problem file. Without it every feature costs 1.",
+)
+@click.option("--title", default="", help="What the problem is called.")
+@click.option("--ignore", multiple=True, metavar="A,B", help="Columns to leave out.")
+@click.option("--numeric", multiple=True, metavar="A,B", help="Columns to cut into bins.")
+@click.option("--categorical", multiple=True, metavar="A,B", help="Columns never to cut.")
+@click.option(
+    "--states",
+    multiple=True,
+    metavar="X=a,b,c",
+    help="The states of a column, in this order; repeatable.",
+)
+@click.option(
+    "--missing", multiple=True, metavar="TEXT", help="One more mark of a missing cell; repeatable."
+)
+@click.option(
+    "--discretization",
+    type=click.Choice(DISCRETIZATIONS),
+    default=_DEFAULTS.discretization,
+    show_default=True,
+    help="How numbers are cut into bins.",
+)
+@click.option("--bins", type=int, default=_DEFAULTS.bins, show_default=True, help="For frequency.")
+@click.option(
+    "--score", type=click.Choice(list(SCORES)), default=_DEFAULTS.score, show_default=True
+)
+@click.option(
+    "--search", type=click.Choice(list(SEARCHES)), default=_DEFAULTS.search, show_default=True
+)
+@click.option(
+    "--max-parents", type=int, default=_DEFAULTS.max_parents, show_default=True, metavar="N"
+)
+@click.option("--target-first", is_flag=True, help="The target may have no parents.")
+@click.option("--forbid", multiple=True, metavar="A:B", help="No arc from A to B; repeatable.")
+@click.option("--require", multiple=True, metavar="A:B", help="An arc from A to B; repeatable.")
+@click.option(
+    "--smoothing", type=float, default=_DEFAULTS.smoothing, show_default=True, metavar="N",
+    help="What is added to each count.",
+)  # fmt: skip
+def learn_command(
+    data: str,
+    target: str,
+    output: str,
+    costs: str | None,
+    title: str,
+    ignore: Sequence[str],
+    numeric: Sequence[str],
+    categorical: Sequence[str],
+    states: Sequence[str],
+    missing: Sequence[str],
+    discretization: str,
+    bins: int,
+    score: str,
+    search: str,
+    max_parents: int,
+    target_first: bool,
+    forbid: Sequence[str],
+    require: Sequence[str],
+    smoothing: float,
+) -> None:
+    """Learn a network from a table (CSV or Parquet) and write it as a problem folder."""
+    from voilattice.data_tables import MISSING, read_table
+    from voilattice.learned_problems import write_learned
+    from voilattice.learning import learn_network
+    from voilattice.problem import Misclassification, Problem
+    from voilattice.problem_files import read_costs
+
+    recipe = Recipe(
+        discretization, bins, score, search, max_parents, target_first,
+        _arcs("--forbid", forbid), _arcs("--require", require), smoothing,
+    )  # fmt: skip
+    wanted = dict(_states(entry) for entry in states)
+    table = read_table(data, missing={*MISSING, *missing})
+    with within(data):
+        learned = learn_network(
+            table, target, recipe, ignore=_names(ignore), numeric=_names(numeric),
+            categorical=_names(categorical), states=wanted,
+        )  # fmt: skip
+    features = [name for name in learned.network.names if name != target]
+    prices, given = FeatureCosts(dict.fromkeys(features, 1.0)), None
+    if costs is not None:
+        prices, given = read_costs(costs)
+    stakes: Misclassification = PLACEHOLDER_STAKES if given is None else given
+    with within(costs or data):
+        problem = Problem.create(
+            learned.network, target, prices, stakes, title=title or Path(data).stem
+        )
+    path = write_learned(
+        problem, learned, table, output,
+        source=f"Learned by `voilattice learn` from `{Path(data).name}`.",
+        stakes=stakes if isinstance(stakes, tuple) else None,
+    )  # fmt: skip
+    console.print_problem(problem, {})
+    console.print_lines(["", f"Learned from {learned.n_rows:,} rows; written to {path}."])
+    if costs is None:
+        console.print_lines(["Every feature costs 1 until you edit that file, or give --costs."])
+    if given is None:
+        console.print_lines(
+            [f"Stakes of {PLACEHOLDER_STAKES[1]:g} are a placeholder: [misclassification] there."]
+        )
+
+
+@click.command(name="reproduce")
+@click.option(
+    "--out", required=True, metavar="FOLDER", help="Where results go; a run goes on from there."
+)
+@click.option("--quick", is_flag=True, help="A coarse sweep: 9 points in place of 41.")
+@click.option("--only", multiple=True, metavar="NAME", help="Some of the data sets; repeatable.")
+@click.option("--jobs", type=int, default=-1, metavar="N", help="Processes (default: one a core).")
+def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int) -> None:
+    """Reproduce the paper's Tables 1 to 3, Figures 1 to 8, and its claims.
+
+    It can be stopped at any moment; started again, it goes on where it was.
+    """
+    from voilattice.paper.experiment import FULL, NAMES, QUICK, run
+    from voilattice.paper.report import REPORT, write_report
+
+    if jobs == 0:
+        raise InputError("must be a number of processes, or -1 for one a core, got 0", "--jobs")
+    for name in only:
+        if name not in NAMES:
+            raise InputError(f"must be one of {', '.join(NAMES)}, got {name!r}", "--only")
+    names = [name for name in NAMES if not only or name in only]
+    folder = Path(out)
+    with console.progress_bar("points") as progress:
+        points = run(
+            folder / "points", names=names, grid=QUICK if quick else FULL, n_jobs=jobs,
+            progress=progress,
+        )  # fmt: skip
+    files, claims = write_report(folder, points)
+    console.print_claims(claims)
+    console.print_lines([f"{len(files)} files in {out}; open {folder / REPORT} in a browser."])
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    return [name for entry in given for name in entry.split(",") if name]
+
+
+def _arcs(option: str, given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    arcs = []
+    for entry in given:
+        start, colon, end = entry.partition(":")
+        if not (start and colon and end):
+            raise InputError(f"must be FROM:TO, two columns, got {entry!r}", option)
+        arcs.append((start, end))
+    return tuple(arcs)
+
+
+def _states(entry: str) -> tuple[str, list[str]]:
+    name, equals, listed = entry.partition("=")
+    states = listed.split(",")
+    if not (name and equals and all(states)):
+        raise InputError(f"must be COLUMN=a,b,c, got {entry!r}", "--states")
+    return name, states

@@ -1,0 +1,250 @@
+"""The sweep of Section 4.2: what each policy costs, point by point.
+
+A *scenario* is a data set, feature costs (Turney's, or synthetic ones of a seed) and a kind of
+misclassification costs; a *point* is a scenario at one a-priori EMC. All scenarios of one data set
+and kind share what can be shared (`policies.Sweep`), so they are the unit of parallel work.
+
+Nothing that is done is done twice: a unit appends each point to a file of its own as soon as it is
+known, and a run that finds such a file goes on behind its last whole line. The results do not
+depend on interruptions, nor on the number of processes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from voilattice import __version__
+from voilattice.costs import KINDS, FeatureCosts, Group
+from voilattice.errors import InputError
+from voilattice.policies import POLICIES, Sweep, build_policy
+from voilattice.policy_files import fingerprint
+from voilattice.problem import Problem
+from voilattice.problem_files import load_problem
+
+__all__ = ["FULL", "NAMES", "QUICK", "Grid", "Point", "Scenario", "priced_problem", "run"]
+
+# The five, in the order of the figures.
+NAMES = ("liver", "diabetes", "heart", "hepatitis", "thyroid")
+SEEDS = (0, 1, 2)
+FEATURE_COST = (1, 100)
+GROUP_COST = (100, 200)
+SECONDS_PER_LOOK = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The a-priori EMC at which policies are compared, for each kind of feature costs."""
+
+    real: tuple[float, ...]
+    synthetic: tuple[float, ...]
+
+    def points(self, costs: str) -> tuple[float, ...]:
+        return self.real if costs == "real" else self.synthetic
+
+
+FULL = Grid(
+    tuple(50.0 * k for k in range(41)),
+    tuple(100.0 * k for k in range(41)),
+)
+QUICK = Grid(
+    tuple(250.0 * k for k in range(9)),
+    tuple(500.0 * k for k in range(9)),
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Scenario:
+    """A data set, its feature costs and its kind of misclassification costs."""
+
+    name: str
+    costs: str  # "real" or "synthetic"
+    seed: int | None  # of synthetic costs
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What each policy costs in a scenario, at one a-priori EMC."""
+
+    scenario: Scenario
+    expected: float
+    total_cost: Mapping[str, float]
+
+
+def priced_problem(problem: Problem, seed: int | None) -> Problem:
+    """Return the problem with synthetic costs: whole amounts, all equally likely.
+
+    Each feature costs between 1 and 100, and each group between 100 and 200 (Section 4.2).
+    """
+    if seed is None:
+        return problem
+    costs = problem.costs
+    assert isinstance(costs, FeatureCosts)  # built-in problems have no others
+    rng = np.random.default_rng(seed)
+    prices = {f: float(rng.integers(*FEATURE_COST, endpoint=True)) for f in problem.features}
+    groups = tuple(
+        Group(group.name, float(rng.integers(*GROUP_COST, endpoint=True)), group.features)
+        for group in costs.groups
+    )
+    return replace(problem, costs=FeatureCosts(prices, groups))
+
+
+def run(
+    folder: Path,
+    *,
+    names: Sequence[str] = NAMES,
+    grid: Grid = FULL,
+    n_jobs: int = -1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Point]:
+    """Return all points, in order; those that `folder` holds are not computed again.
+
+    Parameters
+    ----------
+    folder
+        Where a file for each unit of work is kept; made when it is not there.
+    n_jobs
+        How many processes joblib may use; -1: one for each core.
+    """
+    units = [_Unit(folder, name, kind, grid) for name in names for kind in KINDS]
+    total = sum(len(unit.wanted) for unit in units)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        done = {unit: sum(1 for key in unit.found() if key in unit.wanted) for unit in units}
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be used: {error.strerror or error}") from None
+    # The largest problems first: no core waits long for the last one.
+    left = [unit for unit in reversed(units) if done[unit] < len(unit.wanted)]
+    if progress is not None:
+        progress(sum(done.values()), total)
+    if left:
+        _compute(left, n_jobs, lambda n: progress and progress(n, total), units)
+    return [point for unit in units for point in unit.points()]
+
+
+def _compute(
+    left: Sequence[_Unit], n_jobs: int, tell: Callable[[int], object], units: Sequence[_Unit]
+) -> None:
+    """Compute what is left, in processes, and tell how many points there are meanwhile."""
+    from threading import Event, Thread
+
+    from joblib import Parallel, delayed
+
+    finished = Event()
+
+    def watch() -> None:
+        while not finished.wait(SECONDS_PER_LOOK):
+            tell(sum(unit.n_lines() for unit in units))
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        Parallel(n_jobs=min(n_jobs, len(left)))(delayed(unit.work)(os.getpid()) for unit in left)
+    finally:
+        finished.set()
+        watcher.join()
+        tell(sum(unit.n_lines() for unit in units))
+
+
+Key = tuple[str, int | None, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """All scenarios of one data set and kind, and the file of their points."""
+
+    folder: Path
+    name: str
+    kind: str
+    grid: Grid
+
+    @property
+    def path(self) -> Path:
+        return self.folder / f"{self.name}-{self.kind}.jsonl"
+
+    @property
+    def wanted(self) -> list[Key]:
+        scenarios = [("real", None), *(("synthetic", seed) for seed in SEEDS)]
+        return [(costs, seed, x) for costs, seed in scenarios for x in self.grid.points(costs)]
+
+    @property
+    def heading(self) -> str:
+        """What the points rest on: a file with another heading is of no use."""
+        document = {
+            "voilattice": __version__,
+            "problem": fingerprint(load_problem(self.name)),
+            "policies": list(POLICIES),
+        }
+        return json.dumps(document)
+
+    def found(self) -> dict[Key, dict[str, float]]:
+        """Return the points that the file holds."""
+        try:
+            return self._parsed(self.path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+
+    def n_lines(self) -> int:
+        """Return how many points the file seems to hold."""
+        try:
+            return max(self.path.read_bytes().count(b"\n") - 1, 0)
+        except FileNotFoundError:
+            return 0
+
+    def points(self) -> Iterator[Point]:
+        found = self.found()
+        for costs, seed, x in self.wanted:
+            scenario = Scenario(self.name, costs, seed, self.kind)
+            yield Point(scenario, x, found[costs, seed, x])
+
+    def work(self, parent: int) -> None:
+        """Compute the points that are not there, and append each as it comes."""
+        problem = load_problem(self.name)
+        sweep = Sweep(problem, self.kind)
+        with self.path.open("a+", encoding="utf-8") as file:
+            _lock(file)
+            file.seek(0)
+            text = file.read()
+            found = self._parsed(text)
+            whole = text[: text.rfind("\n") + 1] if found else f"{self.heading}\n"
+            if text != whole:
+                file.truncate(0)
+                file.write(whole)
+                file.flush()
+            for costs, seed, x in self.wanted:
+                if (costs, seed, x) in found:
+                    continue
+                if os.getpid() != parent and os.getppid() != parent:
+                    return  # the run was killed: nobody waits for this
+                priced = priced_problem(problem, seed).with_expected(self.kind, x)
+                total = {
+                    policy: build_policy(priced, policy, sweep=sweep).expected_total_cost
+                    for policy in POLICIES
+                }
+                row = {"costs": costs, "seed": seed, "expected": x, "total_cost": total}
+                file.write(json.dumps(row) + "\n")
+                file.flush()
+
+    def _parsed(self, text: str) -> dict[Key, dict[str, float]]:
+        lines = text.split("\n")
+        if lines[0] != self.heading:
+            return {}
+        # What stands behind the last line break was being written when the run was stopped.
+        rows = [json.loads(line) for line in lines[1:-1]]
+        return {(row["costs"], row["seed"], row["expected"]): row["total_cost"] for row in rows}
+
+
+def _lock(file: Any) -> None:
+    """Wait for a worker of a killed run to let go of the file; it notices after its point."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return
+    fcntl.flock(file, fcntl.LOCK_EX)
