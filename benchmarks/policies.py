@@ -18,7 +18,8 @@ from with_pyagrum import evi_with_pyagrum
 
 from voilattice import Lattice, Problem, cost, emc
 from voilattice.lattice_values import value_lattice
-from voilattice.policies import POLICIES, Sweep, build_policy
+from voilattice.policies import POLICIES, build_policy
+from voilattice.states import Sweep
 from voilattice.ties import Offer, tolerance, winner
 
 

@@ -9,13 +9,14 @@ from strategies import full_joint, problems
 from test_best import brute_force
 from test_tables import noisy_bayes
 
-from voilattice import FeatureCosts, Network, Problem, load_problem, policies
+from voilattice import FeatureCosts, Network, Problem, load_problem
 from voilattice.costs import ConditionalCost, Group
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.independence import acquirable_core, bits, graph_of, is_separated
-from voilattice.policies import POLICIES, Sweep, build_policy, policy_from_rule, state_at
+from voilattice.policies import POLICIES, build_policy, policy_from_rule
 from voilattice.policy import Acquisition, Branch, Leaf, Policy
 from voilattice.policy_files import load_policy, save_policy
+from voilattice.states import Builder, Sweep, state_at
 from voilattice.ties import tolerance
 from voilattice.valuation import posterior, value
 
@@ -297,7 +298,7 @@ def test_what_is_known_from_the_start_belongs_to_the_policy(tmp_path):
 
 def keys_at(problem, *evidences):
     """Return the keys of the states that a builder meets at these evidences."""
-    builder = policies._Builder(problem, 10)
+    builder = Builder(problem, 10)
     states = [state_at(problem, evidence) for evidence in evidences]
     return [builder.key(replace(state, builder=builder)) for state in states]
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from voilattice.costs import FeatureCosts, priced
 from voilattice.errors import UnknownNameError, nearest
 from voilattice.explanations import listed
-from voilattice.policies import POLICIES, RULES, State, state_at
+from voilattice.policies import POLICIES, RULES
 from voilattice.problem import Problem
+from voilattice.states import State, state_at
 from voilattice.valuation import Value
 
 __all__ = ["Advice", "advise"]

@@ -12,8 +12,9 @@ import click
 from voilattice import console
 from voilattice.cli_options import check_writable, on_problem, value_document, write
 from voilattice.errors import InputError, within
-from voilattice.policies import MAX_STATES, POLICIES, build_policy
+from voilattice.policies import POLICIES, build_policy
 from voilattice.problem import Problem
+from voilattice.states import MAX_STATES
 from voilattice.valuation import emc as expected_cost
 
 __all__ = ["advise_command", "compare_command", "policy_command"]

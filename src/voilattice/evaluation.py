@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, shown
 from voilattice.network import Network
-from voilattice.policies import POLICIES, Sweep, build_policy
+from voilattice.policies import POLICIES, build_policy
 from voilattice.policy import Leaf, Policy
 from voilattice.problem import Problem
+from voilattice.states import Sweep
 
 __all__ = ["Applied", "Comparison", "Simulated", "apply_policy", "compare", "simulate"]
 

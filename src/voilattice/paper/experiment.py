@@ -23,10 +23,11 @@ import numpy as np
 from voilattice import __version__
 from voilattice.costs import KINDS, FeatureCosts, Group
 from voilattice.errors import InputError
-from voilattice.policies import POLICIES, Sweep, build_policy
+from voilattice.policies import POLICIES, build_policy
 from voilattice.policy_files import fingerprint
 from voilattice.problem import Problem
 from voilattice.problem_files import load_problem
+from voilattice.states import Sweep
 
 __all__ = ["FULL", "NAMES", "QUICK", "Grid", "Point", "Scenario", "priced_problem", "run"]
 

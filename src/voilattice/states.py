@@ -1,0 +1,315 @@
+r"""States: all that a policy can see at some evidence, and how it goes on from there.
+
+Let R be the features that can still matter at evidence e, and K the part of the evidence that does:
+flood from Y and R together, keep the members of E that touch the flood, and repeat with what was
+kept. Then E \ K is d-separated from Y and R given K, so the posterior and every future distribution
+depend on e_K alone. What a rule sees, and with it all that follows, is a function of (e_K, R,
+groups already paid for). States that agree in these are one node of the policy. A feature in the
+condition of a price of a member of R belongs to R itself while it is unknown, and to K once known.
+
+Tables. The root has one table P(Y, R). Acquiring a feature is a slice of the table, and a feature
+that no longer matters is summed out: along a path the tables only shrink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.best import best_in_table
+from voilattice.costs import FeatureCosts, priced, set_costs
+from voilattice.errors import InputError, TooLargeError
+from voilattice.growth import Words, to_mask, to_words
+from voilattice.independence import bits, graph_of
+from voilattice.lattice import Lattice
+from voilattice.network import Table
+from voilattice.policy import Acquisition, Branch, Leaf, Node, Policy
+from voilattice.problem import Problem
+from voilattice.tables import Root, expected_emcs_in, root_table
+from voilattice.ties import Offer, tolerance, winner
+from voilattice.valuation import Value, expected_emc
+
+__all__ = ["MAX_STATES", "Builder", "State", "Sweep", "state_at"]
+
+MAX_STATES = 1_000_000
+
+# A state with more irreducible sets is searched by branch and bound at each point of a sweep.
+MAX_SWEPT_SETS = 20_000
+
+
+def state_at(problem: Problem, evidence: Mapping[str, str] | None = None) -> State:
+    """Return what a rule sees at this evidence."""
+    return Builder(problem.with_evidence(evidence), MAX_STATES).start()
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known at a place of the policy, and the table P(Y, axes) there, up to a factor."""
+
+    builder: Builder
+    known: Mapping[str, str]
+    axes: tuple[int, ...]  # the features that can still matter
+    table: Table  # [Y, axes ...]
+
+    @cached_property
+    def probability(self) -> float:
+        return float(self.table.sum())
+
+    @cached_property
+    def posterior(self) -> Table:
+        summed: Table = self.table.sum(axis=tuple(range(1, self.table.ndim))) / self.probability
+        return summed
+
+    @cached_property
+    def emc(self) -> float:
+        return expected_emc(self.posterior, self.builder.problem.misclassification)
+
+    @cached_property
+    def tol(self) -> float:
+        return tolerance(self.emc)
+
+    @property
+    def decision(self) -> str:
+        """The class of lowest risk; ties to the first."""
+        problem = self.builder.problem
+        risk = problem.misclassification @ self.posterior
+        return problem.classes[int(np.flatnonzero(risk <= risk.min() + self.tol)[0])]
+
+    def joint(self, chosen: int) -> Table:
+        """Return P(Y, S | e), one axis for each feature of S in the problem's order."""
+        keep = [0, *(1 + self.axes.index(k) for k in bits(chosen))]
+        summed = self.table.sum(axis=tuple(i for i in range(self.table.ndim) if i not in keep))
+        rest = sorted(keep)
+        ordered: Table = summed.transpose([rest.index(i) for i in keep]) / self.probability
+        return ordered
+
+    def value(self, chosen: int) -> Value:
+        """Return what acquiring a set now is worth, and what it costs."""
+        problem = self.builder.problem
+        if (swept := self._swept_worth(chosen)) is not None:
+            worth, after = swept, self.emc - swept
+        else:
+            after = expected_emc(self.joint(chosen), problem.misclassification)
+            worth = max(self.emc - after, 0.0)
+        price = self.builder.cost(chosen, self.known)
+        names = problem.feature_names(chosen)
+        return Value(names, self.emc, after, worth, price, worth - price)
+
+    def _swept_worth(self, chosen: int) -> float | None:
+        """Return the EVI of one feature as the sweep has it; None: it has not."""
+        sweep = self.builder.sweep
+        if sweep is None or chosen.bit_count() != 1 or (found := sweep.values(self)) is None:
+            return None
+        rows, unit = found
+        # The empty set and the sets of one feature stand first; what is not there is worth 0.
+        first = rows[1 : 1 + len(self.axes)]
+        same = np.flatnonzero((first == to_words([chosen], rows.shape[1])).all(axis=1))
+        return self.builder.scale * float(unit[1 + same[0]]) if len(same) else 0.0
+
+    def single(self, candidates: int) -> int | None:
+        """Return the candidate of highest benefit: ties to the cheaper, then to the first."""
+        values = {k: self.value(1 << k) for k in bits(candidates)}
+        if not values:
+            return None
+        return winner(values, lambda k: Offer(values[k].benefit, values[k].cost, 1 << k), self.tol)
+
+    def best(self) -> int:
+        """Return the set of highest benefit (Eq. 7)."""
+        problem, sweep = self.builder.problem, self.builder.sweep
+        if sweep is not None and (found := sweep.values(self)) is not None:
+            rows, unit = found
+            scale = self.builder.scale
+            price = set_costs(problem.costs, problem.features, rows, self.known)
+            benefit = scale * unit - price
+            near = np.flatnonzero(benefit >= benefit.max() - self.tol).tolist()
+            best = winner(
+                near,
+                lambda i: Offer(float(benefit[i]), float(price[i]), to_mask(rows[i])),
+                self.tol,
+            )
+            return to_mask(rows[best])
+        return best_in_table(problem, self.known, self.axes, self.root)
+
+    @property
+    def root(self) -> Root:
+        """The table, as one to walk down from."""
+        flat = np.ascontiguousarray(self.table).reshape(-1)
+        return Root(flat, self.table.shape[1:], self.probability)
+
+
+class Builder:
+    """Makes the states of a problem, one after another, and the policy of a rule."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        max_states: int,
+        *,
+        merge: bool = True,
+        sweep: Sweep | None = None,
+    ) -> None:
+        self.problem, self._max_states = problem, max_states
+        self.sweep = sweep
+        self._merge = merge and isinstance(problem.costs, FeatureCosts)
+        self._graph = graph_of(problem)
+        self._matters: dict[int, tuple[int, int]] = {}
+
+    @cached_property
+    def scale(self) -> float:
+        """How many times the unit stakes of the sweep these are."""
+        assert self.sweep is not None
+        return float(self.problem.misclassification.max() / self.sweep.unit.max())
+
+    def check_sweep(self, sweep: Sweep) -> None:
+        """Raise `InputError` unless only the scale of the stakes, and prices, may differ."""
+        mine, theirs = self.problem, sweep.problem
+        if (mine.network, mine.target, mine.features) != (
+            theirs.network,
+            theirs.target,
+            theirs.features,
+        ):
+            raise InputError("the sweep is one of another problem")
+        if not np.allclose(self.scale * sweep.unit, mine.misclassification, rtol=1e-9):
+            raise InputError("the sweep is one of other misclassification costs")
+
+    def cost(self, chosen: int, known: Mapping[str, str]) -> float:
+        return priced(self.problem.costs, self.problem.feature_names(chosen), known)
+
+    def build(self, name: str, choose: Callable[[State], int]) -> Policy:
+        nodes: list[Node] = []
+        numbers: dict[object, int] = {}
+
+        def visit(state: State) -> int:
+            key = self.key(state)
+            if key not in numbers:
+                node = self._node(state, choose(state), visit)
+                nodes.append(node)
+                numbers[key] = len(nodes) - 1
+                if len(nodes) > self._max_states:
+                    raise TooLargeError(
+                        f"policy {name}: more than {self._max_states:,} states; raise the budget "
+                        f"(--max-states), choose fewer features, or give more evidence"
+                    )
+            return numbers[key]
+
+        # Deciding at once needs no feature's table.
+        visit(self.start(() if name == "none" else None))
+        return Policy(self.problem, name, tuple(nodes))
+
+    def start(self, axes: tuple[int, ...] | None = None) -> State:
+        """Return the state to begin with, with a table over these features, or all that matter."""
+        problem = self.problem
+        if axes is None:
+            relevant, _ = self._what_matters(problem.feature_mask(problem.evidence))
+            axes = tuple(bits(relevant))
+        root = root_table(problem, problem.evidence, axes)
+        table = root.table.reshape(len(problem.classes), *root.sizes)
+        return State(self, dict(problem.evidence), axes, table)
+
+    def _node(self, state: State, chosen: int, visit: Callable[[State], int]) -> Node:
+        problem = self.problem
+        if not chosen:
+            return Leaf(state.decision, tuple(state.posterior.tolist()), state.emc)
+        names = tuple(problem.features[k] for k in bits(chosen))
+        branches = tuple(
+            Branch(tuple(child.known[name] for name in names), probability, visit(child))
+            for probability, child in self._outcomes(state, chosen)
+        )
+        return Acquisition(names, self.cost(chosen, state.known), branches)
+
+    def _outcomes(self, state: State, chosen: int) -> Iterator[tuple[float, State]]:
+        """Return the joint outcomes of positive probability, and the state after each."""
+        problem = self.problem
+        places = [1 + state.axes.index(k) for k in bits(chosen)]
+        names = [problem.features[k] for k in bits(chosen)]
+        after = problem.feature_mask(state.known) | chosen
+        relevant, _ = self._what_matters(after)
+        left = tuple(k for k in state.axes if not chosen >> k & 1)
+        gone = tuple(1 + i for i, k in enumerate(left) if not relevant >> k & 1)
+        axes = tuple(k for k in left if relevant >> k & 1)
+        for outcome in np.ndindex(*(state.table.shape[place] for place in places)):
+            where: list[int | slice] = [slice(None)] * state.table.ndim
+            for place, value in zip(places, outcome, strict=True):
+                where[place] = value
+            table = state.table[tuple(where)].sum(axis=gone)
+            probability = float(table.sum()) / state.probability
+            if probability > 0:
+                found = {
+                    name: problem.states(name)[v] for name, v in zip(names, outcome, strict=True)
+                }
+                yield probability, State(self, {**state.known, **found}, axes, table)
+
+    def key(self, state: State) -> object:
+        """Return what states that are one have in common."""
+        if not self._merge:
+            return tuple(sorted(state.known.items()))
+        problem, costs = self.problem, self.problem.costs
+        assert isinstance(costs, FeatureCosts)
+        relevant, kept = self._what_matters(problem.feature_mask(state.known))
+        names = problem.feature_names(relevant)
+        values = tuple((k, state.known[problem.features[k]]) for k in bits(kept))
+        paid = tuple(
+            place
+            for place, group in enumerate(costs.groups)
+            if any(f in state.known for f in group.features) and names.intersection(group.features)
+        )
+        return relevant, values, paid
+
+    def _what_matters(self, e: int) -> tuple[int, int]:
+        """Return R and K: the features and the evidence that still matter when E is known."""
+        if e not in self._matters:
+            if self._merge:
+                self._matters[e] = self._graph.what_matters(e, self._conditions)
+            else:
+                self._matters[e] = (self._graph.all & ~e, e)
+        return self._matters[e]
+
+    @cached_property
+    def _conditions(self) -> dict[int, int]:
+        """The features in the conditions of each feature's prices."""
+        costs = self.problem.costs
+        assert isinstance(costs, FeatureCosts)
+        found: dict[int, int] = {}
+        for entry in costs.conditional:
+            k = self.problem.features.index(entry.feature)
+            named = self.problem.feature_mask(f for f, _ in entry.when)
+            found[k] = found.get(k, 0) | named
+        return found
+
+
+class Sweep:
+    """What policies of one problem share along a sweep of stakes of one shape.
+
+    EVI is linear in a scaling of the misclassification costs. So the sets of a state's lattice are
+    valued once, at stakes of 1, and at each point of the sweep only the choice is made anew.
+    """
+
+    def __init__(self, problem: Problem, kind: str) -> None:
+        self.problem = problem
+        self.unit = problem.with_expected(kind, 1.0).misclassification
+        self._found: dict[object, tuple[Words, NDArray[np.float64]] | None] = {}
+
+    def values(self, state: State) -> tuple[Words, NDArray[np.float64]] | None:
+        """Return the sets of a state's lattice and their EVI at unit stakes.
+
+        None: they are too many, or prices that are not monotone ask for sets outside of it.
+        """
+        if not state.builder.problem.cost_check.monotone:
+            return None
+        key = state.builder.key(state)
+        if key not in self._found:
+            problem = state.builder.problem
+            known = set(state.known) - set(problem.evidence)
+            try:
+                rows = Lattice(problem, known, max_nodes=MAX_SWEPT_SETS).rows
+            except TooLargeError:
+                self._found[key] = None
+            else:
+                after = expected_emcs_in(state.root, state.axes, self.unit, rows)
+                now = expected_emc(state.posterior, self.unit)
+                self._found[key] = rows, np.maximum(now - after, 0.0)
+        return self._found[key]
