@@ -231,9 +231,15 @@ def walk_trie(
     cost: NDArray[np.float64],
     keys: NDArray[np.uint64],
     found: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    mass: NDArray[np.float64],
+    risk: NDArray[np.float64],
     room: NDArray[np.float64],
 ) -> int:
     """Value the sets in `keys`, which ascend; return the number of cells that were summed.
+
+    Where there are `starts`, one for each set, write P(s, e) and the risk of every s from there on,
+    and not their sum to `found`.
 
     A key holds a set's features, the first axis in the highest place, so that the sets without
     the next feature stand before those with it. Tables are stacked in `room`: those without a
@@ -298,7 +304,21 @@ def walk_trie(
                 start = free
                 free += outer * inner
         table = root if start < 0 else room[start:]
-        found[lo:hi] = _expected_emc(table, cost, outer // n)
+        if starts.shape[0] == 0:
+            found[lo:hi] = _expected_emc(table, cost, outer // n)
+            continue
+        cells = outer // n
+        for s in range(cells):
+            total = 0.0
+            least = np.inf
+            for i in range(n):
+                total += table[i * cells + s]
+                r = 0.0
+                for j in range(n):
+                    r += cost[i, j] * table[j * cells + s]
+                least = min(least, r)
+            mass[starts[lo] + s] = total
+            risk[starts[lo] + s] = least
     return n_cells
 
 

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from voilattice.costs import FeatureCosts, priced
-from voilattice.errors import UnknownNameError, nearest
 from voilattice.explanations import listed
-from voilattice.policies import POLICIES, RULES
+from voilattice.policies import RULES, best_action, check_policy
 from voilattice.problem import Problem
 from voilattice.states import State, state_at
 from voilattice.valuation import Value
@@ -32,7 +31,8 @@ class Advice:
     posterior: dict[str, float]
     emc: float
     spent: float
-    benefit: float  # of the set looked ahead to, or of the features; 0 when deciding
+    benefit: float  # of the set looked ahead to, or of the features (of the optimum: of acquiring
+    # them and going on in the best way); 0 when deciding
     candidates: tuple[Value, ...]  # highest benefit first
     reasons: tuple[str, ...]
 
@@ -55,10 +55,13 @@ def advise(problem: Problem, policy: str, evidence: Mapping[str, str] | None = N
     >>> now.reasons[0].split("; ")[1]
     'dysp, smoke, tub and xray together do: worth 56.37, for 27.00.'
     """
-    if policy not in RULES:
-        raise UnknownNameError(f"no policy {policy!r}{nearest(policy, POLICIES)}")
+    check_policy(policy)
     state = state_at(problem, evidence)
-    chosen = RULES[policy](state)
+    to_go = None
+    if policy == "optimal":
+        chosen, to_go = best_action(problem, evidence)
+    else:
+        chosen = RULES[policy](state)
     ahead = state.best() if policy in LOOK_AHEAD else 0
     singles = [state.value(1 << k) for k in state.axes]
     offers = {offer.features: offer for offer in singles}
@@ -75,9 +78,13 @@ def advise(problem: Problem, policy: str, evidence: Mapping[str, str] | None = N
         dict(zip(problem.classes, state.posterior.tolist(), strict=True)),
         state.emc,
         _spent(problem, evidence or {}),
-        goal.benefit if goal else 0.0,
+        0.0 if goal is None else goal.benefit if to_go is None else state.emc - to_go,
         tuple(ordered),
-        tuple(_reasons(policy, state, problem.feature_names(chosen), goal, singles)),
+        tuple(
+            _reasons(policy, state, problem.feature_names(chosen), goal, singles)
+            if to_go is None
+            else _reasons_of_optimum(state, goal, to_go)
+        ),
     )
 
 
@@ -101,6 +108,20 @@ def _shared_overhead(state: State, features: frozenset[str]) -> str:
         and not any(mate in state.known for mate in group.features)
     ]
     return f" for {' and '.join(shared)} by itself" if shared else ""
+
+
+def _reasons_of_optimum(state: State, goal: Value | None, to_go: float) -> list[str]:
+    now = f"Deciding now for {state.decision} costs {state.emc:,.2f} on average"
+    if goal is None:
+        return ["No way of going on is worth its price.", f"{now}."]
+    names = listed(goal.features, "and")
+    alone = "pays by itself" if goal.benefit > state.tol else "does not pay by itself"
+    return [
+        f"{now}; acquiring {names} for {goal.cost:,.2f} and going on in the best way costs "
+        f"{to_go:,.2f} in all.",
+        f"{names} {alone} (worth {goal.evi:,.2f}): what counts is how its result decides what "
+        f"comes next.",
+    ]
 
 
 def _reasons(

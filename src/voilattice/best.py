@@ -130,7 +130,12 @@ def best_set(
 
 
 def best_in_table(
-    problem: Problem, known: Mapping[str, str], features: Sequence[int], root: Root
+    problem: Problem,
+    known: Mapping[str, str],
+    features: Sequence[int],
+    root: Root,
+    *,
+    time_limit: float | None = None,
 ) -> int:
     """Return the best set of `features`, whose table is at hand, as a bitmask.
 
@@ -138,11 +143,13 @@ def best_in_table(
     ----------
     features
         The features of the axes of `root`, by their numbers.
+    time_limit
+        Stop after so many seconds with the best set found.
     """
     stake = expected_emc(
         root.table.reshape(len(problem.classes), -1).sum(axis=1), problem.misclassification
     )
-    search = _Search(problem, known, stake / root.probability, None, "auto", None)
+    search = _Search(problem, known, stake / root.probability, time_limit, "auto", None)
     places = [features.index(k) for k in sorted(features, key=search.decided_at)]
     shape = (len(problem.classes), *root.sizes)
     table = root.table.reshape(shape).transpose([0, *(1 + place for place in places)])

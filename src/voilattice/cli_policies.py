@@ -12,7 +12,7 @@ import click
 from voilattice import console
 from voilattice.cli_options import check_writable, on_problem, value_document, write
 from voilattice.errors import InputError, within
-from voilattice.policies import POLICIES, build_policy
+from voilattice.policies import POLICIES, TIME_LIMIT, build_optimal, build_policy, policy_cost
 from voilattice.problem import Problem
 from voilattice.states import MAX_STATES
 from voilattice.valuation import emc as expected_cost
@@ -75,6 +75,14 @@ def advise_command(
     metavar="N",
     help="Give up beyond N different states.",
 )
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0),
+    default=TIME_LIMIT,
+    show_default=True,
+    metavar="SECONDS",
+    help="Stop a search for the optimum then, with the best policy found and a bound.",
+)
 @click.option("--text", is_flag=True, help="Print the tree.")
 @click.option(
     "--dot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it for Graphviz."
@@ -88,6 +96,7 @@ def policy_command(
     as_json: bool,
     name: str,
     max_states: int,
+    time_limit: float,
     text: bool,
     dot: str | None,
     svg: str | None,
@@ -100,7 +109,15 @@ def policy_command(
 
     for file in filter(None, (dot, svg, html, save)):
         check_writable(file)
-    policy = build_policy(problem, name, given, max_states=max_states)
+    optimum = None
+    if name == "optimal":
+        with console.progress_line(_search_progress) as progress:
+            optimum = build_optimal(
+                problem, given, max_states=max_states, time_limit=time_limit, progress=progress
+            )
+        policy = optimum.policy
+    else:
+        policy = build_policy(problem, name, given, max_states=max_states)
     now = expected_cost(problem, given)
     if dot is not None:
         write(dot, (f"{line}\n" for line in policy_dot(policy)))
@@ -111,7 +128,7 @@ def policy_command(
     if save is not None:
         save_policy(policy, save)
     if not as_json:
-        console.print_policy(policy, now)
+        console.print_policy(policy, now, optimum)
         if text:
             console.print_lines(policy_text(policy))
         return
@@ -128,8 +145,18 @@ def policy_command(
             "states": len(policy.nodes),
             "no_acquisition_cost": now,
             "savings": now - policy.expected_total_cost,
+            **(
+                {"lower_bound": optimum.lower_bound, "exact": optimum.exact}
+                if optimum is not None
+                else {}
+            ),
         }
     )
+
+
+def _search_progress(n_states: int, interval: tuple[float, float]) -> str:
+    lower, upper = map(console.money, interval)
+    return f"optimal: {n_states:,} states looked into, the optimum is in [{lower}, {upper}]"
 
 
 @click.command(name="compare")
@@ -164,7 +191,7 @@ def compare_command(
     if emc is None:
         if plot is not None:
             raise InputError("needs a sweep to plot: --emc FROM:TO:STEP", "--plot")
-        costs = {name: build_policy(problem, name, given).expected_total_cost for name in POLICIES}
+        costs = {name: policy_cost(problem, name, given) for name in POLICIES}
         now = costs["none"]
         rows = [Comparison("given", now, name, cost, now - cost) for name, cost in costs.items()]
     else:

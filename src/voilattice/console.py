@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from voilattice.paper.claims import Claim
+    from voilattice.policies import Optimum
 
 __all__ = [
     "console",
@@ -207,8 +208,8 @@ def print_advice(advice: Advice) -> None:
         out.print(offers)
 
 
-def print_policy(policy: Policy, now: float) -> None:
-    """Print what a policy costs, beside deciding at once."""
+def print_policy(policy: Policy, now: float, optimum: Optimum | None = None) -> None:
+    """Print what a policy costs, beside deciding at once, and the certificate of an optimum."""
     out = console()
     rows = table(f"policy {policy.name}", ">")
     rows.add_row("spent on features", money(policy.expected_feature_cost))
@@ -222,11 +223,22 @@ def print_policy(policy: Policy, now: float) -> None:
     rows.add_row("depth", f"{policy.depth:,}")
     rows.add_row("different states", f"{len(policy.nodes):,}")
     out.print(rows)
+    if optimum is not None:
+        cost, bound = policy.expected_total_cost, optimum.lower_bound
+        out.print(
+            f"\nProved optimal: no policy costs less than {money(cost)} on average."
+            if optimum.exact
+            else f"\nThe best found in time: no policy costs less than {money(bound)} on average "
+            f"(gap {money(cost - bound)}, {(cost - bound) / max(cost, TOLERANCE):.1%})."
+        )
 
 
 def print_comparison(rows: Sequence[Comparison]) -> None:
     """Print what policies cost, a row for each point of a sweep; the cheapest is marked."""
     out = console()
+    if len({(row.kind, row.expected) for row in rows}) == 1:
+        _print_point(rows)
+        return
     policies = list(dict.fromkeys(row.policy for row in rows))
     for kind in dict.fromkeys(row.kind for row in rows):
         here = [row for row in rows if row.kind == kind]
@@ -243,6 +255,22 @@ def print_comparison(rows: Sequence[Comparison]) -> None:
         out.print(points)
         out.print()
     out.print("Expected total costs; * marks the lowest.")
+
+
+def _print_point(rows: Sequence[Comparison]) -> None:
+    """Print what policies cost at one point, a row each."""
+    least = min(row.expected_total_cost for row in rows)
+    costs = table("policy", ">expected total cost", ">savings", ">over the lowest")
+    for row in rows:
+        cost = row.expected_total_cost
+        above = cost - least
+        costs.add_row(
+            row.policy,
+            money(cost),
+            money(row.savings),
+            "lowest" if above <= tolerance(least) else f"+{above / max(least, TOLERANCE):.1%}",
+        )
+    console().print(costs)
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, shown
 from voilattice.network import Network
-from voilattice.policies import POLICIES, build_policy
+from voilattice.policies import POLICIES, build_policy, policy_cost
 from voilattice.policy import Leaf, Policy
 from voilattice.problem import Problem
 from voilattice.states import Sweep
@@ -313,7 +313,6 @@ def _compared(
         staked = problem.with_expected(kind, x)
         none = build_policy(staked, "none", evidence).expected_total_cost
         for name in policies:
-            policy = build_policy(staked, name, evidence, sweep=sweep)
-            cost = policy.expected_total_cost
+            cost = policy_cost(staked, name, evidence, sweep=sweep)
             rows.append(Comparison(kind, x, name, cost, none - cost))
     return rows

@@ -269,14 +269,18 @@ class Graph:
         """Return the features outside E that can matter given E."""
         return self.reachable(e, self.all & ~e) & ~e
 
-    def what_matters(self, e: int, conditions: Mapping[int, int]) -> tuple[int, int]:
+    def what_matters(
+        self, e: int, conditions: Mapping[int, int], free: int | None = None
+    ) -> tuple[int, int]:
         """Return R and K: the features, and the evidence, that can still matter when E is known.
 
+        `free` are the features that can be acquired; by default all outside E.
         `conditions` holds, for a feature, the features that its price depends on: while it is in R,
         they are in R if they are unknown and in K if they are known. Given K, the rest of E is
         d-separated from Y and R together.
         """
-        relevant, added = 0, self.relevant(e)
+        free = self.all & ~e if free is None else free
+        relevant, added = 0, self.reachable(e, free) & free
         needed = 0
         while added:
             relevant |= added
@@ -284,14 +288,21 @@ class Graph:
             for k in bits(added):
                 named |= conditions.get(k, 0)
             needed |= named & e
-            added = named & ~e & ~relevant
-        sources = 1 << self.target | self._nodes(relevant)
+            added = named & free & ~relevant
+        return relevant, self._touching(1 << self.target | self._nodes(relevant), e, needed)
+
+    def screen(self, features: int, e: int) -> int:
+        """Return the part of E that separates the rest of it from some features outside E."""
+        return self._touching(self._nodes(features), e, 0)
+
+    def _touching(self, sources: int, e: int, needed: int) -> int:
+        """Return a part of E, `needed` included, that separates its rest from some nodes."""
         kept, before = e, -1
         while kept != before:
             touched = self.moral.flood(sources, self._nodes(kept))
             before = kept
             kept = needed | sum(1 << k for k in bits(kept) if touched >> self.features[k] & 1)
-        return relevant, kept
+        return kept
 
     def is_extendable(self, s: int, e: int, undecided: int) -> bool:
         """Return whether S becomes irreducible by adding some of `undecided`, or none."""

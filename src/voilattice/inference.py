@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 # Default budget for tables.
-MEMORY_BYTES = 1 << 30
+MEMORY_BYTES = 4 << 30
 
 # While a product is made, its two factors are there too.
 TABLES_AT_ONCE = 3

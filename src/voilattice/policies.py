@@ -1,6 +1,6 @@
-"""Builders of policies: none, Markov blanket, greedy, greedy with look-ahead, batch (3.4, 4.2).
+"""Builders of policies: none, Markov blanket, greedy, greedy with look-ahead, batch, optimal.
 
-Each builder is a rule that says, at evidence e, which features to acquire now:
+Each but the last is a rule that says, at evidence e, which features to acquire now (3.4, 4.2):
 
     none             nothing
     markov-blanket   the acquirable core, at the start; then nothing
@@ -8,19 +8,39 @@ Each builder is a rule that says, at evidence e, which features to acquire now:
     greedy-la        of the set of highest Benefit(S | e) (Eq. 7), while that is positive,
                      the feature of highest Benefit(X | e), even when that is negative
     batch            the whole set of highest Benefit(S | e), while that is positive
+    optimal          what the policy of least expected total cost acquires: solved exactly where the
+                     states fit the memory budget (`optimal.py`), else searched for, with a bound
+                     (`branch_and_bound.py`)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 
-from voilattice.errors import InputError, UnknownNameError, nearest
+from voilattice.branch_and_bound import Search
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest
 from voilattice.independence import graph_of
+from voilattice.optimal import Solution, StateSpace
 from voilattice.policy import Policy
 from voilattice.problem import Problem
 from voilattice.states import MAX_STATES, Builder, State, Sweep
 
-__all__ = ["POLICIES", "RULES", "build_policy", "policy_from_rule"]
+__all__ = [
+    "POLICIES",
+    "RULES",
+    "TIME_LIMIT",
+    "Optimum",
+    "best_action",
+    "build_optimal",
+    "build_policy",
+    "check_policy",
+    "policy_cost",
+    "policy_from_rule",
+]
+
+TIME_LIMIT = 60.0  # seconds, for a search
 
 
 def build_policy(
@@ -47,14 +67,106 @@ def build_policy(
     >>> p.n_acquisitions, p.n_paths, round(p.expected_total_cost, 2)
     (6, 7, 67.87)
     """
-    if name not in RULES:
-        raise UnknownNameError(f"no policy {name!r}{nearest(name, POLICIES)}")
+    check_policy(name)
+    if name == "optimal":
+        return build_optimal(problem, evidence, max_states=max_states, sweep=sweep).policy
     # What is known from the start belongs to the problem that the policy is for.
     problem = problem.with_evidence(evidence)
     builder = Builder(problem, max_states, sweep=sweep)
     if sweep is not None:
         builder.check_sweep(sweep)
     return builder.build(name, RULES[name])
+
+
+def check_policy(name: str) -> None:
+    """Raise `UnknownNameError` unless there is a policy of that name."""
+    if name not in POLICIES:
+        raise UnknownNameError(f"no policy {name!r}{nearest(name, POLICIES)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """The best policy found, and how far from the best of all it can be."""
+
+    policy: Policy
+    lower_bound: float  # no policy costs less
+    exact: bool  # the policy costs no more than that
+
+
+def build_optimal(
+    problem: Problem,
+    evidence: Mapping[str, str] | None = None,
+    *,
+    max_states: int = MAX_STATES,
+    time_limit: float | None = TIME_LIMIT,
+    sweep: Sweep | None = None,
+    progress: Callable[[int, tuple[float, float]], None] | None = None,
+) -> Optimum:
+    """Return the policy of least expected total cost, with its certificate.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds for the search, where the states do not fit the memory budget. None: until the
+        optimum is proved.
+    progress
+        Called during a search with the number of states looked into, and the interval so far.
+
+    >>> import voilattice
+    >>> found = build_optimal(voilattice.load_problem("asia"))
+    >>> round(found.policy.expected_total_cost, 2), round(found.lower_bound, 2), found.exact
+    (62.46, 62.46, True)
+    """
+    if time_limit is not None and not time_limit >= 0:
+        raise InputError(f"must be a number of seconds >= 0, got {time_limit}", "time_limit")
+    problem = problem.with_evidence(evidence)
+    if (solution := _solved(problem, sweep)) is None:
+        search = Search(problem, RULES["greedy-la"], time_limit=time_limit, progress=progress)
+        return Optimum(search.policy("optimal"), search.lower, search.is_exact)
+    policy = Builder(problem, max_states).build("optimal", lambda s: solution.choose(s.known))
+    return Optimum(policy, solution.expected_total_cost, True)
+
+
+def best_action(problem: Problem, evidence: Mapping[str, str] | None = None) -> tuple[int, float]:
+    """Return what the optimal policy acquires at any evidence, and the least cost from there on.
+
+    The problem is solved once, and asked again for other evidence. Where it can only be searched,
+    the search begins at the evidence, and the cost is that of the best policy found.
+    """
+    if (solution := _solution(problem)) is not None:
+        known = problem.known(evidence)
+        return solution.choose(known), solution.cost_to_go(known)
+    here = problem.with_evidence(evidence)
+    search = Search(here, RULES["greedy-la"], time_limit=TIME_LIMIT)
+    return search.action, search.upper
+
+
+def policy_cost(
+    problem: Problem,
+    name: str,
+    evidence: Mapping[str, str] | None = None,
+    *,
+    sweep: Sweep | None = None,
+) -> float:
+    """Return what the policy of that name costs; an optimum that is solved need not be built."""
+    if name == "optimal":
+        solution = _solved(problem.with_evidence(evidence), sweep)
+        if solution is not None:
+            return solution.expected_total_cost
+    return build_policy(problem, name, evidence, sweep=sweep).expected_total_cost
+
+
+def _solved(problem: Problem, sweep: Sweep | None) -> Solution | None:
+    """Return the exact optimum, or None: the states do not fit the memory budget."""
+    try:
+        return StateSpace(problem).solve() if sweep is None else sweep.solve(problem)
+    except TooLargeError:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _solution(problem: Problem) -> Solution | None:
+    return _solved(problem, None)
 
 
 def policy_from_rule(
@@ -108,4 +220,4 @@ RULES: dict[str, Callable[[State], int]] = {
     "greedy-la": _greedy_la,
     "batch": State.best,
 }
-POLICIES = tuple(RULES)
+POLICIES = (*RULES, "optimal")

@@ -8,25 +8,29 @@ groups already paid for). States that agree in these are one node of the policy.
 condition of a price of a member of R belongs to R itself while it is unknown, and to K once known.
 
 Tables. The root has one table P(Y, R). Acquiring a feature is a slice of the table, and a feature
-that no longer matters is summed out: along a path the tables only shrink.
+that no longer matters is summed out: along a path the tables only shrink. A *lazy* builder goes on
+where a table does not fit the memory budget: such a state asks variable elimination instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.best import best_in_table
+from voilattice.best import best_in_table, best_set
+from voilattice.blocks import conditions_of
 from voilattice.costs import FeatureCosts, priced, set_costs
 from voilattice.errors import InputError, TooLargeError
 from voilattice.growth import Words, to_mask, to_words
 from voilattice.independence import bits, graph_of
 from voilattice.lattice import Lattice
 from voilattice.network import Table
+from voilattice.optimal import Solution, StateSpace
 from voilattice.policy import Acquisition, Branch, Leaf, Node, Policy
 from voilattice.problem import Problem
 from voilattice.tables import Root, expected_emcs_in, root_table
@@ -39,6 +43,8 @@ MAX_STATES = 1_000_000
 
 # A state with more irreducible sets is searched by branch and bound at each point of a sweep.
 MAX_SWEPT_SETS = 20_000
+
+SHARE_OF_TIME = 0.1
 
 
 def state_at(problem: Problem, evidence: Mapping[str, str] | None = None) -> State:
@@ -53,16 +59,15 @@ class State:
     builder: Builder
     known: Mapping[str, str]
     axes: tuple[int, ...]  # the features that can still matter
-    table: Table  # [Y, axes ...]
+    table: Table | None  # [Y, axes ...]; None: too large
 
     @cached_property
     def probability(self) -> float:
-        return float(self.table.sum())
+        return 1.0 if self.table is None else float(self.table.sum())
 
     @cached_property
     def posterior(self) -> Table:
-        summed: Table = self.table.sum(axis=tuple(range(1, self.table.ndim))) / self.probability
-        return summed
+        return self.joint(0)
 
     @cached_property
     def emc(self) -> float:
@@ -81,6 +86,10 @@ class State:
 
     def joint(self, chosen: int) -> Table:
         """Return P(Y, S | e), one axis for each feature of S in the problem's order."""
+        if self.table is None:
+            table = root_table(self.builder.problem, self.known, tuple(bits(chosen))).shaped
+            normalised: Table = table / table.sum()
+            return normalised
         keep = [0, *(1 + self.axes.index(k) for k in bits(chosen))]
         summed = self.table.sum(axis=tuple(i for i in range(self.table.ndim) if i not in keep))
         rest = sorted(keep)
@@ -132,11 +141,18 @@ class State:
                 self.tol,
             )
             return to_mask(rows[best])
-        return best_in_table(problem, self.known, self.axes, self.root)
+        if self.table is None:
+            more = {f: v for f, v in self.known.items() if f not in problem.evidence}
+            seconds = self.builder.seconds_left
+            return problem.feature_mask(best_set(problem, more, time_limit=seconds).features)
+        return best_in_table(
+            problem, self.known, self.axes, self.root, time_limit=self.builder.seconds_left
+        )
 
     @property
     def root(self) -> Root:
         """The table, as one to walk down from."""
+        assert self.table is not None
         flat = np.ascontiguousarray(self.table).reshape(-1)
         return Root(flat, self.table.shape[1:], self.probability)
 
@@ -151,9 +167,12 @@ class Builder:
         *,
         merge: bool = True,
         sweep: Sweep | None = None,
+        lazy: bool = False,
     ) -> None:
         self.problem, self._max_states = problem, max_states
-        self.sweep = sweep
+        self.sweep, self._lazy = sweep, lazy
+        self.deadline: float | None = None  # when the search for best sets ends, on time's clock
+        self.numbers: dict[object, int] = {}  # the node of each state of the policy built last
         self._merge = merge and isinstance(problem.costs, FeatureCosts)
         self._graph = graph_of(problem)
         self._matters: dict[int, tuple[int, int]] = {}
@@ -163,6 +182,13 @@ class Builder:
         """How many times the unit stakes of the sweep these are."""
         assert self.sweep is not None
         return float(self.problem.misclassification.max() / self.sweep.unit.max())
+
+    @property
+    def seconds_left(self) -> float | None:
+        """A share of the time that is left, for one best set; None: all the time it takes."""
+        if self.deadline is None:
+            return None
+        return max(self.deadline - time.monotonic(), 0.0) * SHARE_OF_TIME
 
     def check_sweep(self, sweep: Sweep) -> None:
         """Raise `InputError` unless only the scale of the stakes, and prices, may differ."""
@@ -181,10 +207,10 @@ class Builder:
 
     def build(self, name: str, choose: Callable[[State], int]) -> Policy:
         nodes: list[Node] = []
-        numbers: dict[object, int] = {}
+        numbers = self.numbers = {}
 
         def visit(state: State) -> int:
-            key = self.key(state)
+            key = self.key(state.known)
             if key not in numbers:
                 node = self._node(state, choose(state), visit)
                 nodes.append(node)
@@ -206,9 +232,38 @@ class Builder:
         if axes is None:
             relevant, _ = self._what_matters(problem.feature_mask(problem.evidence))
             axes = tuple(bits(relevant))
-        root = root_table(problem, problem.evidence, axes)
-        table = root.table.reshape(len(problem.classes), *root.sizes)
-        return State(self, dict(problem.evidence), axes, table)
+        return State(self, dict(problem.evidence), axes, self._table(problem.evidence, axes))
+
+    def at(self, known: Mapping[str, str]) -> State:
+        """Return the state at any evidence, the problem's own included."""
+        problem, start = self.problem, self._start
+        relevant, _ = self._what_matters(problem.feature_mask(known))
+        axes = tuple(bits(relevant))
+        if start.table is None or not set(axes) <= set(start.axes):
+            return State(self, known, axes, self._table(known, axes))
+        where: list[int | slice] = [slice(None)]
+        gone = []
+        for k in start.axes:
+            name = problem.features[k]
+            if name in known:
+                where.append(problem.states(name).index(known[name]))
+                continue
+            if not relevant >> k & 1:
+                gone.append(sum(isinstance(part, slice) for part in where))
+            where.append(slice(None))
+        return State(self, known, axes, start.table[tuple(where)].sum(axis=tuple(gone)))
+
+    @cached_property
+    def _start(self) -> State:
+        return self.start()
+
+    def _table(self, known: Mapping[str, str], axes: tuple[int, ...]) -> Table | None:
+        try:
+            return root_table(self.problem, known, axes).shaped
+        except TooLargeError:
+            if not self._lazy:
+                raise
+            return None
 
     def _node(self, state: State, chosen: int, visit: Callable[[State], int]) -> Node:
         problem = self.problem
@@ -224,10 +279,18 @@ class Builder:
     def _outcomes(self, state: State, chosen: int) -> Iterator[tuple[float, State]]:
         """Return the joint outcomes of positive probability, and the state after each."""
         problem = self.problem
-        places = [1 + state.axes.index(k) for k in bits(chosen)]
         names = [problem.features[k] for k in bits(chosen)]
         after = problem.feature_mask(state.known) | chosen
         relevant, _ = self._what_matters(after)
+        if state.table is None:
+            joint = state.joint(chosen).sum(axis=0)
+            axes = tuple(bits(relevant))
+            for outcome in np.ndindex(joint.shape):
+                if joint[outcome] > 0:
+                    known = {**state.known, **self._found(names, outcome)}
+                    yield float(joint[outcome]), State(self, known, axes, self._table(known, axes))
+            return
+        places = [1 + state.axes.index(k) for k in bits(chosen)]
         left = tuple(k for k in state.axes if not chosen >> k & 1)
         gone = tuple(1 + i for i, k in enumerate(left) if not relevant >> k & 1)
         axes = tuple(k for k in left if relevant >> k & 1)
@@ -238,47 +301,40 @@ class Builder:
             table = state.table[tuple(where)].sum(axis=gone)
             probability = float(table.sum()) / state.probability
             if probability > 0:
-                found = {
-                    name: problem.states(name)[v] for name, v in zip(names, outcome, strict=True)
-                }
-                yield probability, State(self, {**state.known, **found}, axes, table)
+                known = {**state.known, **self._found(names, outcome)}
+                yield probability, State(self, known, axes, table)
 
-    def key(self, state: State) -> object:
+    def _found(self, names: Sequence[str], outcome: tuple[int, ...]) -> dict[str, str]:
+        return {name: self.problem.states(name)[v] for name, v in zip(names, outcome, strict=True)}
+
+    def key(self, known: Mapping[str, str]) -> object:
         """Return what states that are one have in common."""
         if not self._merge:
-            return tuple(sorted(state.known.items()))
+            return tuple(sorted(known.items()))
         problem, costs = self.problem, self.problem.costs
         assert isinstance(costs, FeatureCosts)
-        relevant, kept = self._what_matters(problem.feature_mask(state.known))
+        relevant, kept = self._what_matters(problem.feature_mask(known))
         names = problem.feature_names(relevant)
-        values = tuple((k, state.known[problem.features[k]]) for k in bits(kept))
+        values = tuple((k, known[problem.features[k]]) for k in bits(kept))
         paid = tuple(
             place
             for place, group in enumerate(costs.groups)
-            if any(f in state.known for f in group.features) and names.intersection(group.features)
+            if any(f in known for f in group.features) and names.intersection(group.features)
         )
         return relevant, values, paid
+
+    def relevant(self, known: Mapping[str, str]) -> int:
+        """Return R, the features that can still matter."""
+        return self._what_matters(self.problem.feature_mask(known))[0]
 
     def _what_matters(self, e: int) -> tuple[int, int]:
         """Return R and K: the features and the evidence that still matter when E is known."""
         if e not in self._matters:
             if self._merge:
-                self._matters[e] = self._graph.what_matters(e, self._conditions)
+                self._matters[e] = self._graph.what_matters(e, conditions_of(self.problem))
             else:
                 self._matters[e] = (self._graph.all & ~e, e)
         return self._matters[e]
-
-    @cached_property
-    def _conditions(self) -> dict[int, int]:
-        """The features in the conditions of each feature's prices."""
-        costs = self.problem.costs
-        assert isinstance(costs, FeatureCosts)
-        found: dict[int, int] = {}
-        for entry in costs.conditional:
-            k = self.problem.features.index(entry.feature)
-            named = self.problem.feature_mask(f for f, _ in entry.when)
-            found[k] = found.get(k, 0) | named
-        return found
 
 
 class Sweep:
@@ -292,6 +348,13 @@ class Sweep:
         self.problem = problem
         self.unit = problem.with_expected(kind, 1.0).misclassification
         self._found: dict[object, tuple[Words, NDArray[np.float64]] | None] = {}
+        self._space: StateSpace | None = None
+
+    def solve(self, problem: Problem) -> Solution:
+        """Return the optimum at one point; the states are found at the first."""
+        if self._space is None or self._space.problem.evidence != problem.evidence:
+            self._space = StateSpace(problem, self.unit)
+        return self._space.solve(problem)
 
     def values(self, state: State) -> tuple[Words, NDArray[np.float64]] | None:
         """Return the sets of a state's lattice and their EVI at unit stakes.
@@ -300,7 +363,7 @@ class Sweep:
         """
         if not state.builder.problem.cost_check.monotone:
             return None
-        key = state.builder.key(state)
+        key = state.builder.key(state.known)
         if key not in self._found:
             problem = state.builder.problem
             known = set(state.known) - set(problem.evidence)

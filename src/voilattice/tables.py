@@ -44,7 +44,14 @@ from voilattice.network import MAX_AXES, Table
 from voilattice.problem import Problem, impossible
 from voilattice.valuation import expected_emc
 
-__all__ = ["Root", "expected_emcs", "expected_emcs_in", "max_table_cells", "root_table"]
+__all__ = [
+    "Root",
+    "expected_emcs",
+    "expected_emcs_in",
+    "max_table_cells",
+    "risk_tables",
+    "root_table",
+]
 
 # While an elimination runs, it holds three tables; while a trie is walked, the first table and one
 # of the same size for each thread.
@@ -74,6 +81,11 @@ class Root:
     table: Table  # flat
     sizes: tuple[int, ...]  # the number of states of each feature
     probability: float  # P(e), on the same scale
+
+    @property
+    def shaped(self) -> Table:
+        """The table with an axis for Y and one for each feature."""
+        return self.table.reshape(-1, *self.sizes)
 
 
 def expected_emcs(
@@ -144,6 +156,36 @@ def expected_emcs_in(
     work = CELLS_PER_SET * len(sets) + len(root.table)
     walk = _walk_compiled if work > COMPILED_FROM_CELLS else _walk_numpy
     return walk(ordered, cost, member[:, order], lambda n: None) / root.probability
+
+
+def risk_tables(
+    root: Root, cost: CostMatrix, member: NDArray[np.bool_], starts: NDArray[np.int64], engine: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return P(s, e) and min_i sum_j c_ij P(y_j, s, e), for every s of every set.
+
+    Parameters
+    ----------
+    member
+        The sets, all different: a row of flags for the root's features.
+    starts
+        Where each set's tables begin; they end where the last one does.
+    """
+    cells = np.ones(len(member), dtype=np.int64)
+    for axis, size in enumerate(root.sizes):
+        cells[member[:, axis]] *= size
+    mass, risk = (np.empty(int((starts + cells).max(initial=0))) for _ in range(2))
+    if engine == "compiled":
+        _walk_compiled(root, cost, member, lambda n: None, (starts, mass, risk))
+        return mass, risk
+
+    def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
+        for k in chosen:
+            here = slice(starts[k], starts[k] + cells[k])
+            mass[here] = table.reshape(len(cost), -1).sum(axis=0)
+            risk[here] = (cost @ table.reshape(len(cost), -1)).min(axis=0)
+
+    _walk_trie(root, len(cost), member, leaf)
+    return mass, risk
 
 
 def max_table_cells() -> int:
@@ -219,6 +261,22 @@ def _walk_numpy(
 ) -> NDArray[np.float64]:
     """Return sum_s P(s, e) EMC(e, s) for each row, walking the trie."""
     result = np.empty(len(member))
+
+    def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
+        result[chosen] = expected_emc(table, cost)
+        report(len(chosen))
+
+    _walk_trie(root, len(cost), member, leaf)
+    return result
+
+
+def _walk_trie(
+    root: Root,
+    n_classes: int,
+    member: NDArray[np.bool_],
+    leaf: Callable[[Table, NDArray[np.intp]], None],
+) -> None:
+    """Call `leaf` with the table of each different row, and the numbers of the rows it is of."""
     order = np.argsort(_keys(member), kind="stable")
 
     def walk(table: Table, chosen: NDArray[np.intp], axis: int) -> None:
@@ -234,24 +292,31 @@ def _walk_numpy(
                     continue
                 walk(dropped, chosen[~keeps], axis + 1)
             table, chosen, axis = kept, chosen[keeps], axis + 1
-        result[chosen] = expected_emc(table, cost)
-        report(len(chosen))
+        leaf(table, chosen)
 
     if len(member):
-        walk(root.table.reshape(len(cost), -1), order, 0)
-    return result
+        walk(root.table.reshape(n_classes, -1), order, 0)
 
 
 def _walk_compiled(
-    root: Root, cost: CostMatrix, member: NDArray[np.bool_], report: _Report
+    root: Root,
+    cost: CostMatrix,
+    member: NDArray[np.bool_],
+    report: _Report,
+    out: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None = None,
 ) -> NDArray[np.float64]:
-    """Do the same with the compiled kernel, the parts of the trie shared among threads."""
+    """Do the same with the compiled kernel, the parts of the trie shared among threads.
+
+    `out`: starts, mass and risk of `risk_tables`, to be written in place of the sums.
+    """
     from voilattice import _kernels
 
     keys = _keys(member)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     found = np.empty(len(keys))
+    starts, mass, risk = (np.empty(0, np.int64), found, found) if out is None else out
+    starts = starts[order] if len(starts) else starts
     sizes = np.array(root.sizes, dtype=np.int64)
     prefix = keys >> np.uint64(len(sizes) - _task_depth(root, member))
     cuts = [0, *(np.flatnonzero(np.diff(prefix)) + 1).tolist(), len(keys)]
@@ -264,7 +329,9 @@ def _walk_compiled(
     def run(task: tuple[int, int]) -> int:
         lo, hi = task
         room = rooms.get()
-        _kernels.walk_trie(root.table, sizes, cost, keys[lo:hi], found[lo:hi], room)
+        _kernels.walk_trie(
+            root.table, sizes, cost, keys[lo:hi], found[lo:hi], starts[lo:hi], mass, risk, room
+        )
         rooms.put(room)
         return hi - lo
 

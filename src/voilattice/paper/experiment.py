@@ -23,7 +23,7 @@ import numpy as np
 from voilattice import __version__
 from voilattice.costs import KINDS, FeatureCosts, Group
 from voilattice.errors import InputError
-from voilattice.policies import POLICIES, build_policy
+from voilattice.policies import POLICIES, policy_cost
 from voilattice.policy_files import fingerprint
 from voilattice.problem import Problem
 from voilattice.problem_files import load_problem
@@ -225,10 +225,7 @@ class _Unit:
                 if os.getpid() != parent and os.getppid() != parent:
                     return  # the run was killed: nobody waits for this
                 priced = priced_problem(problem, seed).with_expected(self.kind, x)
-                total = {
-                    policy: build_policy(priced, policy, sweep=sweep).expected_total_cost
-                    for policy in POLICIES
-                }
+                total = {policy: policy_cost(priced, policy, sweep=sweep) for policy in POLICIES}
                 row = {"costs": costs, "seed": seed, "expected": x, "total_cost": total}
                 file.write(json.dumps(row) + "\n")
                 file.flush()

@@ -1,0 +1,338 @@
+"""Compiled twins of the loops over blocks of states; imported only when the work is large.
+
+`blocks.py` and `optimal.py` say what they compute, and hold the readable versions. Sets of nodes
+and of axes are 64-bit masks here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["expand", "mark", "solve"]
+
+Masks = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+# The place of a lone bit, by multiplication: a de Bruijn sequence of 64 bits.
+_SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
+_PLACES = np.zeros(64, np.int64)
+for _k in range(64):
+    _PLACES[((int(_SEQUENCE) << _k) & (2**64 - 1)) >> 58] = _k
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _place(bit: Any) -> Any:
+    return _PLACES[(bit * _SEQUENCE) >> np.uint64(58)]
+
+
+@njit(cache=True, nogil=True)
+def _flood(sources: Any, blocked: Any, family: Masks, families_of: Masks, ancestors: Masks) -> Any:
+    """Return the nodes that touch the flood from `sources` (`Moral.flood`)."""
+    left = _ZERO
+    nodes = sources | blocked
+    while nodes:
+        bit = nodes & (~nodes + _ONE)
+        nodes ^= bit
+        left |= ancestors[_place(bit)]
+    touched = sources
+    frontier = sources & ~blocked
+    while frontier:
+        bit = frontier & (~frontier + _ONE)
+        frontier ^= bit
+        families = families_of[_place(bit)] & left
+        left ^= families
+        while families:
+            c = families & (~families + _ONE)
+            families ^= c
+            members = family[_place(c)]
+            frontier |= members & ~touched & ~blocked
+            touched |= members
+    return touched
+
+
+@njit(cache=True, nogil=True)
+def _touching(
+    sources: Any, known: Any, needed: Any, family: Masks, families_of: Masks, ancestors: Masks
+) -> Any:
+    """Return what separates the rest of `known` from the sources, `needed` included."""
+    kept = known
+    while True:
+        smaller = needed | (kept & _flood(sources, kept, family, families_of, ancestors))
+        if smaller == kept:
+            return kept
+        kept = smaller
+
+
+@njit(cache=True, nogil=True)
+def _reachable(
+    target: int, blocked: Any, free: Any, children: Masks, parents: Masks, ancestors: Masks
+) -> Any:
+    """Return the nodes that a walk from the target reaches (`Graph.reachable`)."""
+    is_open = _ZERO
+    nodes = blocked | free
+    while nodes:
+        bit = nodes & (~nodes + _ONE)
+        nodes ^= bit
+        is_open |= ancestors[_place(bit)]
+    up = _ONE << np.uint64(target)
+    down = _ZERO
+    new_up, new_down = up, down
+    while new_up | new_down:
+        if new_up:
+            bit = new_up & (~new_up + _ONE)
+            new_up ^= bit
+            climbs = bit & blocked == _ZERO
+        else:
+            bit = new_down & (~new_down + _ONE)
+            new_down ^= bit
+            climbs = bit & is_open != _ZERO
+        node = _place(bit)
+        if bit & blocked == _ZERO:
+            more = children[node] & ~down
+            down |= more
+            new_down |= more
+        if climbs:
+            more = parents[node] & ~up
+            up |= more
+            new_up |= more
+    return up | down
+
+
+@njit(cache=True, nogil=True)
+def expand(
+    relevant: Masks,
+    kept: Masks,
+    paid: Masks,
+    evidence: Any,
+    target: int,
+    graph: tuple[Masks, Masks, Masks, Masks, Masks],
+    conditions: Masks,
+    group_of: Ints,
+    groups: Masks,
+    out: Masks,
+) -> None:
+    """Write, for each block and each feature of its R, the R', K', paid', D and B that follow.
+
+    All are masks of nodes; `out` has a row for each, features ascending.
+    """
+    family, families_of, ancestors, children, parents = graph
+    row = 0
+    for b in range(relevant.shape[0]):
+        todo = relevant[b]
+        while todo:
+            bit = todo & (~todo + _ONE)
+            todo ^= bit
+            known = kept[b] | bit
+            free = relevant[b] ^ bit
+            everything = known | evidence
+            added = _reachable(target, everything, free, children, parents, ancestors) & free
+            r = _ZERO
+            needed = _ZERO
+            while added:
+                r |= added
+                named = _ZERO
+                while added:
+                    x = added & (~added + _ONE)
+                    added ^= x
+                    named |= conditions[_place(x)]
+                needed |= named & known
+                added = named & free & ~r
+            sources = r | _ONE << np.uint64(target)
+            k = _touching(sources, everything, needed, family, families_of, ancestors) & known
+            pays = paid[b]
+            if group_of[_place(bit)] >= 0:
+                pays |= _ONE << np.uint64(group_of[_place(bit)])
+            still = _ZERO
+            for g in range(groups.shape[0]):
+                if groups[g] & r:
+                    still |= pays & (_ONE << np.uint64(g))
+            dropped = known & ~k
+            screen = _ZERO
+            if dropped:
+                screen = k & _touching(dropped, k | evidence, _ZERO, family, families_of, ancestors)
+            out[row, 0] = r
+            out[row, 1] = k
+            out[row, 2] = still
+            out[row, 3] = dropped
+            out[row, 4] = screen
+            row += 1
+
+
+@njit(cache=True, nogil=True)
+def mark(
+    wanted: NDArray[np.uint8],
+    first: Ints,
+    child: Ints,
+    least_price: Floats,
+    gain: Floats,
+    scale: float,
+) -> None:
+    """Mark the blocks that a policy can get to from those marked; children stand behind."""
+    for b in range(wanted.shape[0]):
+        if wanted[b]:
+            for t in range(first[b], first[b + 1]):
+                if least_price[t] < scale * gain[b]:
+                    wanted[child[t]] = 1
+
+
+@njit(cache=True, nogil=True)
+def solve(
+    blocks: Ints,
+    first: Ints,
+    axis: Ints,
+    child: Ints,
+    kept: Masks,
+    start: Ints,
+    cells: Ints,
+    table: Ints,
+    sizes: Ints,
+    risk: Floats,
+    mass: Floats,
+    scale: float,
+    least_price: Floats,
+    gain: Floats,
+    surcharge: Floats,
+    price_of: Ints,
+    price_masks: Masks,
+    price_starts: Ints,
+    prices: Floats,
+    factor_of: Ints,
+    factor_masks: Masks,
+    factor_starts: Ints,
+    factors: Floats,
+    value: Floats,
+) -> None:
+    """Write the optimal cost-to-go of every state of the blocks, whose children are done."""
+    m = sizes.shape[0]
+    length = np.empty(m, np.int64)
+    step_child = np.empty(m, np.int64)
+    step_factor = np.empty(m, np.int64)
+    step_price = np.empty(m, np.int64)
+    count = np.empty(m, np.int64)
+    most = 1
+    for b in blocks:
+        most = max(most, cells[b])
+    total = np.empty(most)
+    for b in blocks:
+        n = cells[b]
+        here = value[start[b] : start[b] + n]
+        p = mass[table[b] : table[b] + n]
+        r = risk[table[b] : table[b] + n]
+        for k in range(n):
+            here[k] = scale * r[k]
+        for t in range(first[b], first[b + 1]):
+            if least_price[t] >= scale * gain[b]:
+                continue
+            i = axis[t]
+            size = sizes[i]
+            c = child[t]
+            below = value[start[c] : start[c] + cells[c]]
+            price_mask = price_masks[price_of[t]]
+            if factor_of[t] < 0 and price_mask == _ZERO:
+                price = prices[price_starts[price_of[t]]] + surcharge[t]
+                inner = 1
+                for a in range(i + 1, m):
+                    if kept[b] >> np.uint64(a) & _ONE:
+                        inner *= sizes[a]
+                _take(here, p, below, price, size, inner)
+                continue
+            factor_mask, factor = _ZERO, factors
+            if factor_of[t] >= 0:
+                factor_mask = factor_masks[factor_of[t]]
+                factor = factors[factor_starts[factor_of[t]] :]
+            price_table = prices[price_starts[price_of[t]] :]
+            involved = factor_mask | price_mask
+            # From the fastest axis on: a run that no factor or price touches, then an odometer.
+            inner, child_step, factor_step, price_step, n_slow = 1, 1, 1, 1, 0
+            x_child, x_factor = 0, 0
+            in_run = True
+            for a in range(m - 1, -1, -1):
+                bit = _ONE << np.uint64(a)
+                if a == i:
+                    in_run = False
+                    if kept[c] & bit:
+                        x_child = child_step
+                    if factor_mask & bit:
+                        x_factor = factor_step
+                elif kept[b] & bit:
+                    if in_run and not involved & bit:
+                        inner *= sizes[a]
+                    else:
+                        in_run = False
+                        length[n_slow] = sizes[a]
+                        step_child[n_slow] = child_step if kept[c] & bit else 0
+                        step_factor[n_slow] = factor_step if factor_mask & bit else 0
+                        step_price[n_slow] = price_step if price_mask & bit else 0
+                        count[n_slow] = 0
+                        n_slow += 1
+                if kept[c] & bit:
+                    child_step *= sizes[a]
+                if factor_mask & bit:
+                    factor_step *= sizes[a]
+                if price_mask & bit:
+                    price_step *= sizes[a]
+            at_child, at_factor, at_price = 0, 0, 0
+            one = factor_mask == _ZERO
+            for o in range(n // inner):
+                price = price_table[at_price] + surcharge[t]
+                base = o * inner
+                if size == 2:
+                    w = 1.0 if one else factor[at_factor]
+                    v = 1.0 if one else factor[at_factor + x_factor]
+                    low = below[at_child : at_child + inner]
+                    high = below[at_child + x_child : at_child + x_child + inner]
+                    for k in range(inner):
+                        q = price * p[base + k] + w * low[k] + v * high[k]
+                        here[base + k] = min(here[base + k], q)
+                else:
+                    for k in range(inner):
+                        total[k] = price * p[base + k]
+                    for x in range(size):
+                        w = 1.0 if one else factor[at_factor + x * x_factor]
+                        more = below[at_child + x * x_child : at_child + x * x_child + inner]
+                        for k in range(inner):
+                            total[k] += w * more[k]
+                    for k in range(inner):
+                        here[base + k] = min(here[base + k], total[k])
+                for s in range(n_slow):
+                    count[s] += 1
+                    at_child += step_child[s]
+                    at_factor += step_factor[s]
+                    at_price += step_price[s]
+                    if count[s] < length[s]:
+                        break
+                    count[s] = 0
+                    at_child -= length[s] * step_child[s]
+                    at_factor -= length[s] * step_factor[s]
+                    at_price -= length[s] * step_price[s]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _take(here: Floats, p: Floats, below: Floats, price: float, size: int, inner: int) -> None:
+    """Lower `here` to what acquiring costs, where nothing is forgotten: sum the new axis out."""
+    n = here.shape[0]
+    if inner == 1 and size == 2:
+        for k in range(n):
+            here[k] = min(here[k], price * p[k] + below[2 * k] + below[2 * k + 1])
+        return
+    for o in range(n // inner):
+        base = o * inner
+        if size == 2:
+            low = below[2 * base : 2 * base + inner]
+            high = below[2 * base + inner : 2 * base + 2 * inner]
+            for k in range(inner):
+                here[base + k] = min(here[base + k], price * p[base + k] + low[k] + high[k])
+        else:
+            for k in range(inner):
+                q = price * p[base + k]
+                for x in range(size):
+                    q += below[(o * size + x) * inner + k]
+                here[base + k] = min(here[base + k], q)

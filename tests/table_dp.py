@@ -1,0 +1,44 @@
+"""The optimal policy by plain dynamic programming over all partial assignments.
+
+One table for each set of known features, nothing merged, every feature tried: the referee of the
+solvers, which share no code with it but the joint distribution.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from voilattice.inference import scaled_joint_table
+
+
+def optimal_cost(problem, *, largest=1):
+    """The least expected total cost of all policies that acquire at most so many at once."""
+    free = [f for f in problem.features if f not in problem.evidence]
+    network = problem.network
+    nodes = [network.index(name) for name in (problem.target, *free)]
+    joint = scaled_joint_table(network, nodes, problem.node_states(problem.evidence)).table
+    joint = joint / joint.sum()
+    costs, states = problem.costs, [problem.states(f) for f in free]
+    n = len(free)
+    value = {}
+    for size in range(n, -1, -1):
+        for known in itertools.combinations(range(n), size):
+            gone = tuple(1 + k for k in range(n) if k not in known)
+            table = joint.sum(axis=gone)
+            mass = table.sum(axis=0)
+            best = np.tensordot(problem.misclassification, table, axes=1).min(axis=0)
+            unknown = [k for k in range(n) if k not in known]
+            for many in range(1, min(largest, len(unknown)) + 1):
+                for chosen in itertools.combinations(unknown, many):
+                    after = tuple(sorted((*known, *chosen)))
+                    future = value[after].sum(axis=tuple(after.index(i) for i in chosen))
+                    names = frozenset(free[i] for i in chosen)
+                    price = np.zeros(mass.shape)
+                    for cell in np.ndindex(mass.shape):
+                        e = {free[k]: states[k][v] for k, v in zip(known, cell, strict=True)}
+                        price[cell] = costs.cost(names, {**problem.evidence, **e})
+                    best = np.minimum(best, price * mass + future)
+            value[known] = best
+    return float(value[()])
