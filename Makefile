@@ -12,9 +12,13 @@ demo: $(RUN)
 	@echo
 	@$(BIN)/voilattice show asia
 	@echo
-	@$(BIN)/voilattice compare asia
+	@$(BIN)/voilattice policy asia --policy optimal --text
 	@echo
-	@$(BIN)/voilattice policy asia --policy greedy-la --text
+	@$(BIN)/voilattice policy heart --policy optimal
+	@echo
+	@$(BIN)/voilattice compare heart
+	@$(BIN)/voilattice compare heart --emc 0:2000:100 --plot heart.svg > /dev/null
+	@echo "What each policy saves on heart, from low to high stakes, is drawn in heart.svg."
 
 test: $(DEV)
 	$(BIN)/pytest -n auto
@@ -28,6 +32,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/lattice.py
 	$(BIN)/python benchmarks/valuation.py
 	$(BIN)/python benchmarks/policies.py
+	$(BIN)/python benchmarks/optimal.py
 
 clean:
 	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -54,12 +54,15 @@ def test_learn_without_costs_says_so(run, tmp_path):
 @pytest.mark.parametrize(
     ("content", "options", "said"),
     [
-        (TABLE, ["--target", "il"], "target: no column 'il' (nearest: 'ill')"),
+        (TABLE, ["--target", "il"], "--target: no column 'il' (nearest: 'ill')"),
         ("", ["--target", "ill"], "the file is empty; a header and rows are wanted"),
         ("a,a\n1,2\n", ["--target", "a"], "column 'a' stands in the header more than once"),
         (TABLE, ["--target", "ill", "--forbid", "age"], "--forbid: must be FROM:TO"),
         (TABLE, ["--target", "ill", "--states", "sex"], "--states: must be COLUMN=a,b,c"),
         (TABLE, ["--target", "ill", "--ignore", "age,sex,dose"], "no column beside the target"),
+        (TABLE, ["--target", "ill", "--max-parents", "0"], "--max-parents: must be at least 1"),
+        (TABLE, ["--target", "ill", "--forbid", "a:b"], "--forbid: no column 'a'"),
+        (TABLE, ["--target", "ill", "--bins", "4"], "--bins: is for --discretization frequency"),
         (TABLE, ["--target", "ill", "--costs", "COSTS"], "COSTS: cannot be read"),
     ],
 )
@@ -87,6 +90,7 @@ def test_learn_overwrites_nothing(run, tmp_path):
     [
         (["--only", "lung"], "--only: must be one of liver, diabetes"),
         (["--jobs", "0"], "--jobs: must be a number of processes"),
+        (["--jobs", "-3"], "--jobs: must be a number of processes"),
     ],
 )
 def test_reproduce_refuses_in_one_line(run, tmp_path, options, said):

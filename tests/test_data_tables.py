@@ -41,6 +41,8 @@ def test_what_is_no_table_is_refused(tmp_path, content, said):
 def test_folders_and_files_that_are_not_there(tmp_path):
     with pytest.raises(VoilatticeError, match="this is a folder"):
         read_table(tmp_path)
+    with pytest.raises(VoilatticeError, match="this is no ordinary file"):
+        read_table("/dev/null")
     with pytest.raises(VoilatticeError, match="there is no such file"):
         read_table(tmp_path / "no.csv")
 
@@ -57,6 +59,10 @@ def test_parquet_is_read_as_csv_is(tmp_path):
         "dose": ("0.5", "1.0", None),
         "sex": ("m", "f", None),
     }
+    twice = pyarrow.Table.from_arrays([pyarrow.array([1]), pyarrow.array([2])], ["a", "a"])
+    parquet.write_table(twice, file)
+    with pytest.raises(VoilatticeError, match="column 'a' stands in the header more than once"):
+        read_table(file)
     file.write_bytes(b"PAR1 garbage")
     with pytest.raises(VoilatticeError, match="not a Parquet file"):
         read_table(file)

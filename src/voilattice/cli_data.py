@@ -8,13 +8,24 @@ from pathlib import Path
 import click
 
 from voilattice import console
+from voilattice.cli_options import check_jobs, json_option
 from voilattice.costs import FeatureCosts
-from voilattice.errors import InputError, within
+from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.learning import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
 
 __all__ = ["learn_command", "reproduce_command"]
 
 _DEFAULTS = Recipe()
+POINTS = "points"  # the folder of what is done
+_OPTIONS = {
+    "forbidden": "--forbid",
+    "required": "--require",
+    "max_parents": "--max-parents",
+    **{
+        name: f"--{name}"
+        for name in ("target", "ignore", "numeric", "categorical", "states", "bins", "smoothing")
+    },
+}
 PLACEHOLDER_STAKES = ("symmetric", 100.0)
 
 
@@ -48,7 +59,9 @@ PLACEHOLDER_STAKES = ("symmetric", 100.0)
     show_default=True,
     help="How numbers are cut into bins.",
 )
-@click.option("--bins", type=int, default=_DEFAULTS.bins, show_default=True, help="For frequency.")
+@click.option(
+    "--bins", type=int, metavar="N", help=f"How many, for frequency (default: {_DEFAULTS.bins})."
+)
 @click.option(
     "--score", type=click.Choice(list(SCORES)), default=_DEFAULTS.score, show_default=True
 )
@@ -65,6 +78,7 @@ PLACEHOLDER_STAKES = ("symmetric", 100.0)
     "--smoothing", type=float, default=_DEFAULTS.smoothing, show_default=True, metavar="N",
     help="What is added to each count.",
 )  # fmt: skip
+@json_option
 def learn_command(
     data: str,
     target: str,
@@ -77,7 +91,7 @@ def learn_command(
     states: Sequence[str],
     missing: Sequence[str],
     discretization: str,
-    bins: int,
+    bins: int | None,
     score: str,
     search: str,
     max_parents: int,
@@ -85,6 +99,7 @@ def learn_command(
     forbid: Sequence[str],
     require: Sequence[str],
     smoothing: float,
+    as_json: bool,
 ) -> None:
     """Learn a network from a table (CSV or Parquet) and write it as a problem folder."""
     from voilattice.data_tables import MISSING, read_table
@@ -93,17 +108,26 @@ def learn_command(
     from voilattice.problem import Misclassification, Problem
     from voilattice.problem_files import read_costs
 
-    recipe = Recipe(
-        discretization, bins, score, search, max_parents, target_first,
-        _arcs("--forbid", forbid), _arcs("--require", require), smoothing,
-    )  # fmt: skip
+    if not output:
+        raise InputError("must name a folder, got ''", "--output")
+    if bins is not None and discretization != "frequency":
+        raise InputError("is for --discretization frequency", "--bins")
+    marks = frozenset(missing)
     wanted = dict(_states(entry) for entry in states)
-    table = read_table(data, missing={*MISSING, *missing})
-    with within(data):
+    table = read_table(data, missing=MISSING | marks)
+    try:
+        recipe = Recipe(
+            discretization, _DEFAULTS.bins if bins is None else bins, score, search, max_parents,
+            target_first, _arcs("--forbid", forbid), _arcs("--require", require), smoothing,
+        )  # fmt: skip
         learned = learn_network(
             table, target, recipe, ignore=_names(ignore), numeric=_names(numeric),
             categorical=_names(categorical), states=wanted,
         )  # fmt: skip
+    except VoilatticeError as error:
+        # Where the place is an option, it is called as the option is.
+        place = _OPTIONS.get(error.place, f"{data}: {error.place}" if error.place else data)
+        raise InputError(error.message, place) from None
     features = [name for name in learned.network.names if name != target]
     prices, given = FeatureCosts(dict.fromkeys(features, 1.0)), None
     if costs is not None:
@@ -113,49 +137,74 @@ def learn_command(
         problem = Problem.create(
             learned.network, target, prices, stakes, title=title or Path(data).stem
         )
+    chosen = (
+        ("Left out", _names(ignore)), ("Cut into bins", _names(numeric)),
+        ("Never cut into bins", _names(categorical)), ("Marks of missing cells, too", missing),
+    )  # fmt: skip
     path = write_learned(
         problem, learned, table, output,
         source=f"Learned by `voilattice learn` from `{Path(data).name}`.",
+        notes=[f"{what}: {', '.join(names)}." for what, names in chosen if names],
         stakes=stakes if isinstance(stakes, tuple) else None,
     )  # fmt: skip
+    if as_json:
+        console.print_json(
+            {
+                "problem": str(path), "rows": learned.n_rows, "left_out": learned.n_left_out,
+                "target": target, "features": features, "arcs": learned.network.n_arcs,
+            }
+        )  # fmt: skip
+        return
     console.print_problem(problem, {})
-    console.print_lines(["", f"Learned from {learned.n_rows:,} rows; written to {path}."])
+    left_out = f" ({learned.n_left_out:,} more have no {target})" if learned.n_left_out else ""
+    lines = ["", f"Learned from {learned.n_rows:,} rows{left_out}; written to {path}."]
     if costs is None:
-        console.print_lines(["Every feature costs 1 until you edit that file, or give --costs."])
+        lines.append("Every feature costs 1 until you edit that file, or give --costs.")
     if given is None:
-        console.print_lines(
-            [f"Stakes of {PLACEHOLDER_STAKES[1]:g} are a placeholder: [misclassification] there."]
+        lines.append(
+            f"Stakes of {PLACEHOLDER_STAKES[1]:g} are a placeholder: [misclassification] there."
         )
+    console.print_lines(lines)
 
 
 @click.command(name="reproduce")
 @click.option(
     "--out", required=True, metavar="FOLDER", help="Where results go; a run goes on from there."
 )
-@click.option("--quick", is_flag=True, help="A coarse sweep: 9 points in place of 41.")
+@click.option("--quick", is_flag=True, help="A coarse sweep: 9 points for each curve.")
 @click.option("--only", multiple=True, metavar="NAME", help="Some of the data sets; repeatable.")
 @click.option("--jobs", type=int, default=-1, metavar="N", help="Processes (default: one a core).")
-def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int) -> None:
+@json_option
+def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_json: bool) -> None:
     """Reproduce the paper's Tables 1 to 3, Figures 1 to 8, and its claims.
 
     It can be stopped at any moment; started again, it goes on where it was.
     """
     from voilattice.paper.experiment import FULL, NAMES, QUICK, run
-    from voilattice.paper.report import REPORT, write_report
+    from voilattice.paper.report import REPORT, check_folder, write_report
 
-    if jobs == 0:
-        raise InputError("must be a number of processes, or -1 for one a core, got 0", "--jobs")
+    check_jobs(jobs)
+    if not out:
+        raise InputError("must name a folder, got ''", "--out")
     for name in only:
         if name not in NAMES:
             raise InputError(f"must be one of {', '.join(NAMES)}, got {name!r}", "--only")
     names = [name for name in NAMES if not only or name in only]
     folder = Path(out)
+    check_folder(folder, POINTS)
     with console.progress_bar("points") as progress:
         points = run(
-            folder / "points", names=names, grid=QUICK if quick else FULL, n_jobs=jobs,
+            folder / POINTS, names=names, grid=QUICK if quick else FULL, n_jobs=jobs,
             progress=progress,
         )  # fmt: skip
     files, claims = write_report(folder, points)
+    if as_json:
+        verdicts = [
+            {"claim": c.text, "verdict": c.verdict, "holds": c.n_holding, "of": len(c.cases)}
+            for c in claims
+        ]
+        console.print_json({"files": [str(file) for file in files], "claims": verdicts})
+        return
     console.print_claims(claims)
     console.print_lines([f"{len(files)} files in {out}; open {folder / REPORT} in a browser."])
 

@@ -18,6 +18,7 @@ from voilattice.problem_files import builtin_problems, load_problem
 from voilattice.valuation import Value
 
 __all__ = [
+    "check_jobs",
     "check_writable",
     "feature_list",
     "features_option",
@@ -77,6 +78,14 @@ features_option = click.option(
     shell_complete=_complete_features,
     help="The set of features: names with commas between; repeatable.",
 )
+
+
+def check_jobs(jobs: int) -> None:
+    """Raise `InputError` unless that is a number of processes."""
+    if jobs < 1 and jobs != -1:
+        raise InputError(
+            f"must be a number of processes, or -1 for one a core, got {jobs}", "--jobs"
+        )
 
 
 def on_problem(command: Callable[..., None]) -> Callable[..., None]:

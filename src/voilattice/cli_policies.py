@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import click
 
 from voilattice import console
-from voilattice.cli_options import check_writable, on_problem, value_document, write
+from voilattice.cli_options import check_jobs, check_writable, on_problem, value_document, write
 from voilattice.errors import InputError, within
 from voilattice.policies import POLICIES, TIME_LIMIT, build_optimal, build_policy, policy_cost
 from voilattice.problem import Problem
@@ -184,8 +184,7 @@ def compare_command(
     from voilattice.evaluation import Comparison, compare
     from voilattice.plotting import plot_savings
 
-    if jobs == 0:
-        raise InputError("must be a number of processes, or -1 for one a core, got 0", "--jobs")
+    check_jobs(jobs)
     for file in filter(None, (csv_file, plot)):
         check_writable(file)
     if emc is None:

@@ -350,7 +350,7 @@ def progress_bar(noun: str) -> Iterator[Callable[[int, int], None]]:
         before = done if before is None else before
         filled = BAR_WIDTH * done // max(total, 1)
         line = f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done:,} of {total:,} {noun}"
-        if done > before:
+        if done - before > total / 20:  # the first points say little about the rest
             left = (time.monotonic() - started) * (total - done) / (done - before)
             line += f", {left / 60:.0f} min left" if left >= 90 else f", {left:.0f} s left"
         return line

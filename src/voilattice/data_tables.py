@@ -60,7 +60,13 @@ def read_table(path: str | Path, *, missing: Collection[str] = MISSING) -> DataT
     with within(str(path)):
         try:
             if not path.is_file():
-                raise InputError("this is a folder" if path.is_dir() else "there is no such file")
+                raise InputError(
+                    "this is a folder"
+                    if path.is_dir()
+                    else "this is no ordinary file"
+                    if path.exists()
+                    else "there is no such file"
+                )
             if path.stat().st_size > MAX_BYTES:
                 raise TooLargeError(
                     f"the file has {path.stat().st_size:,} bytes; at most {MAX_BYTES:,} are read"
@@ -70,10 +76,7 @@ def read_table(path: str | Path, *, missing: Collection[str] = MISSING) -> DataT
             raise InputError(f"cannot be read: {error.strerror or error}") from None
         parquet = path.suffix.lower() in {".parquet", ".pq"}
         header, rows = _parquet(content) if parquet else _csv(content)
-        if repeated := [name for name, n in Counter(header).items() if n > 1]:
-            raise InputError(f"column {shown(repeated[0])} stands in the header more than once")
-        if "" in header:
-            raise InputError(f"column {header.index('') + 1} has no name in the header")
+        _check_header(header)
         if not rows:
             raise InputError("there is a header but no row below it")
         cells = zip(*rows, strict=True)
@@ -105,7 +108,7 @@ def _csv(content: bytes) -> tuple[list[str], list[list[str]]]:
     header: list[str] | None = None
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
+            cells = [_tidy(cell) for cell in row]
             if not cells:
                 continue  # an empty line
             if header is None:
@@ -134,12 +137,27 @@ def _parquet(content: bytes) -> tuple[list[str], list[list[str]]]:
             "reading Parquet needs pyarrow; install voilattice[parquet], or write CSV"
         ) from None
     try:
-        table = parquet.read_table(pyarrow.BufferReader(content))
+        file = parquet.ParquetFile(pyarrow.BufferReader(content))
+        header = [_tidy(name) for name in file.schema_arrow.names]
+        _check_header(header)
+        table = file.read()
     except (pyarrow.ArrowException, OSError) as error:
         raise InputError(f"not a Parquet file: {str(error).splitlines()[0]}") from None
     columns = [[_text(cell) for cell in column.to_pylist()] for column in table.columns]
-    return list(table.column_names), [list(row) for row in zip(*columns, strict=True)]
+    return header, [list(row) for row in zip(*columns, strict=True)]
+
+
+def _check_header(header: list[str]) -> None:
+    if repeated := [name for name, n in Counter(header).items() if n > 1]:
+        raise InputError(f"column {shown(repeated[0])} stands in the header more than once")
+    if "" in header:
+        raise InputError(f"column {header.index('') + 1} has no name in the header")
 
 
 def _text(cell: Any) -> str:
-    return "" if cell is None else str(cell).strip()
+    return "" if cell is None else _tidy(str(cell))
+
+
+def _tidy(cell: str) -> str:
+    """Return a cell without blanks around it; spreadsheets like blanks that do not break."""
+    return cell.replace("\u00a0", " ").strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from voilattice.data_tables import DataTable
@@ -22,6 +23,7 @@ def write_learned(
     folder: str | Path,
     *,
     source: str,
+    notes: Sequence[str] = (),
     stakes: tuple[str, float] | None = None,
 ) -> Path:
     """Write the problem, with a README of the recipe, and return the path of the problem file.
@@ -30,6 +32,8 @@ def write_learned(
     ----------
     source
         What the table is and where it came from, in a sentence.
+    notes
+        What else was decided about the columns, a sentence each.
     stakes
         As in `write_problem`.
     """
@@ -39,13 +43,17 @@ def write_learned(
     path = write_problem(problem, folder, stakes=stakes)
     with within(str(readme)):
         try:
-            readme.write_text(_readme(problem, learned, table, source), encoding="utf-8")
+            readme.write_text(_readme(problem, learned, table, source, notes), encoding="utf-8")
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror or error}") from None
     return path
 
 
-def _readme(problem: Problem, learned: Learned, table: DataTable, source: str) -> str:
+def _readme(
+    problem: Problem, learned: Learned, table: DataTable, source: str, notes: Sequence[str]
+) -> str:
+    import pyagrum
+
     recipe, network = learned.recipe, learned.network
     left_out = f", {learned.n_left_out} more left out for want of a target"
     lines = [
@@ -68,6 +76,8 @@ def _readme(problem: Problem, learned: Learned, table: DataTable, source: str) -
         f"- Parameters: counts, plus {recipe.smoothing:g} in each cell"
         + ("; by expectation maximisation, since cells are missing" if learned.missing else "")
         + f"; rounded to {DECIMALS} decimals.",
+        f"- Learned by pyAgrum {pyagrum.__version__}.",
+        *(f"- {note}" for note in notes),
         *(f"- Arc forbidden: {a} -> {b}." for a, b in recipe.forbidden),
         *(f"- Arc required: {a} -> {b}." for a, b in recipe.required),
         "",

@@ -6,7 +6,7 @@ The steps, each chosen by a `Recipe` and the same for every table:
    (`discretization.py`); any other column keeps its values as states.
 2. The structure is the best that a local search finds for a score of the completed table: a missing
    cell stands at the most frequent state of its column, since structure search takes no gaps. That
-   adds no dependence that the other rows do not show.
+   weakens dependences, unless cells are missing for a reason: then it may show up as one.
 3. The parameters are the counts plus `smoothing` in each cell, normalised. Where cells are missing
    they come from expectation maximisation on the table as it is, which uses every cell there is.
 4. Probabilities are rounded to six decimals: the same file on every machine.
@@ -41,6 +41,7 @@ __all__ = ["DISCRETIZATIONS", "SCORES", "SEARCHES", "Learned", "Recipe", "learn_
 MAX_CATEGORIES = 5
 MAX_STATES = 50
 DECIMALS = 6
+LARGEST_WHOLE = 1e15
 
 DISCRETIZATIONS = ("mdl", "frequency")
 SCORES: dict[str, Callable[[Any], object]] = {
@@ -98,14 +99,23 @@ class Recipe:
                 raise UnknownNameError(
                     f"must be one of {', '.join(allowed)}, got {shown(value)}", name
                 )
-        if self.bins < 2:
-            raise InputError(f"must be at least 2, got {self.bins}", "bins")
+        if not 2 <= self.bins <= MAX_STATES:
+            raise InputError(f"must be 2 to {MAX_STATES}, got {self.bins}", "bins")
         if self.max_parents < 1:
             raise InputError(f"must be at least 1, got {self.max_parents}", "max_parents")
         if not 0 <= self.smoothing < float("inf"):
             raise InputError(f"must be a number >= 0, got {self.smoothing}", "smoothing")
+        for option, arcs in (("forbidden", self.forbidden), ("required", self.required)):
+            for start, end in arcs:
+                if start == end:
+                    raise InputError(f"an arc from {start} to itself", option)
         if both := set(self.forbidden) & set(self.required):
             raise InputError(f"{' -> '.join(min(both))} is forbidden too", "required")
+        for end, n in Counter(end for _, end in self.required).items():
+            if n > self.max_parents:
+                raise InputError(
+                    f"{n} arcs into {end}, but at most {self.max_parents} parents", "required"
+                )
 
     def __str__(self) -> str:
         bins = self.discretization if self.discretization == "mdl" else f"{self.bins} bins"
@@ -185,8 +195,9 @@ def learn_network(
     found_states: dict[str, list[str]] = {}
     cuts: dict[str, tuple[float, ...]] = {}
     codes: dict[str, Codes] = {}
-    classes = _categories(target, columns[target], states.get(target))
-    target_codes = _codes(columns[target], classes, None)
+    with located(target):
+        classes = _classes(columns[target], states.get(target))
+        target_codes = _codes(columns[target], classes, None)
     for name, column in columns.items():
         with located(name):
             if name == target:
@@ -195,7 +206,7 @@ def learn_network(
                 cuts[name] = tuple(_cuts(column, target_codes, recipe))
                 found_states[name] = bin_labels(cuts[name])
             else:
-                found_states[name] = _categories(name, column, states.get(name))
+                found_states[name] = _categories(column, states.get(name), name in named)
             codes[name] = _codes(column, found_states[name], cuts.get(name))
     return Learned(
         _network(found_states, codes, target, recipe),
@@ -235,27 +246,42 @@ def _numbers(column: Column) -> NDArray[np.float64]:
     return values
 
 
-def _categories(name: str, column: Column, wanted: Sequence[str] | None) -> list[str]:
+def _classes(column: Column, wanted: Sequence[str] | None) -> list[str]:
+    """Return the states of the target."""
+    values = {_state(cell) for cell in column if cell is not None}
+    if len(values) < 2:
+        raise InputError(f"one value only, {shown(min(values))}: there is nothing to decide")
+    if len(values) > MAX_STATES:
+        raise InputError(
+            f"{len(values):,} different values; a target of at most {MAX_STATES} classes is wanted"
+        )
+    return _categories(column, wanted, True)
+
+
+def _categories(column: Column, wanted: Sequence[str] | None, is_sure: bool) -> list[str]:
+    """Return the states of a column of names; `is_sure`: it was called one."""
     cells = Counter(_state(cell) for cell in column if cell is not None)
+    if len(cells) < 2:
+        _refuse_constant(column)
     if wanted is not None:
-        if unknown := sorted(set(cells) - set(wanted)):
+        texts = {cell for cell in column if cell is not None}
+        if unknown := sorted(t for t in texts if t not in wanted and _state(t) not in wanted):
             raise UnknownNameError(
-                f"{shown(unknown[0])} is in the column but not among the states given", name
+                f"{shown(unknown[0])} is in the column but not among the states given"
             )
         return list(wanted)
-    if len(cells) < 2:
-        with located(name):
-            _refuse_constant(column)
-    if len(cells) > MAX_STATES:
-        odd = [cell for cell in cells if number(cell) is None]
-        hint = (
-            f"; most are numbers, but {shown(odd[0])} is not: if it marks a missing cell, say so "
-            f"(--missing)"
-            if len(odd) * 2 < len(cells) and odd
-            else "; leave the column out (--ignore)"
-        )
+    odd = [cell for cell in cells if number(cell) is None]
+    n_numbers = len(cells) - len(odd)
+    if not is_sure and odd and n_numbers > max(MAX_CATEGORIES, len(odd)):
+        row = next(row for row, cell in enumerate(column) if cell is not None and cell in odd)
         raise InputError(
-            f"{len(cells):,} different values; at most {MAX_STATES} make states{hint}", name
+            f"most cells are numbers, but {shown(odd[0])} is not (row {row + 1}): if it marks a "
+            f"missing cell, say so (--missing); if these are names, say that (--categorical)"
+        )
+    if len(cells) > MAX_STATES:
+        raise InputError(
+            f"{len(cells):,} different values; at most {MAX_STATES} make states; leave the column "
+            f"out (--ignore)"
         )
     numbers = {cell: number(cell) for cell in cells}
     if None in numbers.values():
@@ -270,9 +296,11 @@ def _refuse_constant(column: Column) -> None:
 
 
 def _state(cell: str) -> str:
-    """Return what a cell is called: whole numbers without a point, so that 1.0 is 1."""
+    """Return what a cell is called: a number in one way, so that 1.0 is 1 and 0.50 is 0.5."""
     value = number(cell)
-    return str(int(value)) if value is not None and value.is_integer() else cell
+    if value is None:
+        return cell
+    return str(int(value)) if value.is_integer() and abs(value) < LARGEST_WHOLE else repr(value)
 
 
 def _codes(column: Column, states: Sequence[str], cuts: Sequence[float] | None) -> Codes:
@@ -335,7 +363,13 @@ def _network(
             # EM climbs the likelihood with the smoothing; near its end the likelihood alone, which
             # pyAgrum watches, may fall by a rounding error, and then it stops and says so.
             warnings.filterwarnings("ignore", "(?s).*likelihood divergence.*", UserWarning)
-            fitted = learner.learnParameters(graph)
+            try:
+                fitted = learner.learnParameters(graph)
+            except pyagrum.GumException:
+                raise InputError(
+                    "with none, some row of a table has no case at all; take more than 0",
+                    "smoothing",
+                ) from None
     return _translated(fitted, names, states)
 
 

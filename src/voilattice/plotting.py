@@ -11,11 +11,12 @@ from voilattice.evaluation import Comparison
 
 __all__ = ["draw_savings", "new_figure", "plot_savings"]
 
-STYLES = {
+STYLES: dict[str, dict[str, Any]] = {
     "markov-blanket": {"color": "#8b97a8", "linestyle": "--"},
     "greedy": {"color": "#4c78a8", "linestyle": "-."},
     "greedy-la": {"color": "#b5510a", "linestyle": "-"},
     "batch": {"color": "#54a24b", "linestyle": ":"},
+    "optimal": {"color": "#1b2430", "linestyle": "-", "linewidth": 1.1},
 }
 
 

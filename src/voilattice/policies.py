@@ -21,11 +21,12 @@ from functools import lru_cache
 
 from voilattice.branch_and_bound import Search
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest
-from voilattice.independence import graph_of
+from voilattice.independence import acquirable_core, graph_of
 from voilattice.optimal import Solution, StateSpace
 from voilattice.policy import Policy
 from voilattice.problem import Problem
 from voilattice.states import MAX_STATES, Builder, State, Sweep
+from voilattice.valuation import value
 
 __all__ = [
     "POLICIES",
@@ -148,7 +149,12 @@ def policy_cost(
     *,
     sweep: Sweep | None = None,
 ) -> float:
-    """Return what the policy of that name costs; an optimum that is solved need not be built."""
+    """Return what the policy of that name costs, without building it where that is not needed."""
+    if name in {"none", "markov-blanket"}:
+        known = problem.known(evidence)
+        at_once = acquirable_core(problem, known) if name == "markov-blanket" else frozenset()
+        found = value(problem, at_once, evidence)
+        return found.cost + found.expected_emc
     if name == "optimal":
         solution = _solved(problem.with_evidence(evidence), sweep)
         if solution is not None:

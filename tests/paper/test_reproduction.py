@@ -8,16 +8,26 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from voilattice import VoilatticeError, load_problem
-from voilattice.paper.claims import Case, Claim, _turns, measured_claims
+from voilattice import FeatureCosts, VoilatticeError, load_problem
+from voilattice.paper.claims import (
+    Case,
+    Claim,
+    _starts,
+    _starts_earlier,
+    _thyroid_never,
+    _thyroid_start,
+    _turns,
+    measured_claims,
+)
 from voilattice.paper.experiment import QUICK, Grid, Point, Scenario, priced_problem, run
 from voilattice.paper.published import INTERVALS, PRIORS, TABLE_1, TABLE_2, TABLE_3
-from voilattice.paper.report import write_report
-from voilattice.paper.summary import curves_of, table_3
+from voilattice.paper.report import check_folder, write_report
+from voilattice.paper.summary import curves_of, regret, table_3
 from voilattice.policies import POLICIES, build_policy
 
 SMALL = Grid((0.0, 400.0), (0.0, 700.0))
@@ -70,15 +80,28 @@ def test_points_are_policies_at_their_costs(tmp_path):
 def test_what_is_there_is_not_computed_again_and_what_is_broken_is(tmp_path):
     first = run(tmp_path, names=["liver"], grid=SMALL, n_jobs=1)
     file = tmp_path / "liver-symmetric.jsonl"
-    lines = file.read_text().splitlines()
+    lines = file.read_bytes().splitlines(keepends=True)
     row = json.loads(lines[1])
     row["total_cost"]["greedy"] = 123.0
-    file.write_text("\n".join([lines[0], json.dumps(row), *lines[2:5], lines[5][:20]]))
-    second = run(tmp_path, names=["liver"], grid=SMALL, n_jobs=1)
-    assert second[0].total_cost["greedy"] == 123.0
-    assert second[1:] == first[1:]
-    file.write_text("\n".join(["{}", *lines[1:], ""]))  # of another version or problem
+    marked = f"{json.dumps(row)}\n".encode()
+    bad = json.dumps({**row, "total_cost": {**row["total_cost"], "batch": float("nan")}}).encode()
+    for damage in (b"", lines[5][:20], b"\0" * 30 + b"\n", b"\xff\n", b"[]\n", b"7\n", bad + b"\n"):
+        file.write_bytes(b"".join([lines[0], marked, *lines[2:5], damage]))
+        second = run(tmp_path, names=["liver"], grid=SMALL, n_jobs=1)
+        assert second[0].total_cost["greedy"] == 123.0
+        assert second[1:] == first[1:]
+        assert file.read_bytes() == b"".join([lines[0], marked, *lines[2:]])
+    file.write_bytes(b"".join([b"{}\n", *lines[1:]]))  # of other code, or another problem
     assert run(tmp_path, names=["liver"], grid=SMALL, n_jobs=1) == first
+
+
+def test_two_runs_at_once_end_with_the_same_points(tmp_path):
+    options = ("--only", "liver")
+    runs = [subprocess.Popen(command(tmp_path, *options), stdout=subprocess.DEVNULL) for _ in "ab"]
+    assert [process.wait() for process in runs] == [0, 0]
+    for file in tmp_path.glob("points/*.jsonl"):
+        lines = file.read_bytes().splitlines()
+        assert len(lines) == len(set(lines)) == 1 + 4 * len(QUICK.real)
 
 
 def test_a_finer_grid_keeps_the_points_of_a_coarser_one(tmp_path):
@@ -107,22 +130,21 @@ def test_synthetic_costs_are_in_their_ranges_and_differ_by_seed():
     assert priced_problem(heart, None) is heart
 
 
-def made_points(name="liver", costs="real", seeds=(None,), **curves):
-    """Points of made-up costs, both kinds the same."""
-    grid = QUICK.points(costs)
+def made_points(curves, name="liver", costs="real", seeds=(None,), grid=QUICK):
+    """Points of made-up costs: a function of the EMC and the kind for each policy."""
     return [
         Point(
             Scenario(name, costs, seed, kind), x, {p: float(c(x, kind)) for p, c in curves.items()}
         )
         for kind in ("symmetric", "asymmetric")
         for seed in seeds
-        for x in grid
-    ]  # fmt: skip
+        for x in grid.points(costs)
+    ]
 
 
 def test_table_3_is_the_mean_over_intervals_the_last_one_closed():
     points = made_points(
-        **{"none": lambda x, _: x, "markov-blanket": lambda x, _: 100, "greedy": lambda x, _: x}
+        {"none": lambda x, _: x, "markov-blanket": lambda x, _: 100, "greedy": lambda x, _: x}
     )
     (panel, _) = curves_of(points)
     # points at 0, 250, ..., 2000; savings over the blanket are 100 - x
@@ -130,10 +152,18 @@ def test_table_3_is_the_mean_over_intervals_the_last_one_closed():
     assert table_3(panel, "greedy") == pytest.approx(expected)
 
 
+def test_regret_is_a_share_of_the_optimum():
+    points = made_points({"optimal": lambda x, _: x / 2, "greedy": lambda x, _: x * (x > 250) / 2})
+    panel = curves_of(points)[0]
+    # At 250 greedy has nothing, at the other 7 points it has the optimum's cost, at 0 nothing.
+    mean, largest = regret(panel, "greedy")
+    assert (mean, largest) == (pytest.approx(-1 / 8), pytest.approx(0))
+
+
 def test_synthetic_seeds_are_averaged_or_kept_apart():
-    points = made_points(costs="synthetic", seeds=(0, 1), none=lambda x, _: x)
     points = [
-        Point(p.scenario, p.expected, {"none": p.expected + (p.scenario.seed or 0)}) for p in points
+        Point(p.scenario, p.expected, {"none": p.expected + p.scenario.seed})
+        for p in made_points({"none": lambda x, _: x}, costs="synthetic", seeds=(0, 1))
     ]
     averaged, each = curves_of(points), curves_of(points, average=False)
     assert (len(averaged), len(each)) == (2, 4)
@@ -141,24 +171,130 @@ def test_synthetic_seeds_are_averaged_or_kept_apart():
     assert each[1].scenario == "synthetic (seed 1)"
 
 
-def test_verdicts_follow_the_numbers():
-    good = {
-        "none": lambda x, _: x, "markov-blanket": lambda x, _: 50 + x / 2,
-        "greedy": lambda x, _: min(x, 20 + 0.6 * x), "greedy-la": lambda x, _: min(x, 10 + x / 2),
-    }  # fmt: skip
-    problems = {"liver": load_problem("liver")}
-    verdicts = {c.text: c for c in measured_claims(problems, made_points(**good))}
-    never = next(c for text, c in verdicts.items() if text.startswith("Greedy-LA never performs"))
-    early = next(c for text, c in verdicts.items() if text.startswith("Greedy often stops"))
-    assert never.verdict == "holds"
-    assert early.verdict == "holds"
-    bad = {**good, "greedy-la": lambda x, kind: x + (kind == "symmetric")}
-    verdicts = {c.text: c for c in measured_claims(problems, made_points(**bad))}
-    never = next(c for text, c in verdicts.items() if text.startswith("Greedy-LA never performs"))
-    assert never.verdict == "does not hold"
-    assert "worse at 9 of 9 points" in never.cases[0].found
-    blanket = next(c for text, c in verdicts.items() if text.startswith("Greedy-LA never loses"))
-    assert blanket.verdict == "does not hold"
+GOOD = {
+    "none": lambda x, _: x,
+    "markov-blanket": lambda x, _: 50 + x / 2,
+    "greedy": lambda x, _: min(x, 20 + 0.6 * x),
+    "greedy-la": lambda x, _: min(x, 10 + x / 2),
+}
+
+
+def verdict(begin, points, problems=None):
+    """The claim that begins so, measured."""
+    names = {point.scenario.name for point in points}
+    problems = problems or {name: load_problem(name) for name in names}
+    (found,) = [c for c in measured_claims(problems, points) if c.text.startswith(begin)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("begin", "good", "bad"),
+    [
+        ("Greedy often", GOOD, {**GOOD, "greedy": lambda x, _: min(x, 10 + x / 2)}),
+        ("Greedy-LA never performs", GOOD, {**GOOD, "greedy-la": lambda x, _: x + 1}),
+        ("Greedy-LA never loses", GOOD, {**GOOD, "greedy-la": lambda x, _: 51 + x / 2}),
+        ("Greedy-LA wins", GOOD, {**GOOD, "greedy": GOOD["greedy-la"]}),
+        ("... and it never", GOOD, {**GOOD, "greedy": lambda x, _: GOOD["greedy-la"](x, _) - 1}),
+    ],
+)
+def test_verdicts_on_policies_follow_the_numbers(begin, good, bad):
+    assert verdict(begin, made_points(good)).verdict == "holds"
+    assert verdict(begin, made_points(bad)).verdict == "does not hold"
+
+
+def by_kind(symmetric, asymmetric):
+    return lambda x, kind: symmetric(x) if kind == "symmetric" else asymmetric(x)
+
+
+def losing(symmetric, asymmetric):
+    """Greedy loses that share of the EMC to greedy-la."""
+    return {
+        **GOOD,
+        "greedy-la": lambda x, _: x / 2,
+        "greedy": by_kind(lambda x: x / 2 + symmetric * x, lambda x: x / 2 + asymmetric * x),
+    }
+
+
+def test_verdicts_on_kinds_of_costs_follow_the_numbers():
+    more_symmetric, more_asymmetric = losing(0.2, 0.1), losing(0.1, 0.2)
+    for name, good, bad in (
+        ("diabetes", more_symmetric, more_asymmetric),
+        ("hepatitis", more_asymmetric, more_symmetric),
+    ):
+        begin = f"For {name.capitalize()}, Greedy performs worse"
+        assert verdict(begin, made_points(good, name)).verdict == "holds"
+        assert verdict(begin, made_points(bad, name)).verdict == "does not hold"
+
+
+@pytest.mark.parametrize(("ratio", "holds"), [(1.3, "holds"), (1.2, "does not hold")])
+def test_a_slope_is_much_higher_from_a_quarter_on(ratio, holds):
+    saved = by_kind(lambda x: 0.7 * x, lambda x: x - 0.3 * ratio * x)
+    points = made_points({**GOOD, "greedy": saved, "greedy-la": saved}, "diabetes")
+    assert verdict("The slope", points).verdict == holds
+
+
+@pytest.mark.parametrize(("share", "holds"), [(0.5, "holds"), (0.1, "does not hold")])
+def test_differences_on_imbalanced_classes_are_compared_with_the_others(share, holds):
+    def points(name, difference):
+        saved = by_kind(lambda x: 0.5 * x, lambda x: x - 0.5 * x / (1 - difference))
+        return made_points({**GOOD, "greedy-la": saved}, name)
+
+    every = points("liver", 0.2) + points("diabetes", share)
+    assert verdict("Differences", every).verdict == holds
+
+
+@pytest.mark.parametrize(
+    ("loss", "holds"), [([0, 90, 10, 90], "holds"), ([0, 90, 90, 10], "does not hold")]
+)
+def test_erratic_curves_rise_fall_and_rise(loss, holds):
+    steps = {x: loss[k * 4 // 9] for k, x in enumerate(QUICK.real)}
+    curves = {**GOOD, "greedy-la": lambda x, _: 0, "greedy": lambda x, _: steps[x]}
+    assert verdict("Greedy is sometimes", made_points(curves, "heart")).verdict == holds
+
+
+def test_verdicts_on_the_problems_follow_the_problems():
+    points = made_points(GOOD)
+    liver, figure3 = load_problem("liver"), load_problem("figure3")
+    assert verdict("The lattice leaves out", points, {"liver": liver}).verdict == "holds"
+    # The four features of figure3: 9 of 16 sets, 44 % left out; Table 1 has 88 % for heart.
+    assert verdict("The lattice", points, {"heart": figure3}).verdict == "does not hold"
+    assert verdict("Most features", points, {"liver": liver}).verdict == "holds"
+    other = replace(liver, costs=FeatureCosts(dict.fromkeys(liver.features, 1.0)))
+    assert verdict("Most features", points, {"liver": other}).verdict == "does not hold"
+    assert verdict("The irreducible", points, {"thyroid": figure3}).verdict == "holds"
+    assert verdict("A perfect", points, {"liver": liver}).verdict == "not measured"
+    five = dict.fromkeys(TABLE_1, figure3)  # which has one
+    assert verdict("A perfect", points, five).verdict == "does not hold"
+    waiting = load_problem("thyroid")
+    assert verdict("A perfect", points, {**five, "thyroid": waiting}).verdict == "holds"
+
+
+def test_starts_are_where_a_set_begins_to_pay():
+    diabetes = load_problem("diabetes")
+    starts = _starts(diabetes, "symmetric")
+    for policy in ("greedy", "greedy-la"):
+        (start,) = starts["real", policy]
+        assert build_policy(diabetes.with_expected("symmetric", 0.999 * start), policy).depth == 0
+        assert build_policy(diabetes.with_expected("symmetric", 1.001 * start), policy).depth > 0
+    for seed, start in enumerate(starts["synthetic", "greedy"]):
+        priced = priced_problem(diabetes, seed)
+        assert build_policy(priced.with_expected("symmetric", 0.999 * start), "greedy").depth == 0
+        assert build_policy(priced.with_expected("symmetric", 1.001 * start), "greedy").depth > 0
+
+
+def test_verdicts_on_starts():
+    real, synthetic = ("real", "greedy"), ("synthetic", "greedy")
+    both = {synthetic: [5000.0, 6000.0], ("synthetic", "greedy-la"): [4500.0, 7000.0]}
+    starts = {("thyroid", "symmetric"): {real: [500.0], **both}}
+    assert [c.holds for c in _thyroid_never(starts)] == [True, True]
+    starts["thyroid", "symmetric"][synthetic] = [100.0, 20000.0]  # one seed does start
+    assert [c.holds for c in _thyroid_never(starts)] == [False, True]
+    for printed, holds in ((600, True), (2000, False), (200, False)):
+        (case,) = _thyroid_start(starts, "real", "symmetric", "greedy", printed)
+        assert case.holds is holds
+    starts["thyroid", "asymmetric"] = {real: [499.0], synthetic: [99999.0], **{
+        ("synthetic", "greedy-la"): [1.0]}}  # fmt: skip
+    assert [c.holds for c in _starts_earlier(starts)] == [True, False, True]
 
 
 def test_a_verdict_is_a_count():
@@ -191,7 +327,9 @@ def test_printed_tables_are_whole():
 
 def test_the_report_names_every_table_and_figure(tmp_path):
     points = run(tmp_path / "points", names=["liver", "diabetes"], grid=QUICK, n_jobs=1)
+    (tmp_path / "figure-8.svg").write_text("of an earlier run")
     files, claims = write_report(tmp_path, points)
+    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {f.name for f in files}
     page = (tmp_path / "report.html").read_text()
     for heading in (*(f"Table {k}" for k in (1, 2, 3)), *(f"Figure {k}" for k in range(1, 6))):
         assert f"<h2>{heading}:" in page
@@ -199,8 +337,51 @@ def test_the_report_names_every_table_and_figure(tmp_path):
     assert not re.search(r'(?:src|href)="(?!#)', page.replace('xlink:href="#', ""))
     assert "@import" not in page
     assert "url(http" not in page
-    with (tmp_path / "points.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = table(tmp_path / "points.csv")
     assert len(rows) == 2 * 8 * 9 * len(POLICIES)
-    assert len(files) == 8
-    assert len(claims) == 14
+    assert len(claims) == 19
+    assert "6.77" in page  # Table 3's first number, for greedy on liver
+    printed = {
+        (r["data_set"], r["policy"], r["from"]): r["savings_paper"]
+        for r in table(tmp_path / "table-3.csv")
+        if (r["costs"], r["kind"]) == ("real", "symmetric")
+    }
+    assert printed["liver", "greedy", "0.0"] == "6.77"
+    assert printed["liver", "greedy-la", "1500.0"] == "2.85"
+    assert printed["diabetes", "greedy", "500.0"] == "-18.28"
+    assert printed["diabetes", "batch", "500.0"] == ""
+
+
+def table(file):
+    with file.open() as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_a_figure_has_a_line_for_each_policy_where_its_savings_are():
+    from voilattice.paper.figures import savings_svg
+
+    points = [
+        point
+        for costs in ("real", "synthetic")
+        for point in made_points(GOOD, costs=costs, seeds=(None,) if costs == "real" else (0,))
+    ]
+    first = savings_svg(curves_of(points))
+    changed = {**GOOD, "greedy": lambda x, _: x / 3}
+    points = [
+        point
+        for costs in ("real", "synthetic")
+        for point in made_points(changed, costs=costs, seeds=(None,) if costs == "real" else (0,))
+    ]
+    second = savings_svg(curves_of(points))
+    assert first.count("<svg") == 1
+    assert first != second
+    lines = re.findall(r'<path d="([^"]*)" clip-path[^>]*style="fill: none', first)
+    assert len(set(lines)) >= 2 * 3  # three policies differ, in two widths of axes at least
+
+
+def test_results_of_someone_else_are_not_overwritten(tmp_path):
+    (tmp_path / "report.html").write_text("mine")
+    with pytest.raises(VoilatticeError, match="report.html is there already"):
+        check_folder(tmp_path, "points")
+    (tmp_path / "points").mkdir()
+    check_folder(tmp_path, "points")

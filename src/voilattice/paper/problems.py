@@ -48,10 +48,10 @@ def write_problems(folder: Path) -> Iterator[Path]:
     """Write the five problems, a folder each, and return the paths of their problem files."""
     for name, data in DATASETS.items():
         problem, learned, table = learned_problem(name)
+        file, address, _ = data.files[0]
         source = (
-            f"Learned from `{data.files[0][1].rsplit('/', 1)[-1]}` of the UCI Machine Learning "
-            f"Repository, with the test costs of Turney (1995), JAIR 2, Appendix A, by "
-            f"`python -m voilattice.paper.problems FOLDER`."
+            f"Learned from `{address}` (`{file}`), with the test costs of Turney (1995), JAIR 2, "
+            f"Appendix A, by `python -m voilattice.paper.problems FOLDER`."
         )
         yield write_learned(problem, learned, table, folder / name, source=source, stakes=STAKES)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -21,14 +22,15 @@ from voilattice.paper.claims import Claim, measured_claims
 from voilattice.paper.experiment import Point
 from voilattice.paper.figures import PANELS, savings_svg
 from voilattice.paper.published import INTERVALS, PRIORS, TABLE_1, TABLE_2, TABLE_3
-from voilattice.paper.summary import Curves, curves_of, table_3
+from voilattice.paper.summary import Curves, curves_of, regret, table_3
 from voilattice.policies import policy_from_rule
+from voilattice.policy import Policy
 from voilattice.policy_drawing import policy_svg
 from voilattice.problem import Problem
 from voilattice.problem_files import load_problem
 from voilattice.valuation import value
 
-__all__ = ["REPORT", "write_report"]
+__all__ = ["REPORT", "check_folder", "write_report"]
 
 REPORT = "report.html"
 FIGURES = {"liver": 4, "diabetes": 5, "heart": 6, "hepatitis": 7, "thyroid": 8}
@@ -44,7 +46,7 @@ table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabula
 th, td { padding: .25rem .6rem; border-bottom: 1px solid #dfe4ea; text-align: right;
          vertical-align: top; }
 th { font-weight: 600; } th[scope=row], td.text, th.text { text-align: left; }
-th[colspan] { text-align: center; }
+th[colspan] { text-align: center; } th.text[colspan] { text-align: left; padding-top: .8rem; }
 small { display: block; color: #5b6675; } .worse { color: #a8260b; }
 .verdict { font-weight: 600; white-space: nowrap; }
 figure { margin: .6rem 0; } figure svg { max-width: 100%; height: auto; }
@@ -53,7 +55,10 @@ details { max-width: 70ch; } summary { cursor: pointer; }
 
 
 def write_report(folder: Path, points: Sequence[Point]) -> tuple[list[Path], list[Claim]]:
-    """Write the page, the figures and the CSV files; return their paths, and the claims."""
+    """Write the page, the figures and the CSV files; return their paths, and the claims.
+
+    A file is put in place when it is whole, and figures of an earlier run are taken away.
+    """
     curves = curves_of(points)
     names = list(dict.fromkeys(panel.name for panel in curves))
     problems = {name: load_problem(name) for name in names}
@@ -65,19 +70,41 @@ def write_report(folder: Path, points: Sequence[Point]) -> tuple[list[Path], lis
         "table-1.csv": _csv(_table_1_rows(problems)),
         "table-2.csv": _csv(_table_2_rows()),
         "table-3.csv": _csv(_table_3_rows(curves)),
+        "regret.csv": _csv(_regret_rows(curves)),
         "points.csv": _csv(_point_rows(points)),
         "claims.csv": _csv(_claim_rows(claims)),
+        "figure-1.csv": _csv(_figure_1_rows()),
+        "figure-2.svg": policy_svg(_figure_2()),
+        "figure-3.svg": lattice_svg(Lattice(load_problem("figure3"))),
         **{f"figure-{FIGURES[name]}.svg": svg + "\n" for name, svg in figures.items()},
         REPORT: _page(problems, curves, claims, figures),
     }
     for name, text in files.items():
+        draft = folder / f".{name}.{os.getpid()}"  # another run may be at it too
         try:
-            (folder / name).write_text(text, encoding="utf-8")
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(folder / name)
         except OSError as error:
+            draft.unlink(missing_ok=True)
             raise InputError(
                 f"cannot be written: {error.strerror or error}", str(folder / name)
             ) from None
+    for name, number in FIGURES.items():
+        if name not in names:
+            (folder / f"figure-{number}.svg").unlink(missing_ok=True)
     return [folder / name for name in files], claims
+
+
+def check_folder(folder: Path, points: str) -> None:
+    """Raise `InputError` where results would overwrite files that are not of an earlier run."""
+    if not (folder / points).is_dir():
+        for name in (REPORT, "points.csv", "claims.csv", "regret.csv"):
+            if (folder / name).exists():
+                raise InputError(
+                    f"{name} is there already, and not from a run that could go on; choose another "
+                    f"folder",
+                    str(folder),
+                )
 
 
 def _csv(rows: Iterable[Sequence[object]]) -> str:
@@ -126,6 +153,15 @@ def _table_3_rows(curves: Sequence[Curves]) -> Iterator[Sequence[object]]:
                     panel.name, panel.costs, panel.kind, bounds[k], bounds[k + 1], policy,
                     round(found, 6), printed,
                 )  # fmt: skip
+
+
+def _regret_rows(curves: Sequence[Curves]) -> Iterator[Sequence[object]]:
+    yield "data_set", "costs", "kind", "policy", "mean_regret", "largest_regret"
+    for panel in curves:
+        for policy in panel.total_cost:
+            if policy != "optimal":
+                mean, largest = regret(panel, policy)
+                yield panel.name, panel.costs, panel.kind, policy, round(mean, 6), round(largest, 6)
 
 
 def _point_rows(points: Sequence[Point]) -> Iterator[Sequence[object]]:
@@ -178,6 +214,11 @@ def _page(
         "<p>Means over intervals of the a-priori EMC, the paper's below. Red: worse than the "
         "Markov blanket policy.</p>",
         *(_table_3(curves, costs, kind) for costs, kind in PANELS),
+        "<h2>Regret: what the optimum would save</h2>",
+        "<p>How much dearer each policy is than the optimal one, proved at every point: the mean "
+        "share along the sweep, and the largest below. The paper has no such table: it calls the "
+        "optimum intractable.</p>",
+        _regret_table(curves),
         *_worked_examples(),
     ]
     for name, svg in figures.items():
@@ -258,32 +299,67 @@ def _table_3(curves: Sequence[Curves], costs: str, kind: str) -> str:
     )
 
 
-def _worked_examples() -> Iterator[str]:
-    """Return Figures 1 to 3: the paper's small examples, with their values."""
-    small, drawn = load_problem("figure1"), load_problem("figure3")
-    rows: list[Sequence[object]] = [("set", "EMC after", "EVI", "cost", "benefit")]
+def _figure_1_rows() -> Iterator[Sequence[object]]:
+    problem = load_problem("figure1")
+    yield "set", "EMC_after", "EVI", "cost", "benefit"
     for features in ({"X1"}, {"X2"}, {"X1", "X2"}):
-        v = value(small, features)
+        v = value(problem, features)
         amounts = (v.expected_emc, v.evi, v.cost, v.benefit)
-        rows.append((", ".join(sorted(features)), *(f"{amount:.2f}" for amount in amounts)))
-    yield "<h2>Figure 1: two features that are worth more together</h2>"
-    yield _plain_table(rows)
-    policy = policy_from_rule(
-        small,
+        yield " ".join(sorted(features)), *(f"{amount:.2f}" for amount in amounts)
+
+
+def _figure_2() -> Policy:
+    return policy_from_rule(
+        load_problem("figure1"),
         lambda e: {"X1"} if not e else {"X2"} if e == {"X1": "T"} else set(),
         name="Figure 2",
     )
+
+
+def _worked_examples() -> Iterator[str]:
+    """Return Figures 1 to 3: the paper's small examples, with their values."""
+    yield "<h2>Figure 1: two features that are worth more together</h2>"
+    yield (
+        "<p>The paper prints the joint distribution and the costs (they are the built-in problem "
+        "figure1); these are the values that follow. Together the features are worth more than the "
+        "sum of both, and neither pays.</p>"
+    )
+    yield _plain_table(_figure_1_rows())
+    policy = _figure_2()
     yield "<h2>Figure 2: a conditional policy</h2>"
     yield (
-        f"<p>Its expected total cost is {policy.expected_total_cost:.1f}: "
-        f"{policy.expected_feature_cost:.1f} for features, "
+        f"<p>X1 first, then X2 only if X1 is T, as drawn in the paper. Its expected total cost is "
+        f"{policy.expected_total_cost:.1f}: {policy.expected_feature_cost:.1f} for features, "
         f"{policy.expected_misclassification_cost:.1f} for wrong decisions.</p>"
     )
-    yield f"<figure>{_inline(policy_svg(policy))}</figure>"
-    lattice = Lattice(drawn)
+    yield f'<figure role="img" aria-label="The policy">{_inline(policy_svg(policy))}</figure>'
+    lattice = Lattice(load_problem("figure3"))
     yield "<h2>Figure 3: a network of four features and its lattice</h2>"
-    yield f"<p>{len(lattice)} of {lattice.n_subsets} sets are irreducible.</p>"
-    yield f"<figure>{_inline(lattice_svg(lattice))}</figure>"
+    yield (
+        f"<p>{len(lattice)} of {lattice.n_subsets} sets are irreducible, the {len(lattice)} of the "
+        f"paper's Figure 3(b).</p>"
+    )
+    yield f'<figure role="img" aria-label="The lattice">{_inline(lattice_svg(lattice))}</figure>'
+
+
+def _regret_table(curves: Sequence[Curves]) -> str:
+    names = list(dict.fromkeys(panel.name for panel in curves))
+    policies = [policy for policy in curves[0].total_cost if policy != "optimal"]
+    lines = []
+    for costs, kind in PANELS:
+        lines.append(
+            f'<tr><th scope="row" colspan="{len(names) + 1}" class="text">{costs} feature costs, '
+            f"{kind} misclassification costs</th></tr>"
+        )
+        found = {p.name: p for p in curves if (p.costs, p.kind) == (costs, kind)}
+        for policy in policies:
+            cells = ""
+            for name in names:
+                mean, largest = regret(found[name], policy)
+                cells += f"<td>{mean:.1%}<small>{largest:.1%}</small></td>"
+            lines.append(f'<tr><th scope="row">{policy}</th>{cells}</tr>')
+    heads = "".join(f"<th>{name}</th>" for name in names)
+    return f'<div class="wide"><table><tr><th></th>{heads}</tr>{"".join(lines)}</table></div>'
 
 
 def _inline(svg: str) -> str:

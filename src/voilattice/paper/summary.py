@@ -4,6 +4,8 @@ Synthetic feature costs are averaged over their seeds, point by point. Savings a
 
     over no acquisition   ETC(none) - ETC(policy)             (the figures)
     over Markov blanket   ETC(markov-blanket) - ETC(policy)   (Table 3, averaged over an interval)
+
+and the regret of a policy is what it costs more than the optimum, ETC(policy) - ETC(optimal).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from voilattice.paper.experiment import Point
 from voilattice.paper.published import INTERVALS
 from voilattice.ties import tolerance
 
-__all__ = ["Curves", "curves_of", "table_3"]
+__all__ = ["Curves", "curves_of", "regret", "table_3"]
 
 Amounts = NDArray[np.float64]
 
@@ -86,3 +88,14 @@ def curves_of(points: Sequence[Point], *, average: bool = True) -> list[Curves]:
 def table_3(curves: Curves, policy: str) -> list[float]:
     """Return a policy's column of Table 3: its mean savings over the Markov blanket policy."""
     return curves.interval_means(curves.savings(policy, "markov-blanket"))
+
+
+def regret(curves: Curves, policy: str) -> tuple[float, float]:
+    """Return what a policy costs more than the optimum: the mean share, and the largest.
+
+    Shares are of the optimum's cost; where that is 0, nothing is at stake.
+    """
+    best = curves.total_cost["optimal"]
+    at_stake = best > 0
+    share = curves.savings("optimal", policy)[at_stake] / best[at_stake]
+    return float(share.mean()), float(share.max())

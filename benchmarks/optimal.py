@@ -1,0 +1,228 @@
+"""What the optimal policy costs to find.
+
+    make bench
+
+Everything is measured side by side in this run; the ratios are what counts, not the seconds.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from random_problems import random_problem
+from timing import best_of
+
+from voilattice import FeatureCosts, Lattice, Network, Problem, load_problem
+from voilattice import optimal as solver
+from voilattice.blocks import cells_of
+from voilattice.costs import Group
+from voilattice.evaluation import _drawn
+from voilattice.lattice_values import value_lattice
+from voilattice.optimal import StateSpace
+from voilattice.policies import build_optimal
+from voilattice.tables import expected_emcs
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from influence_diagrams import optimal_cost
+
+FIVE = ("liver", "diabetes", "heart", "hepatitis", "thyroid")
+STREED_SECONDS = 60
+
+
+def main() -> None:
+    """Measure everything."""
+    build_optimal(load_problem("heart"))  # load the compiled engine
+    spaces = states()
+    against_the_lattice(spaces)
+    against_numpy(spaces["hepatitis"])
+    del spaces
+    against_influence_diagrams()
+    growth()
+    against_pystreed()
+
+
+def states() -> dict[str, StateSpace]:
+    """Count merged states beside all partial assignments of what can matter."""
+    print(
+        "states                     all assignments      merged   ratio  blocks  irreducible sets"
+    )
+    spaces = {}
+    for name in FIVE:
+        problem = load_problem(name)
+        spaces[name] = space = StateSpace(problem, engine="compiled")
+        every = math.prod(int(size) + 1 for size in space.blocks.sizes)
+        merged = space.blocks.n_states
+        print(
+            f"  {name:10} {every:29,} {merged:11,} {every / merged:7.1f} "
+            f"{len(space.blocks):7,} {len(Lattice(problem)):17,}"
+        )
+    blocks, tables = spaces["hepatitis"].blocks, spaces["hepatitis"].tables
+    forgets = np.flatnonzero(blocks.dropped)
+    joint = np.unique(
+        blocks.kept[blocks.parent[forgets]] | np.uint64(1) << blocks.axis[forgets].astype(np.uint64)
+    )
+    print(
+        f"  hepatitis forgets through {len(tables.factor_masks):,} screens with "
+        f"{len(tables.factors) - 1:,} cells; the joint tables of these steps would have "
+        f"{int(cells_of(joint, blocks.sizes).sum()):,}"
+    )
+    return spaces
+
+
+def against_the_lattice(spaces: dict[str, StateSpace]) -> None:
+    """Set the optimum beside one valuation of the whole lattice, both compiled."""
+    print("\ntime of the optimum / time of one valuation of the lattice")
+    print("                 solving     with growing the lattice and finding the states")
+    for name, space in spaces.items():
+        problem = space.problem
+        lattice = Lattice(problem, engine="compiled")
+        rows = lattice.rows
+        value = best_of(lambda p=problem, r=rows: expected_emcs(p, {}, r, engine="compiled"), 3)
+        solve = best_of(space.solve, 3)
+        both = best_of(
+            lambda p=problem: value_lattice(
+                p, lattice=Lattice(p, engine="compiled"), engine="compiled"
+            ),
+            1,
+        )
+        whole = best_of(lambda p=problem: StateSpace(p, engine="compiled").solve(), 1)
+        print(
+            f"  {name:10} {solve / value:10.2f}   {whole / both:10.2f}"
+            f"      ({1e3 * solve:.1f} ms / {1e3 * value:.1f} ms)"
+        )
+
+
+def against_numpy(space: StateSpace) -> None:
+    """Compare state-actions a second with numpy's add, in one thread."""
+    blocks = space.blocks
+    n = int((space.cells[blocks.parent] * blocks.sizes[blocks.axis]).sum())
+    threads, solver.MAX_THREADS = solver.MAX_THREADS, 1
+    solve = best_of(space.solve, 5)
+    solver.MAX_THREADS = threads
+    first, second, out = (np.ones(blocks.n_states) for _ in range(3))
+    repeats = n / blocks.n_states
+    add = best_of(lambda: np.add(first, second, out=out), 7) * repeats
+    print(
+        f"\nhepatitis: {n:,} state-actions; {n / solve / 1e9:.2f} G/s, numpy.add over as many cells "
+        f"{n / add / 1e9:.2f} G/s, ratio {add / solve:.2f}"
+    )
+
+
+def against_influence_diagrams() -> None:
+    """Set the optimum of four tests beside pyAgrum's influence diagram of it."""
+    rng = np.random.default_rng(0)
+    names = ["Y", *(f"X{k}" for k in range(4))]
+    print("\npyAgrum's influence diagram / our optimum, four tests")
+    for n_states in (2, 3):
+        tables = {"Y": rng.dirichlet([2, 2])} | {
+            name: rng.dirichlet(np.full(n_states, 0.6), 2) for name in names[1:]
+        }
+        states = {name: [str(k) for k in range(2 if name == "Y" else n_states)] for name in names}
+        network = Network.from_tables(states, {name: ["Y"] for name in names[1:]}, tables)
+        problem = Problem.create(
+            network, "Y", {name: 1.0 + k for k, name in enumerate(names[1:])}, ("symmetric", 50.0)
+        )
+        start = time.perf_counter()
+        theirs = optimal_cost(problem)
+        diagram = time.perf_counter() - start
+        space = StateSpace(problem, engine="compiled")
+        whole = best_of(lambda p=problem: StateSpace(p, engine="compiled").solve(), 20)
+        solve = best_of(space.solve, 20)
+        ours = space.solve().expected_total_cost
+        print(
+            f"  {n_states} values each: {diagram / whole:,.0f} from nothing, {diagram / solve:,.0f} "
+            f"solving ({diagram:.2f} s; {1e3 * whole:.2f} ms; {1e6 * solve:.0f} µs); "
+            f"costs differ by {abs(ours - theirs):.1e}"
+        )
+
+
+def growth() -> None:
+    """Show how the work grows with the number of features, on sparse random networks."""
+    print("\nfeatures   irreducible sets   states         ns a state-action")
+    for n in (8, 10, 12, 14, 16, 18, 20):
+        problem = random_problem(n, 3, 0.12, max_states=2)
+        space = StateSpace(problem, engine="compiled")
+        blocks = space.blocks
+        steps = int((space.cells[blocks.parent] * blocks.sizes[blocks.axis]).sum())
+        solve = best_of(space.solve, 3)
+        print(
+            f"  {n:6} {len(Lattice(problem)):18,} {blocks.n_states:10,} "
+            f"{1e9 * solve / max(steps, 1):20.2f}"
+        )
+
+
+def against_pystreed() -> None:
+    """Set the optimum beside pystreed's trees, on cases drawn from heart as the joint."""
+    from pystreed import CostSpecifier, FeatureCostSpecifier, STreeDCostSensitiveClassifier
+
+    heart = load_problem("heart")
+    cases = _drawn(heart.network, 300, np.random.default_rng(0))
+    m = len(heart.features)
+    x = np.stack([(cases[f] != heart.states(f)[0]).astype(int) for f in heart.features], axis=1)
+    y = (cases["class"] != heart.classes[0]).astype(int)
+    costs = heart.costs
+    assert isinstance(costs, FeatureCosts)
+    group = {f: g for g in costs.groups for f in g.features}
+    stakes = np.array([[0.0, 600.0], [600.0, 0.0]])
+    specifier = CostSpecifier(
+        stakes.T.tolist(),
+        [
+            FeatureCostSpecifier(
+                costs.prices[f] + (group[f].overhead if f in group else 0.0),
+                costs.prices[f], group[f].name if f in group else f"own{k}", k, k,
+            )
+            for k, f in enumerate(heart.features)
+        ],
+    )  # fmt: skip
+    joint = np.zeros((2,) * (m + 1))
+    for row, label in zip(x, y, strict=True):
+        joint[(*row, label)] += 1 / len(y)
+    names = [*heart.features, "class"]
+    problem = Problem.create(
+        Network.from_joint(names, {n: ["0", "1"] for n in names}, joint.reshape(-1).tolist()),
+        "class",
+        FeatureCosts(dict(costs.prices), tuple(Group(g.name, g.overhead, g.features)
+                                               for g in costs.groups)),
+        stakes,
+    )  # fmt: skip
+    start = time.perf_counter()
+    ours = StateSpace(problem, engine="compiled").solve().expected_total_cost
+    mine = time.perf_counter() - start
+    print(f"\npystreed on heart, 300 cases, features made binary; ours, of any depth: {ours:.4f}")
+    for depth in (3, 4, 5, 6):
+        model = STreeDCostSensitiveClassifier(
+            max_depth=depth, max_num_nodes=2**depth - 1, time_limit=STREED_SECONDS
+        )
+        start = time.perf_counter()
+        model.fit(x, y, specifier)
+        theirs = time.perf_counter() - start
+        cost = _tree_cost(model.get_tree(), x, y, heart, costs, group, stakes)
+        print(
+            f"  depth {depth}: {theirs / mine:8.2f} times our time "
+            f"({theirs:.2f} s / {mine:.2f} s), cost {cost:.4f}"
+        )
+        if theirs > STREED_SECONDS / 2:
+            break
+
+
+def _tree_cost(tree, x, y, heart, costs, group, stakes):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for row, label in zip(x, y, strict=True):
+        node, paid = tree, set()
+        while not node.is_leaf_node():
+            f = heart.features[node.feature]
+            total += costs.prices[f]
+            if f in group and group[f].name not in paid:
+                total += group[f].overhead
+                paid.add(group[f].name)
+            node = node.right_child if row[node.feature] else node.left_child
+        total += stakes[int(node.label), label]
+    return total / len(y)
+
+
+if __name__ == "__main__":
+    main()
