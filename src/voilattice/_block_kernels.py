@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["expand", "mark", "solve"]
+__all__ = ["expand", "gains", "mark", "solve"]
 
 Masks = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -181,6 +181,20 @@ def mark(
             for t in range(first[b], first[b + 1]):
                 if least_price[t] < scale * gain[b]:
                     wanted[child[t]] = 1
+
+
+@njit(cache=True, nogil=True)
+def gains(
+    start: Ints, cells: Ints, table: Ints, risk: Floats, mass: Floats, free: Floats, out: Floats
+) -> None:
+    """Write the most that free information takes off the risk, in any state of each block."""
+    for b in range(start.shape[0]):
+        most = 0.0
+        for k in range(cells[b]):
+            p = mass[table[b] + k]
+            if p > 0.0:
+                most = max(most, (risk[table[b] + k] - free[start[b] + k]) / p)
+        out[b] = most
 
 
 @njit(cache=True, nogil=True)

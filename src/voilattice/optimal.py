@@ -54,7 +54,15 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.blocks import Ints, Masks, bundles_of, cells_of, conditions_of, find_blocks
+from voilattice.blocks import (
+    Ints,
+    Masks,
+    bundles_of,
+    cells_of,
+    conditions_of,
+    find_blocks,
+    unique_rows,
+)
 from voilattice.costs import CostMatrix, FeatureCosts
 from voilattice.errors import InputError, TooLargeError
 from voilattice.growth import check_engine
@@ -112,13 +120,11 @@ class StateSpace:
         blocks, sizes = self.blocks, self.blocks.sizes
         root = root_table(self.problem, self.problem.evidence, blocks.features)
         forgets = np.flatnonzero(blocks.dropped)
-        pairs, factor = np.unique(
-            np.stack([blocks.dropped[forgets], blocks.screen[forgets]], axis=1),
-            axis=0,
-            return_inverse=True,
+        pairs, factor = unique_rows(
+            np.stack([blocks.dropped[forgets], blocks.screen[forgets]], axis=1)
         )
         factor_of = np.full(len(blocks.axis), -1)
-        factor_of[forgets] = factor.reshape(-1)
+        factor_of[forgets] = factor
         joint = pairs[:, 0] | pairs[:, 1]
         every, place = np.unique(np.concatenate([sets, joint]), return_inverse=True)
         cells = cells_of(every, sizes)
@@ -157,9 +163,8 @@ class StateSpace:
         if not len(blocks.axis):
             return np.empty(0, np.int64), []
         known = masks[blocks.axis] & blocks.kept[blocks.parent]
-        pairs = np.stack([blocks.axis.astype(np.uint64), known], axis=1)
-        sets, of = np.unique(pairs, axis=0, return_inverse=True)
-        return of.reshape(-1), [(int(a), int(mask)) for a, mask in sets]
+        sets, of = unique_rows(np.stack([blocks.axis.astype(np.uint64), known], axis=1))
+        return of, [(int(a), int(mask)) for a, mask in sets]
 
     def _gains(self) -> Floats:
         """Return the most that free information can take off the risk, at unit stakes."""
@@ -175,6 +180,14 @@ class StateSpace:
         value = self.values
         self.run(np.flatnonzero(wanted), free, np.zeros(len(blocks)), 1.0, value)
         gain = np.zeros(len(blocks))
+        if self.engine == "compiled":
+            from voilattice import _block_kernels
+
+            tables = self.tables
+            _block_kernels.gains(
+                self.start, self.cells, tables.table, tables.risk, tables.mass, value, gain
+            )
+            return gain
         for b in range(len(blocks)):
             mass, risk = self.tables.at(b, self.cells)
             there = mass > 0
