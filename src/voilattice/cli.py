@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
@@ -22,10 +21,16 @@ from voilattice.cli_options import (
     features_option,
     json_option,
     on_problem,
-    value_document,
     write,
 )
-from voilattice.costs import FeatureCosts
+from voilattice.documents import (
+    best_document,
+    explanation_document,
+    lattice_document,
+    problem_document,
+    problem_entry,
+    value_document,
+)
 from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.explanations import explain
 from voilattice.growth import MAX_NODES
@@ -33,12 +38,10 @@ from voilattice.lattice import Lattice
 from voilattice.lattice_values import value_lattice
 from voilattice.problem import Problem
 from voilattice.problem_files import builtin_problems, load_problem
-from voilattice.valuation import Value, emc, value
+from voilattice.valuation import Value, value
 
 __all__ = ["main"]
 
-# `sets` is left out of the JSON of a lattice with more nodes.
-MAX_SETS_IN_JSON = 200_000
 MAX_LINE = 1000
 TOP_SETS = 10
 TIME_LIMIT = 30.0
@@ -100,17 +103,7 @@ def problems(as_json: bool) -> None:
     """List the built-in problems."""
     loaded = {name: load_problem(name) for name in builtin_problems()}
     if as_json:
-        console.print_json(
-            [
-                {
-                    "name": name,
-                    "title": problem.title,
-                    "target": problem.target,
-                    "features": sorted(problem.features),
-                }
-                for name, problem in loaded.items()
-            ]
-        )
+        console.print_json([problem_entry(name, problem) for name, problem in loaded.items()])
         return
     table = console.table("problem", "target", ">features", "title")
     for name, problem in loaded.items():
@@ -125,34 +118,7 @@ def show(problem: Problem, given: Mapping[str, str], as_json: bool) -> None:
     if not as_json:
         console.print_problem(problem, given)
         return
-    document: dict[str, Any] = {
-        "title": problem.title,
-        "target": problem.target,
-        "classes": list(problem.classes),
-        "prior": dict(zip(problem.classes, problem.prior.tolist(), strict=True)),
-        "features": sorted(problem.features),
-        "states": {name: list(problem.states(name)) for name in problem.features},
-        "hidden": sorted(problem.hidden),
-        "misclassification": {
-            predicted: dict(zip(problem.classes, row, strict=True))
-            for predicted, row in zip(
-                problem.classes, problem.misclassification.tolist(), strict=True
-            )
-        },
-        "evidence": problem.known(given),
-        "emc": emc(problem, given),
-    }
-    if isinstance(problem.costs, FeatureCosts):
-        document["costs"] = dict(problem.costs.prices)
-        document["groups"] = [
-            {"name": g.name, "overhead": g.overhead, "features": sorted(g.features)}
-            for g in problem.costs.groups
-        ]
-        document["conditional_costs"] = [
-            {"feature": c.feature, "when": dict(c.when), "cost": c.cost}
-            for c in problem.costs.conditional
-        ]
-    console.print_json(document)
+    console.print_json(problem_document(problem, given))
 
 
 @cli.command(name="value")
@@ -167,9 +133,7 @@ def value_command(
     if not as_json:
         console.print_value(result)
         return
-    console.print_json(
-        value_document(result) | {"emc": result.emc, "expected_emc": result.expected_emc}
-    )
+    console.print_json(value_document(result))
 
 
 @cli.command(name="lattice")
@@ -237,20 +201,9 @@ def lattice_command(
     if not as_json:
         console.print_lattice(lattice, lattice.n_edges, top)
         return
-    document: dict[str, Any] = {"nodes": len(lattice), "subsets": lattice.n_subsets}
-    if len(lattice) <= MAX_SETS_IN_JSON:
-        document["sets"] = [sorted(s) for s in lattice]
-    document |= {
-        "edges": lattice.n_edges,
-        "roots": [sorted(s) for s in lattice.roots],
-        "largest": len(lattice.level_sizes) - 1,
-        "markov_blanket": sorted(lattice.markov_blanket),
-        "levels": list(lattice.level_sizes),
-    }
+    document = lattice_document(lattice, top if values else None)
     if max_size is not None:
         document["max_size"] = max_size
-    if values:
-        document["values"] = [value_document(entry) for entry in top]
     console.print_json(document)
 
 
@@ -277,19 +230,7 @@ def best(problem: Problem, given: Mapping[str, str], as_json: bool, time_limit: 
     if not as_json:
         console.print_best(found)
         return
-    console.print_json(
-        {
-            "features": sorted(found.features),
-            "evi": found.evi,
-            "cost": found.cost,
-            "benefit": found.benefit,
-            "optimal": found.optimal,
-            "bound": found.bound,
-            "evaluated": found.n_evaluated,
-            "sets": found.n_sets,
-            "short_of": found.short_of,
-        }
-    )
+    console.print_json(best_document(found))
 
 
 @cli.command(name="explain")
@@ -305,23 +246,7 @@ def explain_command(
     if not as_json:
         console.print_explanation(explanation)
         return
-    console.print_json(
-        {
-            "features": sorted(explanation.features),
-            "irreducible": explanation.irreducible,
-            "core": sorted(explanation.core),
-            "members": [
-                {
-                    "feature": member.feature,
-                    "depends": member.depends,
-                    "constraint": None if member.constraint is None else str(member.constraint),
-                    "reason": explanation.reason(member),
-                }
-                for member in explanation.members
-            ],
-            "completions": [sorted(added) for added in explanation.completions],
-        }
-    )
+    console.print_json(explanation_document(explanation))
 
 
 @cli.command()

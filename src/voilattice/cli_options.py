@@ -15,7 +15,6 @@ from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.inference import MEMORY_BYTES, memory_limit
 from voilattice.problem import Problem
 from voilattice.problem_files import builtin_problems, load_problem
-from voilattice.valuation import Value
 
 __all__ = [
     "check_jobs",
@@ -24,7 +23,6 @@ __all__ = [
     "features_option",
     "json_option",
     "on_problem",
-    "value_document",
     "write",
 ]
 
@@ -183,16 +181,6 @@ def feature_list(problem: Problem, items: Iterable[str]) -> list[str]:
         for name in ([item] if item in problem.features else item.split(","))
         if item
     ]
-
-
-def value_document(result: Value) -> dict[str, Any]:
-    """Return what a set is worth, as the keys of the JSON."""
-    return {
-        "features": sorted(result.features),
-        "evi": result.evi,
-        "cost": result.cost,
-        "benefit": result.benefit,
-    }
 
 
 def check_writable(path: str) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import click
 
 from voilattice import console
-from voilattice.cli_options import check_jobs, check_writable, on_problem, value_document, write
+from voilattice.cli_options import check_jobs, check_writable, on_problem, write
+from voilattice.documents import advice_document, comparison_document, policy_document
 from voilattice.errors import InputError, within
 from voilattice.policies import POLICIES, TIME_LIMIT, build_optimal, build_policy, policy_cost
 from voilattice.problem import Problem
@@ -47,21 +48,7 @@ def advise_command(
     if not as_json:
         console.print_advice(advice)
         return
-    ahead = advice.target_set
-    console.print_json(
-        {
-            "action": advice.action,
-            "features": sorted(advice.features),
-            "target_set": None if ahead is None else sorted(ahead),
-            "decision": advice.decision,
-            "posterior": advice.posterior,
-            "emc": advice.emc,
-            "spent": advice.spent,
-            "benefit": advice.benefit,
-            "candidates": [value_document(candidate) for candidate in advice.candidates],
-            "reasons": list(advice.reasons),
-        }
-    )
+    console.print_json(advice_document(advice))
 
 
 @click.command(name="policy")
@@ -132,26 +119,7 @@ def policy_command(
         if text:
             console.print_lines(policy_text(policy))
         return
-    console.print_json(
-        {
-            "policy": name,
-            "expected_total_cost": policy.expected_total_cost,
-            "expected_feature_cost": policy.expected_feature_cost,
-            "expected_misclassification_cost": policy.expected_misclassification_cost,
-            "expected_features": policy.expected_features,
-            "nodes": policy.n_acquisitions,
-            "paths": policy.n_paths,
-            "depth": policy.depth,
-            "states": len(policy.nodes),
-            "no_acquisition_cost": now,
-            "savings": now - policy.expected_total_cost,
-            **(
-                {"lower_bound": optimum.lower_bound, "exact": optimum.exact}
-                if optimum is not None
-                else {}
-            ),
-        }
-    )
+    console.print_json(policy_document(policy, now, optimum))
 
 
 def _search_progress(n_states: int, interval: tuple[float, float]) -> str:
@@ -217,18 +185,7 @@ def compare_command(
     if not as_json:
         console.print_comparison(rows)
         return
-    console.print_json(
-        [
-            {
-                "kind": r.kind,
-                "expected": r.expected,
-                "policy": r.policy,
-                "expected_total_cost": r.expected_total_cost,
-                "savings": r.savings,
-            }
-            for r in rows
-        ]
-    )
+    console.print_json(comparison_document(rows))
 
 
 def _points(sweep: str) -> list[float]:

@@ -1,0 +1,198 @@
+"""Results as JSON documents: what people script against.
+
+The command line prints them and the server answers with them, so their keys are defined here, once.
+Features inside a set are sorted by name; floats are not rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from voilattice.advice import Advice
+from voilattice.best import Best
+from voilattice.costs import FeatureCosts
+from voilattice.evaluation import Comparison
+from voilattice.explanations import Explanation
+from voilattice.lattice import Lattice
+from voilattice.policies import Optimum
+from voilattice.policy import Policy
+from voilattice.problem import Problem
+from voilattice.valuation import Value, emc
+
+__all__ = [
+    "advice_document",
+    "best_document",
+    "comparison_document",
+    "explanation_document",
+    "lattice_document",
+    "policy_document",
+    "problem_document",
+    "problem_entry",
+    "set_document",
+    "value_document",
+]
+
+Document = dict[str, Any]
+
+# `sets` is left out of the document of a lattice with more nodes.
+MAX_SETS = 200_000
+
+
+def problem_entry(name: str, problem: Problem) -> Document:
+    """Return a problem as an entry of a list."""
+    return {
+        "name": name,
+        "title": problem.title,
+        "target": problem.target,
+        "features": sorted(problem.features),
+    }
+
+
+def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
+    """Return all that a problem holds but its network."""
+    document: Document = {
+        "title": problem.title,
+        "target": problem.target,
+        "classes": list(problem.classes),
+        "prior": dict(zip(problem.classes, problem.prior.tolist(), strict=True)),
+        "features": sorted(problem.features),
+        "states": {name: list(problem.states(name)) for name in problem.features},
+        "hidden": sorted(problem.hidden),
+        "misclassification": {
+            predicted: dict(zip(problem.classes, row, strict=True))
+            for predicted, row in zip(
+                problem.classes, problem.misclassification.tolist(), strict=True
+            )
+        },
+        "evidence": problem.known(given),
+        "emc": emc(problem, given),
+    }
+    if isinstance(problem.costs, FeatureCosts):
+        document["costs"] = dict(problem.costs.prices)
+        document["groups"] = [
+            {"name": g.name, "overhead": g.overhead, "features": sorted(g.features)}
+            for g in problem.costs.groups
+        ]
+        document["conditional_costs"] = [
+            {"feature": c.feature, "when": dict(c.when), "cost": c.cost}
+            for c in problem.costs.conditional
+        ]
+    return document
+
+
+def set_document(result: Value) -> Document:
+    """Return what a set is worth, among others."""
+    return {
+        "features": sorted(result.features),
+        "evi": result.evi,
+        "cost": result.cost,
+        "benefit": result.benefit,
+    }
+
+
+def value_document(result: Value) -> Document:
+    """Return what a set is worth, with the EMC before and after."""
+    return set_document(result) | {"emc": result.emc, "expected_emc": result.expected_emc}
+
+
+def lattice_document(lattice: Lattice, top: Sequence[Value] | None = None) -> Document:
+    """Return a lattice, and the sets of highest benefit where they were asked for."""
+    document: Document = {"nodes": len(lattice), "subsets": lattice.n_subsets}
+    if len(lattice) <= MAX_SETS:
+        document["sets"] = [sorted(s) for s in lattice]
+    document |= {
+        "edges": lattice.n_edges,
+        "roots": [sorted(s) for s in lattice.roots],
+        "largest": len(lattice.level_sizes) - 1,
+        "markov_blanket": sorted(lattice.markov_blanket),
+        "levels": list(lattice.level_sizes),
+    }
+    if top is not None:
+        document["values"] = [set_document(entry) for entry in top]
+    return document
+
+
+def best_document(found: Best) -> Document:
+    """Return the set of highest benefit."""
+    return {
+        "features": sorted(found.features),
+        "evi": found.evi,
+        "cost": found.cost,
+        "benefit": found.benefit,
+        "optimal": found.optimal,
+        "bound": found.bound,
+        "evaluated": found.n_evaluated,
+        "sets": found.n_sets,
+        "short_of": found.short_of,
+    }
+
+
+def explanation_document(explanation: Explanation) -> Document:
+    """Return why a set is, or is not, in the lattice."""
+    return {
+        "features": sorted(explanation.features),
+        "irreducible": explanation.irreducible,
+        "core": sorted(explanation.core),
+        "members": [
+            {
+                "feature": member.feature,
+                "depends": member.depends,
+                "constraint": None if member.constraint is None else str(member.constraint),
+                "reason": explanation.reason(member),
+            }
+            for member in explanation.members
+        ],
+        "completions": [sorted(added) for added in explanation.completions],
+    }
+
+
+def advice_document(advice: Advice) -> Document:
+    """Return what to do now."""
+    ahead = advice.target_set
+    return {
+        "action": advice.action,
+        "features": sorted(advice.features),
+        "target_set": None if ahead is None else sorted(ahead),
+        "decision": advice.decision,
+        "posterior": advice.posterior,
+        "emc": advice.emc,
+        "spent": advice.spent,
+        "benefit": advice.benefit,
+        "candidates": [set_document(candidate) for candidate in advice.candidates],
+        "reasons": list(advice.reasons),
+    }
+
+
+def policy_document(policy: Policy, now: float, optimum: Optimum | None = None) -> Document:
+    """Return what a policy costs, beside deciding now, and the certificate of an optimum."""
+    document: Document = {
+        "policy": policy.name,
+        "expected_total_cost": policy.expected_total_cost,
+        "expected_feature_cost": policy.expected_feature_cost,
+        "expected_misclassification_cost": policy.expected_misclassification_cost,
+        "expected_features": policy.expected_features,
+        "nodes": policy.n_acquisitions,
+        "paths": policy.n_paths,
+        "depth": policy.depth,
+        "states": len(policy.nodes),
+        "no_acquisition_cost": now,
+        "savings": now - policy.expected_total_cost,
+    }
+    if optimum is not None:
+        document |= {"lower_bound": optimum.lower_bound, "exact": optimum.exact}
+    return document
+
+
+def comparison_document(rows: Sequence[Comparison]) -> list[Document]:
+    """Return what policies cost, point by point."""
+    return [
+        {
+            "kind": row.kind,
+            "expected": row.expected,
+            "policy": row.policy,
+            "expected_total_cost": row.expected_total_cost,
+            "savings": row.savings,
+        }
+        for row in rows
+    ]
