@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUN := .venv/.run
 DEV := .venv/.dev
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test browser lint bench clean
 
 demo: $(RUN)
 	@$(BIN)/voilattice value figure1 --features X1,X2
@@ -20,8 +20,18 @@ demo: $(RUN)
 	@$(BIN)/voilattice compare heart --emc 0:2000:100 --plot heart.svg > /dev/null
 	@echo "What each policy saves on heart, from low to high stakes, is drawn in heart.svg."
 
-test: $(DEV)
+test: $(DEV) browser
 	$(BIN)/pytest -n auto
+
+# The page is tested in a real browser: Debian's, installed where it is missing and allowed to be.
+browser:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null \
+	  || command -v google-chrome > /dev/null \
+	  || { echo "installing chromium (apt)" >&2; \
+	       $$([ "$$(id -u)" = 0 ] || echo sudo -n) sh -c 'apt-get -qq update && \
+	         DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium' \
+	         > /dev/null; } \
+	  || echo "no chromium, and no right to install it: the tests of the page need it" >&2
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import click
 from click.shell_completion import get_completion_class
 
-from voilattice import __version__, cli_data, cli_policies, console
+from voilattice import __version__, cli_data, cli_policies, cli_serve, console
 from voilattice.best import best_set
 from voilattice.cli_options import (
     check_writable,
@@ -269,3 +269,4 @@ cli.add_command(cli_data.reproduce_command)
 cli.add_command(cli_policies.advise_command)
 cli.add_command(cli_policies.compare_command)
 cli.add_command(cli_policies.policy_command)
+cli.add_command(cli_serve.serve_command)

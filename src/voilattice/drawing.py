@@ -9,12 +9,13 @@ summed up by a bar for each level.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from voilattice.errors import rough
 from voilattice.lattice import Lattice
+from voilattice.lattice_values import LatticeValues
 
 __all__ = ["MAX_DRAWN", "lattice_graphml", "lattice_html", "lattice_svg", "page"]
 
@@ -41,6 +42,9 @@ STYLE = """
 .voilattice .box { fill: #fff; stroke: #5b6675; }
 .voilattice .root .box { stroke: #1f3a5f; stroke-width: 2; }
 .voilattice .core .box { fill: #ffe3b3; }
+.voilattice .way .box { stroke: #2e7d4f; stroke-width: 2; }
+.voilattice .best .box { fill: #cfeedb; stroke-width: 3; }
+.voilattice .edge.way { stroke: #2e7d4f; stroke-width: 2.4; opacity: .9; }
 .voilattice .label { fill: #1b2430; text-anchor: middle; }
 .voilattice .bar { fill: #4c78a8; }
 .voilattice .all { fill: #dde4ee; }
@@ -58,9 +62,12 @@ class _Box:
     width: float
 
 
-def lattice_svg(lattice: Lattice) -> str:
-    """Return the lattice as an SVG picture."""
-    drawn = _summary(lattice) if len(lattice) > MAX_DRAWN else _diagram(lattice)
+def lattice_svg(lattice: Lattice, values: LatticeValues | None = None) -> str:
+    """Return the lattice as an SVG picture.
+
+    With `values`, a set says what it is worth, and the best set and a way to it are marked.
+    """
+    drawn = _summary(lattice) if len(lattice) > MAX_DRAWN else _diagram(lattice, values)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}\n'
 
 
@@ -74,7 +81,7 @@ def lattice_html(lattice: Lattice) -> str:
         else "with nothing known yet"
     )
     core = ", ".join(sorted(lattice.markov_blanket)) or "∅"
-    drawn = _summary(lattice) if n > MAX_DRAWN else _diagram(lattice)
+    drawn = _summary(lattice) if n > MAX_DRAWN else _diagram(lattice, None)
     hint = (
         "Too many sets to draw one by one: a bar for each number of features, dark the "
         "irreducible sets, light all of them."
@@ -138,7 +145,7 @@ def _counted(lattice: Lattice) -> str:
     return f"{_limited(lattice)} among {lattice.n_subsets:,} ({fewer:.3g} % fewer)"
 
 
-def _diagram(lattice: Lattice) -> str:
+def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
     below: dict[frozenset[str], list[frozenset[str]]] = {s: [] for s in lattice}
     for larger, smaller in lattice.edges():
         below[larger].append(smaller)
@@ -164,20 +171,26 @@ def _diagram(lattice: Lattice) -> str:
             y += BOX_HEIGHT + ROW_GAP
         y += BAND_GAP - ROW_GAP
     number = {s: k for k, s in enumerate(boxes)}
+    worth = _worth(lattice, values)
+    way = _way_to_the_best(worth, below)
     for larger, subsets in below.items():
         a = boxes[larger]
         for smaller in subsets:
             b = boxes[smaller]
+            marked = " way" if larger in way and smaller in way else ""
             shapes.append(
-                f'<line class="edge" data-from="{number[larger]}" data-to="{number[smaller]}" '
+                f'<line class="edge{marked}" data-from="{number[larger]}" '
+                f'data-to="{number[smaller]}" '
                 f'x1="{a.x:.1f}" y1="{a.y + BOX_HEIGHT:g}" x2="{b.x:.1f}" y2="{b.y:g}"/>'
             )
     roots, core = set(lattice.roots), lattice.markov_blanket
     for s, box in boxes.items():
         kinds = ["node", *(["root"] if s in roots else []), *(["core"] if s == core else [])]
+        kinds += ["way"] if s in way else []
+        kinds += ["best"] if way and s == way[0] else []
         shapes.append(
             f'<g class="{" ".join(kinds)}" data-node="{number[s]}" tabindex="0">'
-            f"<title>{escape(_name(s))}</title>"
+            f"<title>{escape(_name(s) + worth.get(s, ('', 0.0))[0])}</title>"
             f'<rect class="box" x="{box.x - box.width / 2:.1f}" y="{box.y:g}" '
             f'width="{box.width:.1f}" height="{BOX_HEIGHT}" rx="5"/>'
             f'<text class="label" x="{box.x:.1f}" y="{box.y + 17:g}">{escape(_label(s))}</text></g>'
@@ -185,9 +198,35 @@ def _diagram(lattice: Lattice) -> str:
     y += 4
     marks = ["thick border: no irreducible superset"] if roots else []
     marks += ["coloured: the acquirable core"] if core in boxes else []
+    marks += ["green: the set of highest benefit, and a way to it"] if way else []
     legend = " · ".join(marks)
     shapes.append(f'<text class="size" x="{MARGIN + 10}" y="{y:g}">{legend}</text>')
     return _svg(shapes, width, y + MARGIN, f"The lattice: {_limited(lattice)}")
+
+
+def _worth(
+    lattice: Lattice, values: LatticeValues | None
+) -> dict[frozenset[str], tuple[str, float]]:
+    """Return what each set is worth, in words, and its benefit."""
+    if values is None:
+        return {}
+    return {
+        s: (f": EVI {evi:,.2f}, cost {cost:,.2f}, benefit {evi - cost:,.2f}", float(evi - cost))
+        for s, evi, cost in zip(lattice, values.evi, values.cost, strict=True)
+    }
+
+
+def _way_to_the_best(
+    worth: Mapping[frozenset[str], tuple[str, float]],
+    below: Mapping[frozenset[str], list[frozenset[str]]],
+) -> list[frozenset[str]]:
+    """Return the set of highest benefit, and its best direct subsets down to the empty set."""
+    if not worth:
+        return []
+    way = [max(worth, key=lambda s: (worth[s][1], -len(s)))]
+    while below[way[-1]]:
+        way.append(max(below[way[-1]], key=lambda s: worth[s][1]))
+    return way
 
 
 def _rows(

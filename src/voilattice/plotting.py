@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from voilattice.errors import InputError
 from voilattice.evaluation import Comparison
 
-__all__ = ["draw_savings", "new_figure", "plot_savings"]
+__all__ = ["draw_savings", "figure_svg", "new_figure", "plot_savings", "savings_svg"]
 
 STYLES: dict[str, dict[str, Any]] = {
     "markov-blanket": {"color": "#8b97a8", "linestyle": "--"},
@@ -22,6 +23,29 @@ STYLES: dict[str, dict[str, Any]] = {
 
 def plot_savings(rows: Sequence[Comparison], title: str, path: str | Path) -> None:
     """Plot the savings over deciding at once, a panel for each kind of stakes."""
+    figure = _savings_figure(rows, title)
+    try:
+        figure.savefig(
+            path, dpi=150, metadata={"Date": None} if str(path).endswith("svg") else None
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be written: {error}") from None
+
+
+def savings_svg(rows: Sequence[Comparison], title: str) -> str:
+    """Return the same plot as SVG, to stand inside a page."""
+    return figure_svg(_savings_figure(rows, title))
+
+
+def figure_svg(figure: Any) -> str:
+    """Return a figure as SVG, to stand inside a page."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    drawn = text.getvalue()
+    return drawn[drawn.index("<svg") :]
+
+
+def _savings_figure(rows: Sequence[Comparison], title: str) -> Any:
     kinds = list(dict.fromkeys(row.kind for row in rows))
     figure = new_figure(5.2 * len(kinds), 4.2)
     panels = figure.subplots(1, len(kinds), squeeze=False)[0]
@@ -33,13 +57,9 @@ def plot_savings(rows: Sequence[Comparison], title: str, path: str | Path) -> No
                 x.append(row.expected)
                 y.append(row.savings)
         draw_savings(panel, lines, f"{kind} misclassification costs")
-    figure.suptitle(title, fontsize=11)
-    try:
-        figure.savefig(
-            path, dpi=150, metadata={"Date": None} if str(path).endswith("svg") else None
-        )
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be written: {error}") from None
+    # A title comes from a file: its dollar signs are no mathematics.
+    figure.suptitle(title, fontsize=11, parse_math=False)
+    return figure
 
 
 def new_figure(width: float, height: float) -> Any:

@@ -14,7 +14,7 @@ from html import escape
 from voilattice.drawing import page
 from voilattice.policy import Acquisition, Leaf, Node, Policy
 
-__all__ = ["MAX_DRAWN", "policy_dot", "policy_html", "policy_svg", "policy_text"]
+__all__ = ["MAX_DRAWN", "policy_dot", "policy_html", "policy_svg", "policy_text", "policy_tree"]
 
 MAX_DRAWN = 200
 
@@ -34,7 +34,9 @@ STYLE = """
 """
 
 PAGE_STYLE = """
-ul { list-style: none; margin: .5rem 0 0; padding-left: 1.2rem; border-left: 1px solid #dde4ee; }
+ul { list-style: none; margin: .3rem 0 0; padding-left: 1.2rem; }
+li { border-left: calc(1px + 9px * var(--p, 0)) solid #9db4cf; padding-left: .6rem;
+     margin: .15rem 0; }
 small { color: #5b6675; }
 i { font-style: normal; background: #eef3fa; padding: 0 .3rem; border-radius: 4px; }
 summary { cursor: pointer; }
@@ -161,27 +163,33 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
     )
 
 
-def policy_html(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
-    """Return the policy as a page without any outside part, to fold and unfold."""
+def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
+    """Return the policy as a list in HTML, to fold and unfold: the thicker, the likelier."""
     to_come = policy.costs_to_come
 
     def item(drawn: _Drawn) -> str:
         found = f"<i>{escape(drawn.outcome)}</i>, " if drawn.outcome else ""
         line = f"{found}<b>{escape(_said(policy, drawn))}</b> <small>reached {_percent(drawn)}"
         line += f", to come {to_come[drawn.number]:,.2f}</small>" if drawn.node else "</small>"
+        thick = f'<li style="--p: {drawn.probability:.4f}">'
         if not drawn.children:
-            return f"<li>{line}</li>"
+            return f"{thick}{line}</li>"
         below = "".join(map(item, drawn.children))
         opened = " open" if drawn.probability >= 0.05 else ""
-        return f"<li><details{opened}><summary>{line}</summary><ul>{below}</ul></details></li>"
+        return f"{thick}<details{opened}><summary>{line}</summary><ul>{below}</ul></details></li>"
 
+    return f"<ul>{item(_unfolded(policy, max_nodes))}</ul>"
+
+
+def policy_html(policy: Policy) -> str:
+    """Return the policy as a page without any outside part, to fold and unfold."""
     title = f"{escape(policy.problem.title or 'Policy')}: {escape(policy.name)}"
     body = f"""
 <p>Expected total cost <b>{policy.expected_total_cost:,.2f}</b>:
 {policy.expected_feature_cost:,.2f} for features,
 {policy.expected_misclassification_cost:,.2f} for wrong decisions. {policy.n_paths:,} paths, at most
 {policy.depth} acquisitions on one.</p>
-<ul>{item(_unfolded(policy, max_nodes))}</ul>"""
+{policy_tree(policy)}"""
     return page(title, PAGE_STYLE, body)
 
 

@@ -30,7 +30,15 @@ from voilattice.network import Network
 from voilattice.network_files import NAMELESS, READABLE, read_network, read_text, write_network
 from voilattice.problem import Misclassification, Problem
 
-__all__ = ["FILE_NAME", "builtin_problems", "load_problem", "read_costs", "write_problem"]
+__all__ = [
+    "FILE_NAME",
+    "builtin_problems",
+    "load_problem",
+    "parse_problem",
+    "parse_toml",
+    "read_costs",
+    "write_problem",
+]
 
 FILE_NAME = "problem.toml"
 MAX_PROBLEM_BYTES = 10_000_000
@@ -150,7 +158,7 @@ def read_costs(path: str | Path) -> tuple[FeatureCosts, Misclassification | None
 
 def _load_file(path: Path) -> Problem:
     with within(str(path)):
-        return _problem(_toml(path), path.parent)
+        return parse_problem(_toml(path), path.parent)
 
 
 def _toml(path: Path) -> dict[str, Any]:
@@ -166,6 +174,11 @@ def _toml(path: Path) -> dict[str, Any]:
         text = read_text(path)
     if path.suffix.lower() in READABLE:
         raise InputError("this is a network; a problem file (TOML) that names it is wanted")
+    return parse_toml(text)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a problem file."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -176,7 +189,8 @@ def _toml(path: Path) -> dict[str, Any]:
         raise InputError("not valid TOML: it is nested too deeply") from None
 
 
-def _problem(document: Mapping[str, Any], folder: Path) -> Problem:
+def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
+    """Return the problem in the tables of a problem file; `folder` is where its network lies."""
     known = ("title", "network", "costs", "groups", "conditional_costs", "misclassification")
     _check_keys(document, (*known, "evidence"), required=("network", "costs", "misclassification"))
     evidence = _expect(document.get("evidence", {}), dict, "evidence")
@@ -263,7 +277,7 @@ def _misclassification(section: Mapping[str, Any]) -> Misclassification:
 
 
 def _document(problem: Problem, costs: FeatureCosts, network: str) -> dict[str, Any]:
-    """Return the problem as the tables of its file; the opposite of `_problem`."""
+    """Return the problem as the tables of its file; the opposite of `parse_problem`."""
     document: dict[str, Any] = {"title": problem.title} if problem.title else {}
     document["network"] = {
         "file": network,

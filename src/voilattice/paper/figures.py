@@ -6,11 +6,10 @@ asymmetric costs: feature costs first, misclassification costs second.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 from voilattice.paper.summary import Curves
-from voilattice.plotting import draw_savings, new_figure
+from voilattice.plotting import draw_savings, figure_svg, new_figure
 
 __all__ = ["PANELS", "savings_svg"]
 
@@ -35,7 +34,4 @@ def savings_svg(panels: Sequence[Curves]) -> str:
             if policy != "none"
         }
         draw_savings(axis, lines, f"({letter}) {key[0]} feature costs, {key[1]} misclassification")
-    text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None})
-    drawn = text.getvalue()
-    return drawn[drawn.index("<svg") :]
+    return figure_svg(figure)

@@ -1,0 +1,301 @@
+"""The routes of the advisor: an HTTP API over the functions of the command line, and the page.
+
+Light requests are answered at once. What needs a valuation goes to a worker that keeps what it has
+solved; what can take long (a policy, a comparison) is a job, to be asked for by its name, or
+cancelled. Nothing of a consultation is kept here: every request brings its problem's name, its
+evidence and its stakes, so a server can be stopped and started in the middle of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from importlib import resources
+from threading import Lock
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, File, HTTPException, Path, Request, Response, UploadFile
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.staticfiles import StaticFiles
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from voilattice import __version__
+from voilattice.documents import problem_document, problem_entry
+from voilattice.errors import TooLargeError, UnknownNameError, VoilatticeError, nearest
+from voilattice.inference import memory_limit
+from voilattice.policies import POLICIES
+from voilattice.problem import Problem
+from voilattice.web import workers
+from voilattice.web.uploads import MAX_BYTES, read_upload, upload_id
+
+__all__ = ["Limits", "create_app"]
+
+MAX_UPLOADS = 20
+MAX_FILES = 4
+MAX_POINTS = 101
+
+CONTENT_SECURITY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' "
+    "data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)  # drawings carry their own style
+
+PolicyName = Literal["none", "markov-blanket", "greedy", "greedy-la", "batch", "optimal"]
+assert PolicyName.__args__ == POLICIES  # type: ignore[attr-defined]
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Limits(BaseModel):
+    """What a request may take."""
+
+    seconds: float = 30.0  # for an answer
+    job_seconds: float = 300.0  # for a job
+    memory_bytes: int = 1 << 30  # for the tables of each worker
+    max_waiting: int = 8  # jobs
+
+
+class Stakes(BaseModel):
+    """Misclassification costs of a scaled kind, in place of the problem's own."""
+
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["symmetric", "asymmetric"]
+    expected: Annotated[float, Field(ge=0, le=1e100, allow_inf_nan=False)]
+
+
+class Asked(BaseModel):
+    """What every question says: which problem, what is known, and what is at stake."""
+
+    model_config = ConfigDict(extra="forbid")
+    problem: Name
+    evidence: Annotated[dict[Name, Name], Field(max_length=1000)] = {}
+    unavailable: Annotated[list[Name], Field(max_length=1000)] = []
+    stakes: Stakes | None = None
+
+
+class ValueAsked(Asked):
+    """The value of a set of features."""
+
+    features: Annotated[list[Name], Field(max_length=1000)]
+
+
+class PolicyAsked(Asked):
+    """A policy, or its advice."""
+
+    policy: PolicyName
+
+
+class CompareAsked(Asked):
+    """All policies along a sweep of the a-priori expected misclassification cost."""
+
+    points: Annotated[
+        list[Annotated[float, Field(ge=0, le=1e100, allow_inf_nan=False)]],
+        Field(min_length=1, max_length=MAX_POINTS),
+    ]
+
+
+class Failure(BaseModel):
+    """Why there is no answer."""
+
+    error: str
+
+
+class Catalogue:
+    """The problems that can be asked about: those of the start, and the latest uploads."""
+
+    def __init__(self, problems: Mapping[str, Problem]) -> None:
+        self._fixed, self._uploads = dict(problems), dict[str, Problem]()
+        self._lock = Lock()
+
+    def entries(self) -> list[dict[str, Any]]:
+        return [problem_entry(name, problem) for name, problem in self._fixed.items()]
+
+    def find(self, name: str) -> Problem:
+        with self._lock:
+            if (found := self._fixed.get(name) or self._uploads.get(name)) is None:
+                raise UnknownNameError(f"no problem {name!r}{nearest(name, self._fixed)}")
+            return found
+
+    def add(self, name: str, problem: Problem) -> None:
+        with self._lock:
+            self._uploads.pop(name, None)
+            self._uploads[name] = problem
+            while len(self._uploads) > MAX_UPLOADS:
+                del self._uploads[next(iter(self._uploads))]
+
+
+def create_app(  # noqa: PLR0915 (a route is a statement)
+    problems: Mapping[str, Problem], limits: Limits | None = None, *, host: str = "127.0.0.1"
+) -> FastAPI:
+    """Return the server's application.
+
+    Parameters
+    ----------
+    problems
+        What can be asked about, by name, beside uploads.
+    host
+        The name that the server is called by; requests for any other are refused.
+    """
+    limits = limits or Limits()
+    catalogue = Catalogue(problems)
+    advisor, builder = workers.Worker(limits.memory_bytes), workers.Worker(limits.memory_bytes)
+    jobs = workers.Jobs(builder, limits.max_waiting)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        jobs.cancel_all()
+        advisor.stop()
+        builder.stop()
+
+    failures: dict[int | str, dict[str, Any]] = {
+        400: {"model": Failure}, 404: {"model": Failure}, 413: {"model": Failure},
+        422: {"model": Failure}, 503: {"model": Failure},
+    }  # fmt: skip
+    app = FastAPI(
+        title="voilattice", version=__version__, lifespan=lifespan, responses=failures,
+        docs_url=None, redoc_url=None,
+        description="Which features to acquire, and when to stop and decide.",
+    )  # fmt: skip
+    app.add_middleware(
+        TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]", host]
+    )
+    _add_guards(app)
+
+    def request(task: str, asked: Asked, **options: Any) -> workers.Request:
+        problem = catalogue.find(asked.problem)
+        problem.known(asked.evidence)  # wrong evidence is known at once
+        kind = asked.stakes.kind if asked.stakes else None
+        expected = asked.stakes.expected if asked.stakes else None
+        return workers.Request(
+            task, asked.problem, problem, kind, expected,
+            tuple(sorted(set(asked.unavailable))), asked.evidence, options,
+        )  # fmt: skip
+
+    def answer(task: str, asked: Asked, **options: Any) -> dict[str, Any]:
+        return advisor.do(request(task, asked, **options), limits.seconds)
+
+    def started(task: str, asked: Asked, **options: Any) -> dict[str, Any]:
+        return _job_document(jobs.start(request(task, asked, **options), limits.job_seconds))
+
+    @app.get("/api/problems")
+    def list_problems() -> list[dict[str, Any]]:
+        """List the problems."""
+        return catalogue.entries()
+
+    @app.post("/api/problems", status_code=201)
+    def upload_problem(
+        files: Annotated[list[UploadFile], File(max_length=MAX_FILES)],
+    ) -> dict[str, Any]:
+        """Upload a problem file and its network; the answer says by what name to ask for it."""
+        content: dict[str, bytes] = {}
+        for file in files:
+            content[file.filename or ""] = file.file.read(MAX_BYTES + 1)
+            if sum(map(len, content.values())) > MAX_BYTES:
+                raise HTTPException(413, f"at most {MAX_BYTES:,} bytes can be uploaded")
+        with memory_limit(limits.memory_bytes):
+            problem = read_upload(content)
+        name = upload_id(content)
+        catalogue.add(name, problem)
+        return {"name": name} | problem_document(problem, {})
+
+    @app.get("/api/problems/{name}")
+    def show_problem(name: Annotated[str, Path(max_length=200)]) -> dict[str, Any]:
+        """Say what a problem holds."""
+        return {"name": name} | problem_document(catalogue.find(name), {})
+
+    @app.post("/api/value")
+    def value(asked: ValueAsked) -> dict[str, Any]:
+        """Value a set of features."""
+        return answer("value", asked, features=asked.features)
+
+    @app.post("/api/best")
+    def best(asked: Asked) -> dict[str, Any]:
+        """Find the set of highest benefit."""
+        return answer("best", asked, seconds=limits.seconds / 2)
+
+    @app.post("/api/advise")
+    def advise(asked: PolicyAsked) -> dict[str, Any]:
+        """Say what to do now."""
+        return answer("advise", asked, policy=asked.policy)
+
+    @app.post("/api/lattice")
+    def lattice(asked: Asked) -> dict[str, Any]:
+        """Build the lattice, with a drawing."""
+        return answer("lattice", asked)
+
+    @app.post("/api/policy", status_code=202)
+    def policy(asked: PolicyAsked) -> dict[str, Any]:
+        """Begin to build a policy; ask for the job."""
+        return started("policy", asked, policy=asked.policy, seconds=limits.job_seconds / 2)
+
+    @app.post("/api/compare", status_code=202)
+    def compare(asked: CompareAsked) -> dict[str, Any]:
+        """Begin to compare all policies along a sweep; ask for the job."""
+        return started("compare", asked, points=asked.points)
+
+    @app.get("/api/jobs/{name}")
+    def show_job(name: Annotated[str, Path(max_length=200)]) -> dict[str, Any]:
+        """Say how far a job is, and its result when it is done."""
+        return _job_document(_found(jobs, name))
+
+    @app.delete("/api/jobs/{name}")
+    def cancel_job(name: Annotated[str, Path(max_length=200)]) -> dict[str, Any]:
+        """Cancel a job."""
+        job = _found(jobs, name)
+        jobs.cancel(name)
+        return _job_document(job)
+
+    static = resources.files("voilattice.web") / "static"
+    app.mount("/", StaticFiles(directory=str(static), html=True), name="page")
+    return app
+
+
+def _found(jobs: workers.Jobs, name: str) -> workers.Job:
+    if (job := jobs.find(name)) is None:
+        raise HTTPException(404, f"no job {name!r}: it is too old, or the server was started anew")
+    return job
+
+
+def _job_document(job: workers.Job) -> dict[str, Any]:
+    return {
+        "job": job.id,
+        "state": job.state,
+        "progress": job.progress,
+        "result": job.result,
+        "error": job.error,
+    }
+
+
+def _add_guards(app: FastAPI) -> None:
+    """Answer every mistake with the line that the command line prints, and guard the browser."""
+
+    @app.exception_handler(VoilatticeError)
+    def refused(request: Request, error: VoilatticeError) -> JSONResponse:
+        status = 404 if str(error).startswith("no problem ") else 400
+        if isinstance(error, TooLargeError):
+            status = 503 if "waiting" in str(error) else 413
+        return JSONResponse({"error": str(error)}, status)
+
+    @app.exception_handler(HTTPException)
+    def failed(request: Request, error: HTTPException) -> JSONResponse:
+        return JSONResponse({"error": str(error.detail)}, error.status_code)
+
+    @app.exception_handler(RequestValidationError)
+    def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        return JSONResponse({"error": f"{place}: {first['msg']}"}, 422)
+
+    @app.middleware("http")
+    async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
+        length = request.headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > 2 * MAX_BYTES:
+            return JSONResponse({"error": f"at most {MAX_BYTES:,} bytes can be uploaded"}, 413)
+        response = await call(request)
+        response.headers["Content-Security-Policy"] = CONTENT_SECURITY
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        response.headers["Cache-Control"] = "no-store"
+        return response

@@ -1,0 +1,123 @@
+"""What a worker does: the functions of the command line, on problems that it keeps.
+
+A worker is told a problem once, and keeps it, with its variants for other stakes and without some
+features: what was solved for one request is there for the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from voilattice.advice import advise
+from voilattice.best import best_set
+from voilattice.documents import (
+    advice_document,
+    best_document,
+    comparison_document,
+    lattice_document,
+    policy_document,
+    value_document,
+)
+from voilattice.drawing import lattice_svg
+from voilattice.evaluation import compare
+from voilattice.lattice import Lattice
+from voilattice.lattice_values import value_lattice
+from voilattice.plotting import savings_svg
+from voilattice.policies import build_optimal, build_policy
+from voilattice.policy_drawing import policy_tree
+from voilattice.problem import Problem
+from voilattice.valuation import emc, value
+
+__all__ = ["TASKS", "keep"]
+
+MAX_LATTICE = 100_000
+MAX_VALUED = 20_000
+MAX_STATES = 200_000
+TOP_SETS = 10
+
+Progress = Callable[[str], None]
+Document = dict[str, Any]
+
+_problems: dict[str, Problem] = {}
+
+
+def keep(name: str, problem: Problem) -> None:
+    """Keep a problem under a name."""
+    _problems[name] = problem
+    staked.cache_clear()
+
+
+@lru_cache(maxsize=8)
+def staked(
+    name: str, kind: str | None, expected: float | None, unavailable: tuple[str, ...]
+) -> Problem:
+    """Return a kept problem with other stakes, and without some features."""
+    problem = _problems[name]
+    if kind is not None and expected is not None:
+        problem = problem.with_expected(kind, expected)
+    return problem.without(unavailable) if unavailable else problem
+
+
+def _advise(problem: Problem, given: Mapping[str, str], tell: Progress, policy: str) -> Document:
+    return advice_document(advise(problem, policy, given))
+
+
+def _value(
+    problem: Problem, given: Mapping[str, str], tell: Progress, features: Sequence[str]
+) -> Document:
+    return value_document(value(problem, features, given))
+
+
+def _best(problem: Problem, given: Mapping[str, str], tell: Progress, seconds: float) -> Document:
+    return best_document(best_set(problem, given, time_limit=seconds))
+
+
+def _lattice(problem: Problem, given: Mapping[str, str], tell: Progress) -> Document:
+    lattice = Lattice(problem, given, max_nodes=MAX_LATTICE)
+    values = None
+    if len(lattice) <= MAX_VALUED:
+        values = value_lattice(problem, given, lattice=lattice)
+    document = lattice_document(lattice, None if values is None else values.top(TOP_SETS))
+    if values is None:
+        document.pop("sets", None)
+    return document | {"svg": lattice_svg(lattice, values)}
+
+
+def _policy(
+    problem: Problem, given: Mapping[str, str], tell: Progress, policy: str, seconds: float
+) -> Document:
+    optimum = None
+    if policy == "optimal":
+        optimum = build_optimal(
+            problem, given, time_limit=seconds, max_states=MAX_STATES,
+            progress=lambda n, interval: tell(
+                f"{n:,} states looked into, the optimum is in "
+                f"[{interval[0]:,.2f}, {interval[1]:,.2f}]"
+            ),
+        )  # fmt: skip
+        built = optimum.policy
+    else:
+        built = build_policy(problem, policy, given, max_states=MAX_STATES)
+    return policy_document(built, emc(problem, given), optimum) | {"tree": policy_tree(built)}
+
+
+def _compare(
+    problem: Problem, given: Mapping[str, str], tell: Progress, points: Sequence[float]
+) -> Document:
+    rows = compare(
+        problem, points, evidence=given, n_jobs=1,
+        progress=lambda done, total: tell(f"{done} of {total} points"),
+    )  # fmt: skip
+    return {"rows": comparison_document(rows), "svg": savings_svg(rows, problem.title)}
+
+
+TASKS: dict[str, Callable[..., Document]] = {
+    "advise": _advise,
+    "value": _value,
+    "best": _best,
+    "lattice": _lattice,
+    "policy": _policy,
+    "compare": _compare,
+}

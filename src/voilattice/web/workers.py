@@ -1,0 +1,227 @@
+"""Processes that do the work, so that the server itself is always free to answer.
+
+A `Worker` is a process that does one task after another. It keeps problems, and what was solved of
+them, from task to task. A task that takes longer than it may, or is cancelled, ends with its
+process, and a new one is started.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+from voilattice.errors import TooLargeError, VoilatticeError
+from voilattice.problem import Problem
+
+__all__ = ["Cancelled", "Job", "Jobs", "Request", "Worker"]
+
+SECONDS_PER_LOOK = 0.1
+MAX_KEPT_JOBS = 50
+
+
+class Cancelled(Exception):
+    """The task was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a worker: a task, and the problem that it is about."""
+
+    task: str
+    name: str  # of the problem
+    problem: Problem | None  # None: the worker has it
+    kind: str | None = None
+    expected: float | None = None
+    unavailable: tuple[str, ...] = ()
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Worker:
+    """A process that does one task after another.
+
+    Parameters
+    ----------
+    memory_bytes
+        The budget for tables.
+    """
+
+    def __init__(self, memory_bytes: int) -> None:
+        self._memory_bytes = memory_bytes
+        self._turn = threading.Lock()
+        self._process: Any = None
+        self._pipe: Connection | None = None
+        self._told: set[str] = set()
+
+    def do(
+        self,
+        request: Request,
+        seconds: float,
+        *,
+        tell: Callable[[str], None] = lambda text: None,
+        is_cancelled: Callable[[], bool] = lambda: False,
+    ) -> dict[str, Any]:
+        """Return the document of a task, when its turn has come.
+
+        Raises
+        ------
+        TooLargeError
+            It took longer than `seconds`.
+        Cancelled
+            `is_cancelled` became true.
+        """
+        with self._turn:
+            if is_cancelled():
+                raise Cancelled
+            tell("")
+            pipe = self._started()
+            problem = None if request.name in self._told else request.problem
+            self._told.add(request.name)
+            pipe.send(replace(request, problem=problem))
+            until = time.monotonic() + seconds
+            while True:
+                try:
+                    if pipe.poll(SECONDS_PER_LOOK):
+                        what, content = pipe.recv()
+                        if what == "done":
+                            return dict(content)
+                        if what == "error":
+                            raise VoilatticeError(content)
+                        tell(content)
+                except (EOFError, OSError):
+                    self.stop()
+                    raise TooLargeError("the work ran out of memory; ask for less") from None
+                if is_cancelled():
+                    self.stop()
+                    raise Cancelled
+                if time.monotonic() > until:
+                    self.stop()
+                    raise TooLargeError(
+                        f"not done after {seconds:g} seconds; ask for less, or use the command line"
+                    )
+
+    def stop(self) -> None:
+        """End the process; the next task starts another."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        if self._pipe is not None:
+            self._pipe.close()
+        self._process = self._pipe = None
+        self._told.clear()
+
+    def _started(self) -> Connection:
+        if self._pipe is None or not self._process.is_alive():
+            self.stop()
+            context = multiprocessing.get_context("spawn")
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(
+                target=_work, args=(theirs, self._memory_bytes), daemon=True
+            )
+            self._process.start()
+            theirs.close()
+        return self._pipe
+
+
+def _work(pipe: Connection, memory_bytes: int) -> None:
+    """Do tasks until the other end is closed."""
+    import signal
+
+    from voilattice.inference import memory_limit
+    from voilattice.web.tasks import TASKS, keep, staked
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
+    with memory_limit(memory_bytes):
+        while True:
+            try:
+                asked: Request = pipe.recv()
+            except EOFError:
+                return
+            try:
+                if asked.problem is not None:
+                    keep(asked.name, asked.problem)
+                document = TASKS[asked.task](
+                    staked(asked.name, asked.kind, asked.expected, asked.unavailable),
+                    asked.evidence,
+                    lambda text: pipe.send(("progress", text)),
+                    **asked.options,
+                )
+                pipe.send(("done", document))
+            except VoilatticeError as error:
+                pipe.send(("error", str(error)))
+            except MemoryError:
+                pipe.send(("error", "out of memory: ask for fewer features, or give more evidence"))
+
+
+@dataclass(slots=True)
+class Job:
+    """A task that is waited for: queued, running, then done, failed or cancelled."""
+
+    id: str
+    state: str = "queued"
+    progress: str = ""
+    result: dict[str, Any] | None = None
+    error: str | None = None
+    cancelled: bool = False
+
+
+class Jobs:
+    """Tasks in the background, one after another, each with a name to ask for it."""
+
+    def __init__(self, worker: Worker, max_waiting: int) -> None:
+        self._worker, self._max_waiting = worker, max_waiting
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.Lock()
+
+    def start(self, request: Request, seconds: float) -> Job:
+        """Begin a job, or have it wait for its turn.
+
+        Raises
+        ------
+        TooLargeError
+            Too many are waiting.
+        """
+        job = Job(uuid.uuid4().hex)
+        with self._lock:
+            waiting = [j for j in self._jobs.values() if j.state in {"queued", "running"}]
+            if len(waiting) >= self._max_waiting:
+                raise TooLargeError(f"{len(waiting)} builds are waiting already; try again later")
+            for old in list(self._jobs.values())[: len(self._jobs) - MAX_KEPT_JOBS]:
+                if old.state not in {"queued", "running"}:
+                    del self._jobs[old.id]
+            self._jobs[job.id] = job
+        threading.Thread(target=self._run, args=(job, request, seconds), daemon=True).start()
+        return job
+
+    def find(self, name: str) -> Job | None:
+        return self._jobs.get(name)
+
+    def cancel(self, name: str) -> None:
+        """Cancel a job; one that has ended stays as it is."""
+        if (job := self._jobs.get(name)) is not None:
+            job.cancelled = True
+
+    def cancel_all(self) -> None:
+        for job in self._jobs.values():
+            job.cancelled = True
+
+    def _run(self, job: Job, request: Request, seconds: float) -> None:
+        def tell(text: str) -> None:
+            job.state, job.progress = "running", text
+
+        def is_cancelled() -> bool:
+            return job.cancelled
+
+        try:
+            job.result = self._worker.do(request, seconds, tell=tell, is_cancelled=is_cancelled)
+            job.state = "done"
+        except Cancelled:
+            job.state = "cancelled"
+        except VoilatticeError as error:
+            job.error, job.state = str(error), "failed"

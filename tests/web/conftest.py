@@ -1,0 +1,76 @@
+"""A real server in a process of its own, and a real browser."""
+
+import os
+import shutil
+
+import pytest
+from serving import start_server, stop_server
+
+from voilattice import load_problem, write_problem
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def server():
+    process, address = start_server()
+    yield address
+    stop_server(process)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail("no chromium: apt-get install chromium")
+        pytest.skip("no chromium here: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser, server):
+    """A page that complains of nothing, and asks nobody but the server."""
+    opened = browser.new_page(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    complaints, requests = [], []
+    opened.on("console", lambda message: complaints.append(message.text))
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("request", lambda request: requests.append(request.url))
+    opened.set_default_timeout(20_000)
+    yield opened
+    opened.close()
+    assert [url for url in requests if not url.startswith((server, "data:", "blob:"))] == []
+    # A request that was refused on purpose is no complaint of the page's.
+    assert [c for c in complaints if "Failed to load resource" not in c] == []
+
+
+@pytest.fixture
+def own_problem(tmp_path):
+    """A folder with a problem whose names are markup, and its files."""
+    from dataclasses import replace
+
+    from voilattice import FeatureCosts, Network, Problem
+
+    asia = load_problem("asia")
+    names = {"smoke": "<script>alert(1)</script>", "xray": "<img src=x onerror=alert(2)>"}
+    network = asia.network
+    renamed = Network.from_tables(
+        {names.get(n, n): list(network.states[k]) for k, n in enumerate(network.names)},
+        {
+            names.get(n, n): [names.get(network.names[p], network.names[p])
+                              for p in network.parents[k]]
+            for k, n in enumerate(network.names)
+        },
+        {names.get(n, n): network.tables[k] for k, n in enumerate(network.names)},
+    )  # fmt: skip
+    prices = {names.get(f, f): asia.costs.prices[f] for f in asia.features}
+    problem = Problem.create(
+        renamed, asia.target, FeatureCosts(prices), asia.misclassification,
+        features=[names.get(f, f) for f in asia.features], title="<b>Mine</b> & $x^$",
+    )  # fmt: skip
+    write_problem(replace(problem), tmp_path / "own")
+    return tmp_path / "own"
