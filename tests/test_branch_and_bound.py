@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -7,12 +8,12 @@ from hypothesis import strategies as st
 from strategies import problems
 from table_dp import optimal_cost
 
-from voilattice import Network, Problem, load_problem
+from voilattice import Lattice, Network, Problem, load_problem, value
 from voilattice.branch_and_bound import Search
 from voilattice.inference import memory_limit
 from voilattice.policies import RULES, build_optimal, build_policy
 
-GREEDY_LA = RULES["greedy-la"]
+STARTS = (RULES["greedy-la"], RULES["batch"])
 
 
 def slack(cost):
@@ -23,7 +24,7 @@ def slack(cost):
 @given(problem=problems(max_features=4), n=st.integers(0, 25))
 def test_stopped_at_any_moment_the_interval_holds_the_optimum(problem, n):
     want = optimal_cost(problem, largest=4)
-    search = Search(problem, GREEDY_LA, max_expansions=n)
+    search = Search(problem, STARTS, max_expansions=n)
     assert search.n_expanded <= n
     assert search.lower - slack(want) <= want <= search.upper + slack(want)
     cost = search.policy("found").expected_total_cost
@@ -34,7 +35,7 @@ def test_stopped_at_any_moment_the_interval_holds_the_optimum(problem, n):
 @settings(max_examples=100)
 @given(problem=problems(max_features=5))
 def test_left_alone_it_ends_with_the_optimum(problem):
-    search = Search(problem, GREEDY_LA)
+    search = Search(problem, STARTS)
     want = build_optimal(problem).lower_bound
     assert search.is_exact
     assert search.upper == pytest.approx(want, rel=1e-9, abs=1e-9)
@@ -44,7 +45,7 @@ def test_left_alone_it_ends_with_the_optimum(problem):
 @pytest.mark.parametrize("name", ["asia", "liver", "diabetes"])
 def test_forced_on_problems_that_are_solved_exactly(name):
     problem = load_problem(name)
-    search = Search(problem, GREEDY_LA)
+    search = Search(problem, STARTS)
     assert search.is_exact
     assert search.upper == pytest.approx(build_optimal(problem).lower_bound, abs=1e-7)
 
@@ -52,23 +53,40 @@ def test_forced_on_problems_that_are_solved_exactly(name):
 def test_bounds_tighten_and_are_told():
     told = []
     diabetes = load_problem("diabetes")
-    Search(diabetes, GREEDY_LA, max_expansions=60, progress=lambda n, i: told.append((n, *i)))
+    Search(diabetes, STARTS, max_expansions=60, progress=lambda n, i: told.append((n, *i)))
     assert [n for n, _, _ in told] == list(range(1, len(told) + 1))
     for (_, low, high), (_, lower, upper) in pairwise(told):
         assert low - 1e-9 <= lower <= upper <= high + 1e-9
 
 
-def test_prices_of_a_users_own():
-    class Discount:
-        def cost(self, features, evidence):
-            return max(sum(3.0 for _ in features) - len(evidence), 0.5 * len(features))
+class Discount:
+    """The more at once, the cheaper each."""
 
-    from dataclasses import replace
+    def cost(self, features, evidence):
+        return max(2.0 * len(features) ** 0.5 - 0.1 * len(evidence), 0.0) if features else 0.0
 
+
+def test_prices_of_a_users_own_may_make_sets_cheap():
     problem = replace(load_problem("figure3"), costs=Discount())
     found = build_optimal(problem)
     assert found.exact
-    assert found.policy.expected_total_cost == pytest.approx(optimal_cost(problem), abs=1e-9)
+    want = optimal_cost(problem, largest=4)
+    assert want < optimal_cost(problem) - 1e-6  # one by one is dearer
+    assert found.policy.expected_total_cost == pytest.approx(want, abs=1e-9)
+    figure1 = replace(load_problem("figure1"), costs=Discount())
+    for name in ("batch", "markov-blanket"):
+        cost = build_policy(figure1, name).expected_total_cost
+        assert build_optimal(figure1).policy.expected_total_cost <= cost + 1e-9
+
+
+def test_with_many_prices_of_a_users_own_nothing_is_certified_but_what_holds():
+    heart = replace(load_problem("heart"), costs=Discount())
+    found = build_optimal(heart, time_limit=2.0)
+    assert not found.exact
+    # No policy can be cheaper than deciding with everything known, for nothing.
+    blanket = value(heart, Lattice(heart).markov_blanket).expected_emc
+    assert found.lower_bound == pytest.approx(blanket, rel=1e-9)
+    assert found.policy.expected_total_cost <= build_policy(heart, "batch").expected_total_cost
 
 
 def weak_signs(n):

@@ -1,6 +1,7 @@
 """The optimal policy: against brute force, a plain table DP, and every other policy."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from table_dp import optimal_cost
 from test_tables import noisy_bayes
 
 from voilattice import FeatureCosts, Network, Problem, VoilatticeError, load_problem
+from voilattice.advice import advise
 from voilattice.blocks import bundles_of, find_blocks
 from voilattice.costs import ConditionalCost, Group
 from voilattice.inference import memory_limit
@@ -156,10 +158,11 @@ def test_at_any_evidence_the_action_is_that_of_the_optimum_from_there_on(problem
                 s for s in problem.states(feature) if is_possible(problem, {**known, feature: s})
             ]
             known[feature] = data.draw(st.sampled_from(possible))
-    action, to_go = best_action(problem, known)
+    action = best_action(problem, known)
     fresh = build_optimal(problem.with_evidence(known)).policy
-    assert to_go == close(fresh.expected_total_cost)
-    assert problem.feature_names(action) == frozenset(getattr(fresh.root, "features", ()))
+    assert action.exact
+    assert action.cost_to_go == close(fresh.expected_total_cost)
+    assert problem.feature_names(action.chosen) == frozenset(getattr(fresh.root, "features", ()))
 
 
 def is_possible(problem, known):
@@ -241,9 +244,8 @@ def test_a_sweep_solves_each_point_as_if_alone(engine):
         staked = heart.with_expected("asymmetric", x)
         alone = build_optimal(staked)
         assert space.solve(staked).expected_total_cost == close(alone.lower_bound)
-        assert policy_cost(staked, "optimal", sweep=Sweep(heart, "asymmetric")) == close(
-            alone.lower_bound
-        )
+        swept = policy_cost(staked, "optimal", sweep=Sweep(heart, "asymmetric"))
+        assert (swept.exact, swept.expected_total_cost) == (True, close(alone.lower_bound))
 
 
 def test_a_space_is_for_one_problem_and_one_shape_of_stakes():
@@ -269,9 +271,50 @@ def test_states_beyond_the_memory_budget_are_searched():
     assert found.policy.expected_total_cost >= exact.lower_bound - 1e-9
 
 
-def test_the_time_limit_is_checked():
+@pytest.mark.parametrize("wrong", [-1, float("nan"), "x", True])
+def test_the_time_limit_is_checked(wrong):
     with pytest.raises(VoilatticeError, match="time_limit: must be a number of seconds"):
-        build_optimal(load_problem("asia"), time_limit=-1)
+        build_optimal(load_problem("asia"), time_limit=wrong)
+
+
+@settings(max_examples=60)
+@given(problem=problems(max_features=4))
+def test_what_a_policy_costs_needs_no_policy(problem):
+    for name in POLICIES:
+        built = build_policy(problem, name).expected_total_cost
+        assert policy_cost(problem, name).expected_total_cost == close(built)
+
+
+def test_a_bound_is_not_above_what_it_bounds():
+    for name in ("asia", "diabetes", "heart"):
+        found = build_optimal(load_problem(name))
+        assert found.lower_bound <= found.policy.expected_total_cost
+
+
+def test_an_optimum_that_is_not_proved_says_so_everywhere(run):
+    with memory_limit(1 << 20):
+        heart = load_problem("heart")
+        found = policy_cost(heart, "optimal", time_limit=5.0)
+        assert not found.exact
+        batch = build_policy(heart, "batch").expected_total_cost
+        assert found.expected_total_cost <= batch + 1e-9
+        advice = advise(heart, "optimal", time_limit=5.0)
+        assert advice.reasons[-1] == "This is the best found in time, not proved to be optimal."
+    status, out, _ = run("compare", "heart", "--memory", "1", "--time-limit", "5")
+    assert status == 0
+    assert "The optimum was not proved in time" in out
+    # A budget reaches other processes too.
+    options = ("--memory", "1", "--time-limit", "5", "--emc", "500:500:1")
+    for jobs in ("1", "2"):
+        _, out, _ = run("compare", "heart", *options, "--jobs", jobs, "--json")
+        last = json.loads(out)[-1]
+        assert (last["policy"], last["exact"]) == ("optimal", False)
+
+
+def test_advice_where_no_table_fits():
+    with memory_limit(1 << 20):
+        advice = advise(load_problem("hepatitis"), "optimal", time_limit=3.0)
+    assert advice.action in {"acquire", "decide"}
 
 
 def test_the_built_in_problems():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from voilattice.costs import FeatureCosts, priced
 from voilattice.explanations import listed
-from voilattice.policies import RULES, best_action, check_policy
+from voilattice.policies import RULES, TIME_LIMIT, Action, best_action, check_policy
 from voilattice.problem import Problem
 from voilattice.states import State, state_at
 from voilattice.valuation import Value
@@ -42,10 +42,17 @@ class Advice:
         return "acquire" if self.features else "decide"
 
 
-def advise(problem: Problem, policy: str, evidence: Mapping[str, str] | None = None) -> Advice:
+def advise(
+    problem: Problem,
+    policy: str,
+    evidence: Mapping[str, str] | None = None,
+    *,
+    time_limit: float | None = TIME_LIMIT,
+) -> Advice:
     """Return what the policy does at this evidence, and why.
 
-    What was spent is the price of the evidence given, acquired one by one in its order.
+    What was spent is the price of the evidence given, acquired one by one in its order. The time
+    limit, in seconds, is for an optimum that can only be searched for.
 
     >>> import voilattice
     >>> asia = voilattice.load_problem("asia")
@@ -57,9 +64,10 @@ def advise(problem: Problem, policy: str, evidence: Mapping[str, str] | None = N
     """
     check_policy(policy)
     state = state_at(problem, evidence)
-    to_go = None
+    best = None
     if policy == "optimal":
-        chosen, to_go = best_action(problem, evidence)
+        best = best_action(problem, evidence, time_limit=time_limit)
+        chosen = best.chosen
     else:
         chosen = RULES[policy](state)
     ahead = state.best() if policy in LOOK_AHEAD else 0
@@ -78,12 +86,12 @@ def advise(problem: Problem, policy: str, evidence: Mapping[str, str] | None = N
         dict(zip(problem.classes, state.posterior.tolist(), strict=True)),
         state.emc,
         _spent(problem, evidence or {}),
-        0.0 if goal is None else goal.benefit if to_go is None else state.emc - to_go,
+        0.0 if goal is None else goal.benefit if best is None else state.emc - best.cost_to_go,
         tuple(ordered),
         tuple(
             _reasons(policy, state, problem.feature_names(chosen), goal, singles)
-            if to_go is None
-            else _reasons_of_optimum(state, goal, to_go)
+            if best is None
+            else _reasons_of_optimum(state, goal, best)
         ),
     )
 
@@ -110,17 +118,25 @@ def _shared_overhead(state: State, features: frozenset[str]) -> str:
     return f" for {' and '.join(shared)} by itself" if shared else ""
 
 
-def _reasons_of_optimum(state: State, goal: Value | None, to_go: float) -> list[str]:
+def _reasons_of_optimum(state: State, goal: Value | None, best: Action) -> list[str]:
     now = f"Deciding now for {state.decision} costs {state.emc:,.2f} on average"
+    doubt = [] if best.exact else ["This is the best found in time, not proved to be optimal."]
     if goal is None:
-        return ["No way of going on is worth its price.", f"{now}."]
+        return ["No way of going on is worth its price.", f"{now}.", *doubt]
     names = listed(goal.features, "and")
-    alone = "pays by itself" if goal.benefit > state.tol else "does not pay by itself"
+    many = len(goal.features) > 1
+    alone = (
+        f"{names} {'pay' if many else 'pays'} already by {'themselves' if many else 'itself'}: "
+        f"worth {goal.evi:,.2f}."
+        if goal.benefit > state.tol
+        else f"By {'themselves' if many else 'itself'} {names} would not pay (worth "
+        f"{goal.evi:,.2f}): what the result leads to does."
+    )
     return [
         f"{now}; acquiring {names} for {goal.cost:,.2f} and going on in the best way costs "
-        f"{to_go:,.2f} in all.",
-        f"{names} {alone} (worth {goal.evi:,.2f}): what counts is how its result decides what "
-        f"comes next.",
+        f"{best.cost_to_go:,.2f} in all.",
+        alone,
+        *doubt,
     ]
 
 

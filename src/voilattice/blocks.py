@@ -28,12 +28,21 @@ from voilattice.errors import TooLargeError
 from voilattice.independence import Graph, bits, graph_of
 from voilattice.problem import Problem
 
-__all__ = ["Blocks", "bundles_of", "cells_of", "conditions_of", "find_blocks", "unique_rows"]
+__all__ = [
+    "MAX_OWN_PRICES",
+    "Blocks",
+    "bundles_of",
+    "cells_of",
+    "conditions_of",
+    "find_blocks",
+    "unique_rows",
+]
 
 Masks = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 
 MAX_CIRCLE = 12
+MAX_OWN_PRICES = 8  # features with prices of a user's own, all of whose sets are tried
 MAX_WIDTH = 64  # axes, groups and, in the compiled engine, nodes are bits of a word
 
 # Below so many blocks the compiled engine takes longer to load than the Python one to finish.
@@ -107,10 +116,12 @@ def conditions_of(problem: Problem) -> dict[int, int]:
 def bundles_of(problem: Problem) -> list[int]:
     """Return the sets of features that can be cheaper together than in any order, as masks.
 
-    These are the sets in which the price of each depends on another, in a circle.
+    These are the sets in which the price of each depends on another, in a circle. With prices of
+    a user's own any set can be one.
     """
     if not isinstance(problem.costs, FeatureCosts):
-        return []
+        n = len(problem.features)
+        return [s for s in range(1 << n) if s.bit_count() > 1] if n <= MAX_OWN_PRICES else []
     named = conditions_of(problem)
     every = sum(1 << k for k in named)
     reached = {k: _reached(k, named, every) for k in named}

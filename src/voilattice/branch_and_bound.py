@@ -17,9 +17,10 @@ and the same for upper bounds. Both are admissible by induction, and tighten.
 
 The search follows the feature of lowest lower bound, and of its outcomes the one that leaves the
 widest gap, to a state not looked into; looks into it; and carries what changed back to the root. It
-starts from the greedy-la policy, whose costs are upper bounds. It can be stopped at any time, for
-want of time or memory: the policy that the upper bounds stand for is at hand, and the interval
-[lower, upper] of the root holds the optimum. When they meet, it is the optimum.
+starts from policies that are quickly built, greedy-la first, whose costs are upper bounds. It can
+be stopped at any time, for want of time or memory: the policy that the upper bounds stand for is at
+hand, and the interval [lower, upper] of the root holds the optimum. When they meet, it is the
+optimum.
 
 A step acquires a feature, or a bundle of features that can be cheaper together (`bundles_of`).
 """
@@ -34,13 +35,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from voilattice.blocks import bundles_of
+from voilattice.blocks import MAX_OWN_PRICES, bundles_of
+from voilattice.costs import FeatureCosts
 from voilattice.independence import bits
 from voilattice.inference import memory_budget
 from voilattice.network import Table
 from voilattice.policy import Acquisition, Policy
 from voilattice.problem import Problem
-from voilattice.states import MAX_STATES, Builder, State
+from voilattice.states import LAZY_CELLS, MAX_STATES, Builder, State
 from voilattice.tables import max_table_cells, root_table
 from voilattice.ties import tolerance
 from voilattice.valuation import expected_emc
@@ -49,7 +51,7 @@ __all__ = ["Search"]
 
 BYTES_PER_NODE = 3_000  # what a node and its steps take, by measurement
 MAX_STREAMED = 1 << 28  # cells that a bound may cost
-SHARE_OF_START = 0.5  # of the time, for the greedy-la policy
+SHARE_OF_START = 0.4  # of the time that is left, for each policy to start from
 
 
 @dataclass(slots=True)
@@ -69,8 +71,8 @@ class Search:
 
     Parameters
     ----------
-    rule
-        The policy to start from: greedy-la's rule.
+    rules
+        Those of the policies to start from, greedy-la's first.
     time_limit
         Seconds, the start included; None: until the bounds meet.
     max_expansions
@@ -80,7 +82,7 @@ class Search:
     def __init__(
         self,
         problem: Problem,
-        rule: Callable[[State], int],
+        rules: Sequence[Callable[[State], int]],
         *,
         time_limit: float | None = None,
         max_expansions: int | None = None,
@@ -91,10 +93,18 @@ class Search:
         self._builder = Builder(problem, MAX_STATES, lazy=True)
         self._bundles = bundles_of(problem)
         self._nodes: dict[object, _Node] = {}
-        self._start_cost, self._start_action = self._started(rule, time_limit)
+        self._start_cost: dict[object, float] = {}
+        self._start_action: dict[object, int] = {}
+        for rule in rules:
+            self._start(rule, time_limit)
         state = self._builder.at(dict(problem.evidence))
         self._root = self._builder.key(state.known)
         (full,) = self._full(state, [0])
+        self._least = float(full)  # whatever is acquired, and for however little
+        # Many prices of a user's own: not every set that could be cheap together is tried.
+        self._tries_all = (
+            isinstance(problem.costs, FeatureCosts) or len(problem.features) <= MAX_OWN_PRICES
+        )
         self._add(self._root, state.known, state.emc, float(full))
         self.n_expanded = 0
         self._run(max_expansions, progress)
@@ -102,7 +112,8 @@ class Search:
     @property
     def lower(self) -> float:
         """No policy costs less."""
-        return min(self._nodes[self._root].lower, self.upper)
+        root = self._nodes[self._root]
+        return min(root.lower if self._tries_all else self._least, root.upper)
 
     @property
     def upper(self) -> float:
@@ -117,7 +128,7 @@ class Search:
     @property
     def is_exact(self) -> bool:
         root = self._nodes[self._root]
-        return root.upper - root.lower <= tolerance(root.emc)
+        return self._tries_all and root.upper - root.lower <= tolerance(root.emc)
 
     def policy(self, name: str) -> Policy:
         """Return the best policy found."""
@@ -129,12 +140,11 @@ class Search:
             return self._nodes[key].action
         return self._start_action.get(key, 0)
 
-    def _started(
-        self, rule: Callable[[State], int], time_limit: float | None
-    ) -> tuple[dict[object, float], dict[object, int]]:
-        """Return what the first policy costs and does at each of its states."""
+    def _start(self, rule: Callable[[State], int], time_limit: float | None) -> None:
+        """Find what a first policy costs and does at each of its states; keep what is best."""
         if time_limit is not None:
-            self._builder.deadline = time.monotonic() + SHARE_OF_START * time_limit
+            left = max(self._deadline - time.monotonic(), 0.0)
+            self._builder.deadline = time.monotonic() + SHARE_OF_START * left
 
         def in_time(state: State) -> int:
             return rule(state) if self._builder.seconds_left != 0 else 0
@@ -142,12 +152,12 @@ class Search:
         policy = self._builder.build("start", in_time)
         self._builder.deadline = None
         numbers, costs = self._builder.numbers, policy.costs_to_come
-        actions = {
-            key: self.problem.feature_mask(node.features)
-            for key, number in numbers.items()
-            if isinstance(node := policy.nodes[number], Acquisition)
-        }
-        return {key: costs[number] for key, number in numbers.items()}, actions
+        for key, number in numbers.items():
+            if costs[number] < self._start_cost.get(key, np.inf):
+                node = policy.nodes[number]
+                features = node.features if isinstance(node, Acquisition) else ()
+                self._start_cost[key] = costs[number]
+                self._start_action[key] = self.problem.feature_mask(features)
 
     def _run(
         self,
@@ -246,7 +256,8 @@ class Search:
     def _parts(self, state: State, sizes: Sequence[int]) -> Iterator[tuple[Table, dict[int, int]]]:
         """Return the table P(Y, R | e) in parts that fit, and what each is a part for."""
         problem, n = self.problem, 0
-        while len(problem.classes) * math.prod(sizes[n:]) > max_table_cells():
+        largest = min(max_table_cells(), LAZY_CELLS)
+        while len(problem.classes) * math.prod(sizes[n:]) > largest:
             n += 1
         first = state.axes[:n]
         weights = state.joint(sum(1 << k for k in first)).sum(axis=0)
@@ -265,7 +276,10 @@ class Search:
         if key in self._nodes:
             return
         relevant = self._builder.relevant(known)
-        cheapest = min((self._builder.cost(1 << k, known) for k in bits(relevant)), default=np.inf)
+        sets = [1 << k for k in bits(relevant)]
+        if not isinstance(self.problem.costs, FeatureCosts):  # a set may be cheaper than its parts
+            sets += [s for s in self._bundles if not s & ~relevant]
+        cheapest = min((self._builder.cost(s, known) for s in sets), default=np.inf)
         upper, action = emc, 0
         if key in self._start_cost and self._start_cost[key] < emc:
             upper, action = self._start_cost[key], self._start_action.get(key, 0)

@@ -27,12 +27,35 @@ _policy_option = click.option(
 )
 
 
+def _seconds(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    if math.isnan(value):
+        raise InputError("must be a number of seconds >= 0, got nan", "--time-limit")
+    return value
+
+
+_time_limit_option = click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0),
+    callback=_seconds,
+    default=TIME_LIMIT,
+    show_default=True,
+    metavar="SECONDS",
+    help="For an optimum that can only be searched for: the best found by then, and a bound.",
+)
+
+
 @click.command(name="advise")
 @on_problem
 @_policy_option
+@_time_limit_option
 @click.option("--interactive", is_flag=True, help="Ask for results, to the decision.")
 def advise_command(
-    problem: Problem, given: Mapping[str, str], as_json: bool, name: str, interactive: bool
+    problem: Problem,
+    given: Mapping[str, str],
+    as_json: bool,
+    name: str,
+    time_limit: float,
+    interactive: bool,
 ) -> None:
     """Say what to do now: what to acquire next, or the decision, with reasons."""
     from voilattice.advice import advise
@@ -44,7 +67,7 @@ def advise_command(
             raise InputError("is for programs, and --interactive for people: choose one", "--json")
         consult(problem, name, given)
         return
-    advice = advise(problem, name, given)
+    advice = advise(problem, name, given, time_limit=time_limit)
     if not as_json:
         console.print_advice(advice)
         return
@@ -62,14 +85,7 @@ def advise_command(
     metavar="N",
     help="Give up beyond N different states.",
 )
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0),
-    default=TIME_LIMIT,
-    show_default=True,
-    metavar="SECONDS",
-    help="Stop a search for the optimum then, with the best policy found and a bound.",
-)
+@_time_limit_option
 @click.option("--text", is_flag=True, help="Print the tree.")
 @click.option(
     "--dot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it for Graphviz."
@@ -139,6 +155,7 @@ def _search_progress(n_states: int, interval: tuple[float, float]) -> str:
 )
 @click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Plot the savings.")
 @click.option("--jobs", type=int, default=-1, metavar="N", help="Processes (default: one a core).")
+@_time_limit_option
 def compare_command(
     problem: Problem,
     given: Mapping[str, str],
@@ -147,6 +164,7 @@ def compare_command(
     csv_file: str | None,
     plot: str | None,
     jobs: int,
+    time_limit: float,
 ) -> None:
     """Put all policies side by side, at the problem's stakes or over a sweep."""
     from voilattice.evaluation import Comparison, compare
@@ -158,9 +176,17 @@ def compare_command(
     if emc is None:
         if plot is not None:
             raise InputError("needs a sweep to plot: --emc FROM:TO:STEP", "--plot")
-        costs = {name: policy_cost(problem, name, given) for name in POLICIES}
-        now = costs["none"]
-        rows = [Comparison("given", now, name, cost, now - cost) for name, cost in costs.items()]
+        costs = {
+            name: policy_cost(problem, name, given, time_limit=time_limit) for name in POLICIES
+        }
+        now = costs["none"].expected_total_cost
+        rows = [
+            Comparison(
+                "given", now, name, found.expected_total_cost, now - found.expected_total_cost,
+                found.exact,
+            )
+            for name, found in costs.items()
+        ]  # fmt: skip
     else:
         if click.get_current_context().params["expected"] is not None:
             raise InputError(
@@ -171,13 +197,16 @@ def compare_command(
         with console.progress_line(
             lambda done, every: f"compare: {done} of {every} points"
         ) as progress:
-            rows = compare(problem, points, evidence=given, n_jobs=jobs, progress=progress)
+            rows = compare(
+                problem, points, evidence=given, n_jobs=jobs, time_limit=time_limit,
+                progress=progress,
+            )  # fmt: skip
     if csv_file is not None:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["kind", "expected", "policy", "expected_total_cost", "savings"])
+        writer.writerow(["kind", "expected", "policy", "expected_total_cost", "savings", "exact"])
         writer.writerows(
-            [r.kind, r.expected, r.policy, r.expected_total_cost, r.savings] for r in rows
+            [r.kind, r.expected, r.policy, r.expected_total_cost, r.savings, r.exact] for r in rows
         )
         write(csv_file, [text.getvalue()])
     if plot is not None:

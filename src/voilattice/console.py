@@ -228,7 +228,7 @@ def print_policy(policy: Policy, now: float, optimum: Optimum | None = None) -> 
         out.print(
             f"\nProved optimal: no policy costs less than {money(cost)} on average."
             if optimum.exact
-            else f"\nThe best found in time: no policy costs less than {money(bound)} on average "
+            else f"\nNot proved optimal: no policy costs less than {money(bound)} on average "
             f"(gap {money(cost - bound)}, {(cost - bound) / max(cost, TOLERANCE):.1%})."
         )
 
@@ -243,18 +243,21 @@ def print_comparison(rows: Sequence[Comparison]) -> None:
     for kind in dict.fromkeys(row.kind for row in rows):
         here = [row for row in rows if row.kind == kind]
         heading = "prior EMC" if kind == "given" else f"{kind} EMC"
-        points = table(heading, *(f">{name}" for name in policies))
+        points = table(heading, *(f">{name.replace('-', '-' + chr(10))}" for name in policies))
         for expected in dict.fromkeys(row.expected for row in here):
             costs = {r.policy: r.expected_total_cost for r in here if r.expected == expected}
             least = min(costs.values())
+            proved = {r.policy: r.exact for r in here if r.expected == expected}
             cells = [
-                money(cost) + ("*" if cost <= least + tolerance(least) else " ")
-                for cost in costs.values()
+                money(cost)
+                + ("~" * (not proved[name]) + "*" * (cost <= least + tolerance(least)) or " ")
+                for name, cost in costs.items()
             ]
             points.add_row(money(expected), *cells)
         out.print(points)
         out.print()
-    out.print("Expected total costs; * marks the lowest.")
+    doubt = "" if all(row.exact for row in rows) else "; ~ was not proved optimal in time"
+    out.print(f"Expected total costs; * marks the lowest{doubt}.")
 
 
 def _print_point(rows: Sequence[Comparison]) -> None:
@@ -271,6 +274,8 @@ def _print_point(rows: Sequence[Comparison]) -> None:
             "lowest" if above <= tolerance(least) else f"+{above / max(least, TOLERANCE):.1%}",
         )
     console().print(costs)
+    if not all(row.exact for row in rows):
+        console().print("\nThe optimum was not proved in time: it is the best policy found.")
 
 
 def print_lines(lines: Iterable[str]) -> None:

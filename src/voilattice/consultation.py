@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 import click
 
@@ -34,10 +35,11 @@ def consult(problem: Problem, policy: str, given: Mapping[str, str]) -> None:
     """Follow a policy with a person: say what to acquire, ask what was found, decide."""
     out = console.console()
     turns = [_Turn(dict(given), frozenset(), ())]
+    without = cache(problem.without)  # the same problem again: what is solved of it stays solved
     while True:
         turn = turns[-1]
         try:
-            advice = advise(problem.without(turn.unavailable), policy, turn.known)
+            advice = advise(without(turn.unavailable), policy, turn.known)
         except InputError as error:
             if len(turns) == 1:
                 raise

@@ -338,7 +338,7 @@ def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatr
         cost = np.tile(expected / ((len(p) - 1) * p), (len(p), 1))
     np.fill_diagonal(cost, 0.0)
     with located("expected"):
-        check_amount(cost.max())  # a rare class makes large entries
+        check_amount(float(cost.max()))  # a rare class makes large entries
     return cost
 
 

@@ -193,6 +193,7 @@ def comparison_document(rows: Sequence[Comparison]) -> list[Document]:
             "policy": row.policy,
             "expected_total_cost": row.expected_total_cost,
             "savings": row.savings,
+            "exact": row.exact,
         }
         for row in rows
     ]

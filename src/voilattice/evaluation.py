@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, shown
+from voilattice.inference import memory_budget, memory_limit
 from voilattice.network import Network
-from voilattice.policies import POLICIES, build_policy, policy_cost
+from voilattice.policies import POLICIES, TIME_LIMIT, build_policy, policy_cost
 from voilattice.policy import Leaf, Policy
 from voilattice.problem import Problem
 from voilattice.states import Sweep
@@ -250,6 +251,7 @@ class Comparison:
     policy: str
     expected_total_cost: float
     savings: float  # over deciding at once
+    exact: bool = True  # False: an optimum that is not proved to be one
 
 
 def compare(
@@ -260,6 +262,7 @@ def compare(
     policies: Sequence[str] = POLICIES,
     evidence: Mapping[str, str] | None = None,
     n_jobs: int = -1,
+    time_limit: float | None = TIME_LIMIT,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Comparison]:
     """Return what each policy costs along a sweep of a-priori expected misclassification costs.
@@ -270,6 +273,8 @@ def compare(
         The points of the sweep.
     n_jobs
         How many processes joblib may use; -1: one for each core. Results do not depend on it.
+    time_limit
+        Seconds at each point for an optimum that can only be searched for.
     """
     from joblib import Parallel, cpu_count, delayed
 
@@ -287,7 +292,9 @@ def compare(
         (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
     ]
     results = Parallel(n_jobs=min(n_jobs, len(parts) or 1), return_as="generator")(
-        delayed(_compared)(problem, kind, points, tuple(policies), evidence)
+        delayed(_compared)(
+            problem, kind, points, tuple(policies), evidence, time_limit, memory_budget()
+        )
         for kind, points in parts
     )
     rows: list[Comparison] = []
@@ -306,13 +313,28 @@ def _compared(
     points: Sequence[float],
     policies: tuple[str, ...],
     evidence: Mapping[str, str] | None,
+    time_limit: float | None,
+    memory_bytes: int,
+) -> list[Comparison]:
+    with memory_limit(memory_bytes):  # another process has a budget of its own
+        return _compared_here(problem, kind, points, policies, evidence, time_limit)
+
+
+def _compared_here(
+    problem: Problem,
+    kind: str,
+    points: Sequence[float],
+    policies: tuple[str, ...],
+    evidence: Mapping[str, str] | None,
+    time_limit: float | None,
 ) -> list[Comparison]:
     sweep = Sweep(problem, kind)
     rows = []
     for x in points:
         staked = problem.with_expected(kind, x)
-        none = build_policy(staked, "none", evidence).expected_total_cost
+        none = policy_cost(staked, "none", evidence).expected_total_cost
         for name in policies:
-            cost = policy_cost(staked, name, evidence, sweep=sweep)
-            rows.append(Comparison(kind, x, name, cost, none - cost))
+            found = policy_cost(staked, name, evidence, sweep=sweep, time_limit=time_limit)
+            cost = found.expected_total_cost
+            rows.append(Comparison(kind, x, name, cost, none - cost, found.exact))
     return rows

@@ -41,6 +41,7 @@ __all__ = ["DISCRETIZATIONS", "SCORES", "SEARCHES", "Learned", "Recipe", "learn_
 MAX_CATEGORIES = 5
 MAX_STATES = 50
 DECIMALS = 6
+MAX_SMOOTHING = 1e6
 LARGEST_WHOLE = 1e15
 
 DISCRETIZATIONS = ("mdl", "frequency")
@@ -103,8 +104,11 @@ class Recipe:
             raise InputError(f"must be 2 to {MAX_STATES}, got {self.bins}", "bins")
         if self.max_parents < 1:
             raise InputError(f"must be at least 1, got {self.max_parents}", "max_parents")
-        if not 0 <= self.smoothing < float("inf"):
-            raise InputError(f"must be a number >= 0, got {self.smoothing}", "smoothing")
+        if not 0 <= self.smoothing <= MAX_SMOOTHING:
+            raise InputError(
+                f"must be a number >= 0, at most {MAX_SMOOTHING:g}, got {self.smoothing}",
+                "smoothing",
+            )
         for option, arcs in (("forbidden", self.forbidden), ("required", self.required)):
             for start, end in arcs:
                 if start == end:

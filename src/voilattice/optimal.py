@@ -89,6 +89,8 @@ class StateSpace:
     ----------
     unit
         The misclassification costs at scale 1; those of the problem by default.
+    max_states
+        Raise `TooLargeError` beyond so many states, whatever the memory budget.
 
     Raises
     ------
@@ -97,14 +99,21 @@ class StateSpace:
     """
 
     def __init__(
-        self, problem: Problem, unit: CostMatrix | None = None, *, engine: str = "auto"
+        self,
+        problem: Problem,
+        unit: CostMatrix | None = None,
+        *,
+        engine: str = "auto",
+        max_states: int | None = None,
     ) -> None:
         check_engine(engine)
         if not isinstance(problem.costs, FeatureCosts) or bundles_of(problem):
             raise TooLargeError("with such prices states cannot be told apart by what matters")
         self.problem = problem
         self.unit = problem.misclassification if unit is None else unit
-        blocks = find_blocks(problem, memory_budget() // BYTES_PER_STATE, engine=engine)
+        room = memory_budget() // BYTES_PER_STATE
+        room = room if max_states is None else min(room, max_states)
+        blocks = find_blocks(problem, room, engine=engine)
         if engine == "auto":
             engine = "compiled" if blocks.n_states > COMPILED_FROM_STATES else "python"
         self.blocks, self.engine = blocks, engine

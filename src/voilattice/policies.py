@@ -32,7 +32,9 @@ __all__ = [
     "POLICIES",
     "RULES",
     "TIME_LIMIT",
+    "Action",
     "Optimum",
+    "PolicyCost",
     "best_action",
     "build_optimal",
     "build_policy",
@@ -42,6 +44,7 @@ __all__ = [
 ]
 
 TIME_LIMIT = 60.0  # seconds, for a search
+STATES_PER_SECOND = 2_000_000  # that are solved exactly, on a slow day
 
 
 def build_policy(
@@ -118,28 +121,58 @@ def build_optimal(
     >>> round(found.policy.expected_total_cost, 2), round(found.lower_bound, 2), found.exact
     (62.46, 62.46, True)
     """
-    if time_limit is not None and not time_limit >= 0:
-        raise InputError(f"must be a number of seconds >= 0, got {time_limit}", "time_limit")
+    _check_time_limit(time_limit)
     problem = problem.with_evidence(evidence)
-    if (solution := _solved(problem, sweep)) is None:
-        search = Search(problem, RULES["greedy-la"], time_limit=time_limit, progress=progress)
-        return Optimum(search.policy("optimal"), search.lower, search.is_exact)
+    if (solution := _solved(problem, sweep, time_limit)) is None:
+        search = Search(problem, _STARTS, time_limit=time_limit, progress=progress)
+        policy = search.policy("optimal")
+        return Optimum(policy, min(search.lower, policy.expected_total_cost), search.is_exact)
     policy = Builder(problem, max_states).build("optimal", lambda s: solution.choose(s.known))
-    return Optimum(policy, solution.expected_total_cost, True)
+    # They differ by rounding at most, and a bound is not above what it bounds.
+    bound = min(solution.expected_total_cost, policy.expected_total_cost)
+    return Optimum(policy, bound, True)
 
 
-def best_action(problem: Problem, evidence: Mapping[str, str] | None = None) -> tuple[int, float]:
-    """Return what the optimal policy acquires at any evidence, and the least cost from there on.
+def _check_time_limit(time_limit: float | None) -> None:
+    is_number = isinstance(time_limit, int | float) and not isinstance(time_limit, bool)
+    if time_limit is not None and not (is_number and time_limit >= 0):
+        raise InputError(f"must be a number of seconds >= 0, got {time_limit!r}", "time_limit")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What to acquire at some evidence, as a mask, and what it costs from there on."""
+
+    chosen: int  # 0: decide
+    cost_to_go: float
+    exact: bool  # False: the best found, not proved to be the best of all
+
+
+def best_action(
+    problem: Problem,
+    evidence: Mapping[str, str] | None = None,
+    *,
+    time_limit: float | None = TIME_LIMIT,
+) -> Action:
+    """Return what the optimal policy acquires at any evidence.
 
     The problem is solved once, and asked again for other evidence. Where it can only be searched,
-    the search begins at the evidence, and the cost is that of the best policy found.
+    the search begins at the evidence.
     """
-    if (solution := _solution(problem)) is not None:
+    _check_time_limit(time_limit)
+    if (solution := _solution(problem, time_limit)) is not None:
         known = problem.known(evidence)
-        return solution.choose(known), solution.cost_to_go(known)
-    here = problem.with_evidence(evidence)
-    search = Search(here, RULES["greedy-la"], time_limit=TIME_LIMIT)
-    return search.action, search.upper
+        return Action(solution.choose(known), solution.cost_to_go(known), True)
+    search = Search(problem.with_evidence(evidence), _STARTS, time_limit=time_limit)
+    return Action(search.action, search.upper, search.is_exact)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCost:
+    """What a policy costs; not `exact`: an optimum that is not proved to be one."""
+
+    expected_total_cost: float
+    exact: bool
 
 
 def policy_cost(
@@ -148,31 +181,37 @@ def policy_cost(
     evidence: Mapping[str, str] | None = None,
     *,
     sweep: Sweep | None = None,
-) -> float:
+    time_limit: float | None = TIME_LIMIT,
+) -> PolicyCost:
     """Return what the policy of that name costs, without building it where that is not needed."""
     if name in {"none", "markov-blanket"}:
         known = problem.known(evidence)
         at_once = acquirable_core(problem, known) if name == "markov-blanket" else frozenset()
         found = value(problem, at_once, evidence)
-        return found.cost + found.expected_emc
+        return PolicyCost(found.cost + found.expected_emc, True)
     if name == "optimal":
-        solution = _solved(problem.with_evidence(evidence), sweep)
-        if solution is not None:
-            return solution.expected_total_cost
-    return build_policy(problem, name, evidence, sweep=sweep).expected_total_cost
+        here = problem.with_evidence(evidence)
+        if (solution := _solved(here, sweep, time_limit)) is not None:
+            return PolicyCost(solution.expected_total_cost, True)
+        search = Search(here, _STARTS, time_limit=time_limit)
+        return PolicyCost(search.policy(name).expected_total_cost, search.is_exact)
+    return PolicyCost(build_policy(problem, name, evidence, sweep=sweep).expected_total_cost, True)
 
 
-def _solved(problem: Problem, sweep: Sweep | None) -> Solution | None:
-    """Return the exact optimum, or None: the states do not fit the memory budget."""
+def _solved(problem: Problem, sweep: Sweep | None, time_limit: float | None) -> Solution | None:
+    """Return the exact optimum, or None: the states are too many for the memory, or the time."""
+    max_states = None if time_limit is None else int(min(time_limit, 1e9) * STATES_PER_SECOND)
     try:
-        return StateSpace(problem).solve() if sweep is None else sweep.solve(problem)
+        if sweep is not None:
+            return sweep.solve(problem, max_states)
+        return StateSpace(problem, max_states=max_states).solve()
     except TooLargeError:
         return None
 
 
 @lru_cache(maxsize=1)
-def _solution(problem: Problem) -> Solution | None:
-    return _solved(problem, None)
+def _solution(problem: Problem, time_limit: float | None) -> Solution | None:
+    return _solved(problem, None, time_limit)
 
 
 def policy_from_rule(
@@ -226,4 +265,5 @@ RULES: dict[str, Callable[[State], int]] = {
     "greedy-la": _greedy_la,
     "batch": State.best,
 }
+_STARTS = (RULES["greedy-la"], RULES["batch"], RULES["greedy"])
 POLICIES = (*RULES, "optimal")

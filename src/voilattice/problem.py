@@ -150,6 +150,8 @@ class Problem:
 
     def without(self, features: Collection[str]) -> Problem:
         """Return this problem with some features hidden: they cannot be acquired, nor known."""
+        if not features:
+            return self
         self.feature_mask(features)  # they are features
         if known := sorted(set(features) & set(self.evidence)):
             raise InputError(f"{known[0]!r} is evidence of the problem")

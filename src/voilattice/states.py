@@ -14,6 +14,7 @@ where a table does not fit the memory budget: such a state asks variable elimina
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ from voilattice.tables import Root, expected_emcs_in, root_table
 from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation import Value, expected_emc
 
-__all__ = ["MAX_STATES", "Builder", "State", "Sweep", "state_at"]
+__all__ = ["LAZY_CELLS", "MAX_STATES", "Builder", "State", "Sweep", "state_at"]
 
 MAX_STATES = 1_000_000
 
@@ -45,11 +46,12 @@ MAX_STATES = 1_000_000
 MAX_SWEPT_SETS = 20_000
 
 SHARE_OF_TIME = 0.1
+LAZY_CELLS = 1 << 22  # a lazy builder makes no larger tables: each takes a moment only
 
 
 def state_at(problem: Problem, evidence: Mapping[str, str] | None = None) -> State:
     """Return what a rule sees at this evidence."""
-    return Builder(problem.with_evidence(evidence), MAX_STATES).start()
+    return Builder(problem.with_evidence(evidence), MAX_STATES, lazy=True).start()
 
 
 @dataclass(frozen=True)
@@ -258,6 +260,10 @@ class Builder:
         return self.start()
 
     def _table(self, known: Mapping[str, str], axes: tuple[int, ...]) -> Table | None:
+        if self._lazy:
+            sizes = [len(self.problem.states(self.problem.features[k])) for k in axes]
+            if len(self.problem.classes) * math.prod(sizes) > LAZY_CELLS:
+                return None
         try:
             return root_table(self.problem, known, axes).shaped
         except TooLargeError:
@@ -350,10 +356,10 @@ class Sweep:
         self._found: dict[object, tuple[Words, NDArray[np.float64]] | None] = {}
         self._space: StateSpace | None = None
 
-    def solve(self, problem: Problem) -> Solution:
+    def solve(self, problem: Problem, max_states: int | None = None) -> Solution:
         """Return the optimum at one point; the states are found at the first."""
         if self._space is None or self._space.problem.evidence != problem.evidence:
-            self._space = StateSpace(problem, self.unit)
+            self._space = StateSpace(problem, self.unit, max_states=max_states)
         return self._space.solve(problem)
 
     def values(self, state: State) -> tuple[Words, NDArray[np.float64]] | None:

@@ -233,7 +233,10 @@ class _Unit:
                 if os.getpid() != parent and os.getppid() != parent:
                     os._exit(0)  # the run was killed: nobody waits for this
                 priced = priced_problem(problem, seed).with_expected(self.kind, x)
-                total = {policy: policy_cost(priced, policy, sweep=sweep) for policy in POLICIES}
+                total = {
+                    policy: policy_cost(priced, policy, sweep=sweep).expected_total_cost
+                    for policy in POLICIES
+                }
                 row = {"costs": costs, "seed": seed, "expected": x, "total_cost": total}
                 file.write(f"{json.dumps(row)}\n".encode())
                 file.flush()
