@@ -61,6 +61,7 @@ WHOLE_CELLS = 1 << 24
 SPLIT_CELLS = 1 << 19
 
 # The lattice is grown for its size where that takes no more floods.
+CELLS_PER_SECOND = 20_000_000  # that a table is made of, on a slow day
 MAX_COUNTED_FLOODS = 50_000
 
 # A smaller table NumPy has searched before the compiled search is loaded.
@@ -305,8 +306,8 @@ class _Search:
         blanket = [network.index(name) for name in markov_blanket(problem)]
         between = separator(network, y, features, blanket, list(evidence))
         cells = len(problem.classes) * math.prod(network.n_states[node] for node in between)
-        late = time.monotonic() > self._deadline
-        if late or cells > self._max_cells or len(between) >= MAX_AXES:
+        in_time = CELLS_PER_SECOND * (self._deadline - time.monotonic())
+        if cells > min(in_time, self._max_cells) or len(between) >= MAX_AXES:
             return perfect
         try:
             table = scaled_joint_table(network, [y, *between], evidence).table

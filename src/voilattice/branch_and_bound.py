@@ -37,6 +37,7 @@ import numpy as np
 
 from voilattice.blocks import MAX_OWN_PRICES, bundles_of
 from voilattice.costs import FeatureCosts
+from voilattice.errors import TooLargeError
 from voilattice.independence import bits
 from voilattice.inference import memory_budget
 from voilattice.network import Table
@@ -51,6 +52,7 @@ __all__ = ["Search"]
 
 BYTES_PER_NODE = 3_000  # what a node and its steps take, by measurement
 MAX_STREAMED = 1 << 28  # cells that a bound may cost
+MAX_START_STATES = 20_000
 SHARE_OF_START = 0.4  # of the time that is left, for each policy to start from
 
 
@@ -142,16 +144,21 @@ class Search:
 
     def _start(self, rule: Callable[[State], int], time_limit: float | None) -> None:
         """Find what a first policy costs and does at each of its states; keep what is best."""
+        deadline = None
         if time_limit is not None:
             left = max(self._deadline - time.monotonic(), 0.0)
-            self._builder.deadline = time.monotonic() + SHARE_OF_START * left
+            deadline = time.monotonic() + SHARE_OF_START * left
 
         def in_time(state: State) -> int:
-            return rule(state) if self._builder.seconds_left != 0 else 0
+            return rule(state) if starter.seconds_left != 0 else 0
 
-        policy = self._builder.build("start", in_time)
-        self._builder.deadline = None
-        numbers, costs = self._builder.numbers, policy.costs_to_come
+        starter = Builder(self.problem, MAX_START_STATES, lazy=True)
+        starter.deadline = deadline
+        try:
+            policy = starter.build("start", in_time)
+        except TooLargeError:
+            return  # to write it down would take longer than there is time
+        numbers, costs = starter.numbers, policy.costs_to_come
         for key, number in numbers.items():
             if costs[number] < self._start_cost.get(key, np.inf):
                 node = policy.nodes[number]

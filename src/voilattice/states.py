@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -62,6 +62,7 @@ class State:
     known: Mapping[str, str]
     axes: tuple[int, ...]  # the features that can still matter
     table: Table | None  # [Y, axes ...]; None: too large
+    found: Table | None = None  # P(Y | e), where it is known without the table
 
     @cached_property
     def probability(self) -> float:
@@ -69,7 +70,7 @@ class State:
 
     @cached_property
     def posterior(self) -> Table:
-        return self.joint(0)
+        return self.joint(0) if self.found is None else self.found
 
     @cached_property
     def emc(self) -> float:
@@ -143,6 +144,8 @@ class State:
                 self.tol,
             )
             return to_mask(rows[best])
+        if self.table is None and (table := self.builder.table(self.known, self.axes)) is not None:
+            return replace(self, table=table).best()
         if self.table is None:
             more = {f: v for f, v in self.known.items() if f not in problem.evidence}
             seconds = self.builder.seconds_left
@@ -234,7 +237,7 @@ class Builder:
         if axes is None:
             relevant, _ = self._what_matters(problem.feature_mask(problem.evidence))
             axes = tuple(bits(relevant))
-        return State(self, dict(problem.evidence), axes, self._table(problem.evidence, axes))
+        return State(self, dict(problem.evidence), axes, self.table(problem.evidence, axes))
 
     def at(self, known: Mapping[str, str]) -> State:
         """Return the state at any evidence, the problem's own included."""
@@ -242,7 +245,7 @@ class Builder:
         relevant, _ = self._what_matters(problem.feature_mask(known))
         axes = tuple(bits(relevant))
         if start.table is None or not set(axes) <= set(start.axes):
-            return State(self, known, axes, self._table(known, axes))
+            return State(self, known, axes, self.table(known, axes))
         where: list[int | slice] = [slice(None)]
         gone = []
         for k in start.axes:
@@ -259,7 +262,8 @@ class Builder:
     def _start(self) -> State:
         return self.start()
 
-    def _table(self, known: Mapping[str, str], axes: tuple[int, ...]) -> Table | None:
+    def table(self, known: Mapping[str, str], axes: tuple[int, ...]) -> Table | None:
+        """Return P(Y, axes, e), or None where that is too large for a lazy builder."""
         if self._lazy:
             sizes = [len(self.problem.states(self.problem.features[k])) for k in axes]
             if len(self.problem.classes) * math.prod(sizes) > LAZY_CELLS:
@@ -289,12 +293,14 @@ class Builder:
         after = problem.feature_mask(state.known) | chosen
         relevant, _ = self._what_matters(after)
         if state.table is None:
-            joint = state.joint(chosen).sum(axis=0)
+            joint = state.joint(chosen)
             axes = tuple(bits(relevant))
-            for outcome in np.ndindex(joint.shape):
-                if joint[outcome] > 0:
+            for outcome in np.ndindex(joint.shape[1:]):
+                here = joint[:, *outcome]
+                if (p := float(here.sum())) > 0:
                     known = {**state.known, **self._found(names, outcome)}
-                    yield float(joint[outcome]), State(self, known, axes, self._table(known, axes))
+                    # No table yet: what only decides here needs none.
+                    yield p, State(self, known, axes, None, here / p)
             return
         places = [1 + state.axes.index(k) for k in bits(chosen)]
         left = tuple(k for k in state.axes if not chosen >> k & 1)
