@@ -405,8 +405,9 @@ async function begin() {
   for (const name of policies) $("policy").append(element("option", { value: name }, name));
   wire();
   try {
-    for (const entry of await call("GET", "api/problems"))
-      $("problem").append(element("option", { value: entry.name }, entry.title ? `${entry.name}: ${entry.title}` : entry.name));
+    const entries = await call("GET", "api/problems");
+    $("problem").replaceChildren(...entries.map((entry) =>
+      element("option", { value: entry.name }, entry.title ? `${entry.name}: ${entry.title}` : entry.name)));
   } catch (error) { say(error); }
   await show();
 }
