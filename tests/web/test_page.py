@@ -11,6 +11,8 @@ from voilattice import load_problem
 from voilattice.advice import advise
 from voilattice.evaluation import _drawn
 
+expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
+
 
 def ready(page):
     expect(page.locator("#advice")).to_have_attribute("aria-busy", "false")
