@@ -125,6 +125,8 @@ def test_features_that_are_not_available(api):
         ("compare", {"problem": "asia", "points": []}, 422, "points: "),
         ("best", {"problem": "asia", "memory": 7}, 422, "memory: "),
         ("best", [1], 422, ""),
+        ("best", {"problem": "asia", "stakes": {"kind": "symmetric", "expected": True}}, 422,
+         "stakes.expected: "),
     ],
 )  # fmt: skip
 def test_mistakes_are_answered_with_a_reason(api, path, body, status, said):
@@ -163,7 +165,8 @@ def test_an_upload_can_be_asked_about(api, own_problem):
         ([("x.toml", b"\xff\xfe")], 400, "x.toml: not UTF-8 text"),
         ([("x.txt", b"hello")], 400, "one problem file (TOML) and its network are wanted"),
         ([("a.toml", b""), ("b.toml", b"")], 400, "one problem file"),
-        ([("x.toml", b"a" * 6_000_000)], 413, "at most 5,000,000 bytes"),
+        ([("x.toml", b"a" * 6_000_000)], 413, "at most 5,100,000 bytes"),
+        ([("x.toml", b"a" * 5_050_000)], 413, "at most 5,000,000 bytes"),
         ([("x.toml", b'[network]\nfile = "/etc/passwd"\ntarget = "Y"')], 400, "did not come along"),
         ([("x.toml", b'[network]\nfile = "../x.bif"\ntarget = "Y"')], 400, "did not come along"),
         (
@@ -179,6 +182,40 @@ def test_an_upload_that_is_no_problem_is_refused(api, files, status, said):
     assert answer.status_code == status
     assert said in answer.json()["error"]
     assert "/tmp" not in answer.json()["error"]
+
+
+def test_a_body_without_a_length_is_not_read_for_ever(api):
+    def body():
+        for _ in range(100):
+            yield b" " * 1_000_000
+
+    answer = api.post("/api/advise", content=body(), headers={"content-type": "application/json"})
+    assert answer.status_code == 413
+    assert "at most" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000, b"9" * 5000, b""])
+def test_what_is_no_json_is_refused(api, content):
+    answer = api.post("/api/advise", content=content, headers={"content-type": "application/json"})
+    assert 400 <= answer.status_code < 500
+    assert answer.json()["error"]
+
+
+def test_wrong_routes_are_answered_as_everything_else(api):
+    assert api.get("/api/nothing").json()["error"]
+    assert api.post("/api/jobs/x").json()["error"]
+
+
+def test_many_at_once_are_answered_or_told_to_come_again(api):
+    def ask(k):
+        asked = {"problem": "diabetes", "policy": "greedy-la", "stakes": {
+            "kind": "symmetric", "expected": 100.0 + k}}  # fmt: skip
+        return api.post("/api/advise", json=asked).status_code
+
+    with ThreadPoolExecutor(60) as pool:
+        answers = list(pool.map(ask, range(60)))
+    assert set(answers) <= {200, 503}
+    assert answers.count(200) >= 10
 
 
 def test_too_many_files_and_none(api):

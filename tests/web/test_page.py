@@ -92,6 +92,30 @@ def test_undo_not_available_and_the_address(page, server):
     expect(page.locator("#say")).to_have_text(first)
 
 
+def test_a_double_click_is_one_result(page, server):
+    open_page(page, server, "#problem=heart&policy=optimal")
+    page.locator("#advice button.result").first.dblclick()
+    expect(steps(page)).to_have_count(1)
+    ready(page)
+    expect(steps(page)).to_have_count(1)
+
+
+def test_impossible_results_are_shown_with_the_way_back(page, server):
+    page.goto(server + '#problem=asia&policy=greedy&step=["nope","x"]')
+    expect(page.locator("#error")).to_contain_text("no feature 'nope'")
+    expect(steps(page)).to_have_text(["nope = x"])
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#error")).to_be_hidden()
+    expect(steps(page)).to_have_count(0)
+
+
+def test_nothing_of_another_problem_is_left(page, server):
+    open_page(page, server, "#problem=asia&policy=greedy-la&view=policy")
+    expect(page.locator("#tree-list li").first).to_be_visible()
+    page.locator("#problem").select_option("thyroid")
+    expect(page.locator("#tree-list")).not_to_contain_text("tub")
+
+
 def test_other_candidates_policies_and_stakes(page, server):
     open_page(page, server, "#problem=heart&policy=optimal")
     page.locator("#candidates button").filter(has_text=re.compile("^thalgroup")).click()

@@ -9,7 +9,7 @@ evidence and its stakes, so a server can be stopped and started in the middle of
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from threading import Lock
 from typing import Annotated, Any, Literal
@@ -19,7 +19,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from voilattice import __version__
 from voilattice.documents import problem_document, problem_entry
@@ -35,6 +37,7 @@ __all__ = ["Limits", "create_app"]
 MAX_UPLOADS = 20
 MAX_FILES = 4
 MAX_POINTS = 101
+MAX_BODY = MAX_BYTES + 100_000
 
 CONTENT_SECURITY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' "
@@ -61,7 +64,7 @@ class Stakes(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     kind: Literal["symmetric", "asymmetric"]
-    expected: Annotated[float, Field(ge=0, le=1e100, allow_inf_nan=False)]
+    expected: Annotated[float, Field(ge=0, le=1e100, allow_inf_nan=False, strict=True)]
 
 
 class Asked(BaseModel):
@@ -90,7 +93,7 @@ class CompareAsked(Asked):
     """All policies along a sweep of the a-priori expected misclassification cost."""
 
     points: Annotated[
-        list[Annotated[float, Field(ge=0, le=1e100, allow_inf_nan=False)]],
+        list[Annotated[float, Field(ge=0, le=1e100, allow_inf_nan=False, strict=True)]],
         Field(min_length=1, max_length=MAX_POINTS),
     ]
 
@@ -99,6 +102,10 @@ class Failure(BaseModel):
     """Why there is no answer."""
 
     error: str
+
+
+class UnknownProblem(UnknownNameError):
+    """There is no problem of that name."""
 
 
 class Catalogue:
@@ -114,7 +121,7 @@ class Catalogue:
     def find(self, name: str) -> Problem:
         with self._lock:
             if (found := self._fixed.get(name) or self._uploads.get(name)) is None:
-                raise UnknownNameError(f"no problem {name!r}{nearest(name, self._fixed)}")
+                raise UnknownProblem(f"no problem {name!r}{nearest(name, self._fixed)}")
             return found
 
     def add(self, name: str, problem: Problem) -> None:
@@ -139,15 +146,16 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     """
     limits = limits or Limits()
     catalogue = Catalogue(problems)
-    advisor, builder = workers.Worker(limits.memory_bytes), workers.Worker(limits.memory_bytes)
+    # What is quick, what takes a moment, and what takes long do not wait for each other.
+    advisor, explorer, builder = (workers.Worker(limits.memory_bytes) for _ in range(3))
     jobs = workers.Jobs(builder, limits.max_waiting)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         jobs.cancel_all()
-        advisor.stop()
-        builder.stop()
+        for worker in (advisor, explorer, builder):
+            worker.close()
 
     failures: dict[int | str, dict[str, Any]] = {
         400: {"model": Failure}, 404: {"model": Failure}, 413: {"model": Failure},
@@ -161,6 +169,7 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     app.add_middleware(
         TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]", host]
     )
+    app.add_middleware(_BodyLimit)
     _add_guards(app)
 
     def request(task: str, asked: Asked, **options: Any) -> workers.Request:
@@ -173,8 +182,10 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
             tuple(sorted(set(asked.unavailable))), asked.evidence, options,
         )  # fmt: skip
 
-    def answer(task: str, asked: Asked, **options: Any) -> dict[str, Any]:
-        return advisor.do(request(task, asked, **options), limits.seconds)
+    def answer(
+        task: str, asked: Asked, *, worker: workers.Worker = advisor, **options: Any
+    ) -> dict[str, Any]:
+        return worker.do(request(task, asked, **options), limits.seconds)
 
     def started(task: str, asked: Asked, **options: Any) -> dict[str, Any]:
         return _job_document(jobs.start(request(task, asked, **options), limits.job_seconds))
@@ -213,7 +224,7 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     @app.post("/api/best")
     def best(asked: Asked) -> dict[str, Any]:
         """Find the set of highest benefit."""
-        return answer("best", asked, seconds=limits.seconds / 2)
+        return answer("best", asked, worker=explorer, seconds=limits.seconds / 2)
 
     @app.post("/api/advise")
     def advise(asked: PolicyAsked) -> dict[str, Any]:
@@ -223,7 +234,7 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     @app.post("/api/lattice")
     def lattice(asked: Asked) -> dict[str, Any]:
         """Build the lattice, with a drawing."""
-        return answer("lattice", asked)
+        return answer("lattice", asked, worker=explorer)
 
     @app.post("/api/policy", status_code=202)
     def policy(asked: PolicyAsked) -> dict[str, Any]:
@@ -252,6 +263,42 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     return app
 
 
+class _BodyLimit:
+    """Reads no more of a request than it may have, whatever it says of its length."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        taken = 0
+        has_begun = False
+
+        async def limited() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > MAX_BODY:
+                raise _TooMuch
+            return message
+
+        async def noted(message: Message) -> None:
+            nonlocal has_begun
+            # What the application makes of a body that was cut off is not what is wrong with it.
+            if taken <= MAX_BODY or has_begun:
+                has_begun = True
+                await send(message)
+
+        with suppress(_TooMuch):
+            await self._app(scope, limited, noted)
+        if taken > MAX_BODY and not has_begun:
+            refusal = {"error": f"a request may have at most {MAX_BODY:,} bytes"}
+            await JSONResponse(refusal, 413)(scope, receive, send)
+
+
+class _TooMuch(Exception):
+    """A request is too long."""
+
+
 def _found(jobs: workers.Jobs, name: str) -> workers.Job:
     if (job := jobs.find(name)) is None:
         raise HTTPException(404, f"no job {name!r}: it is too old, or the server was started anew")
@@ -273,13 +320,14 @@ def _add_guards(app: FastAPI) -> None:
 
     @app.exception_handler(VoilatticeError)
     def refused(request: Request, error: VoilatticeError) -> JSONResponse:
-        status = 404 if str(error).startswith("no problem ") else 400
-        if isinstance(error, TooLargeError):
-            status = 503 if "waiting" in str(error) else 413
+        status = 400
+        for kind, code in ((UnknownProblem, 404), (TooLargeError, 413), (workers.Busy, 503)):
+            if isinstance(error, kind):
+                status = code
         return JSONResponse({"error": str(error)}, status)
 
-    @app.exception_handler(HTTPException)
-    def failed(request: Request, error: HTTPException) -> JSONResponse:
+    @app.exception_handler(StarletteHTTPException)
+    def failed(request: Request, error: StarletteHTTPException) -> JSONResponse:
         return JSONResponse({"error": str(error.detail)}, error.status_code)
 
     @app.exception_handler(RequestValidationError)
@@ -290,9 +338,6 @@ def _add_guards(app: FastAPI) -> None:
 
     @app.middleware("http")
     async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
-        length = request.headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > 2 * MAX_BYTES:
-            return JSONResponse({"error": f"at most {MAX_BYTES:,} bytes can be uploaded"}, 413)
         response = await call(request)
         response.headers["Content-Security-Policy"] = CONTENT_SECURITY
         response.headers["X-Content-Type-Options"] = "nosniff"

@@ -19,14 +19,19 @@ from typing import Any
 from voilattice.errors import TooLargeError, VoilatticeError
 from voilattice.problem import Problem
 
-__all__ = ["Cancelled", "Job", "Jobs", "Request", "Worker"]
+__all__ = ["Busy", "Cancelled", "Job", "Jobs", "Request", "Worker"]
 
 SECONDS_PER_LOOK = 0.1
 MAX_KEPT_JOBS = 50
+MAX_WAITING = 32  # requests, for one worker
 
 
 class Cancelled(Exception):
     """The task was cancelled."""
+
+
+class Busy(VoilatticeError):
+    """There is too much to do, or nobody to do it: ask again later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ class Worker:
         self._process: Any = None
         self._pipe: Connection | None = None
         self._told: set[str] = set()
+        self._n_waiting = 0
+        self._is_closed = False
 
     def do(
         self,
@@ -76,35 +83,63 @@ class Worker:
         Cancelled
             `is_cancelled` became true.
         """
-        with self._turn:
+        self._n_waiting += 1
+        try:
+            if self._n_waiting > MAX_WAITING or not self._turn.acquire(timeout=seconds):
+                raise Busy("too many requests are waiting; try again later")
+        finally:
+            self._n_waiting -= 1
+        try:
+            return self._do(request, seconds, tell, is_cancelled)
+        finally:
+            self._turn.release()
+
+    def _do(
+        self,
+        request: Request,
+        seconds: float,
+        tell: Callable[[str], None],
+        is_cancelled: Callable[[], bool],
+    ) -> dict[str, Any]:
+        if is_cancelled():
+            raise Cancelled
+        tell("")
+        pipe = self._started()
+        problem = None if request.name in self._told else request.problem
+        self._told.add(request.name)
+        pipe.send(replace(request, problem=problem))
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                if pipe.poll(SECONDS_PER_LOOK):
+                    what, content = pipe.recv()
+                    if what == "done":
+                        return dict(content)
+                    if what == "error":
+                        raise VoilatticeError(content)
+                    tell(content)
+            except (EOFError, OSError):
+                self.stop()
+                why = (
+                    "the server is being stopped"
+                    if self._is_closed
+                    else ("the process that worked on this ended; try again, or ask for less")
+                )
+                raise Busy(why) from None
             if is_cancelled():
+                self.stop()
                 raise Cancelled
-            tell("")
-            pipe = self._started()
-            problem = None if request.name in self._told else request.problem
-            self._told.add(request.name)
-            pipe.send(replace(request, problem=problem))
-            until = time.monotonic() + seconds
-            while True:
-                try:
-                    if pipe.poll(SECONDS_PER_LOOK):
-                        what, content = pipe.recv()
-                        if what == "done":
-                            return dict(content)
-                        if what == "error":
-                            raise VoilatticeError(content)
-                        tell(content)
-                except (EOFError, OSError):
-                    self.stop()
-                    raise TooLargeError("the work ran out of memory; ask for less") from None
-                if is_cancelled():
-                    self.stop()
-                    raise Cancelled
-                if time.monotonic() > until:
-                    self.stop()
-                    raise TooLargeError(
-                        f"not done after {seconds:g} seconds; ask for less, or use the command line"
-                    )
+            if time.monotonic() > until:
+                self.stop()
+                raise TooLargeError(
+                    f"not done after {seconds:g} seconds; ask for less, or use the command line"
+                )
+
+    def close(self) -> None:
+        """End the process for good."""
+        self._is_closed = True
+        if self._process is not None:
+            self._process.kill()  # whoever waits for it sees its pipe end
 
     def stop(self) -> None:
         """End the process; the next task starts another."""
@@ -191,7 +226,7 @@ class Jobs:
         with self._lock:
             waiting = [j for j in self._jobs.values() if j.state in {"queued", "running"}]
             if len(waiting) >= self._max_waiting:
-                raise TooLargeError(f"{len(waiting)} builds are waiting already; try again later")
+                raise Busy(f"{len(waiting)} jobs are at work or waiting; try again later")
             for old in list(self._jobs.values())[: len(self._jobs) - MAX_KEPT_JOBS]:
                 if old.state not in {"queued", "running"}:
                     del self._jobs[old.id]
@@ -204,8 +239,9 @@ class Jobs:
 
     def cancel(self, name: str) -> None:
         """Cancel a job; one that has ended stays as it is."""
-        if (job := self._jobs.get(name)) is not None:
-            job.cancelled = True
+        job = self._jobs.get(name)
+        if job is not None and job.state in {"queued", "running"}:
+            job.cancelled, job.state = True, "cancelled"
 
     def cancel_all(self) -> None:
         for job in self._jobs.values():
@@ -213,15 +249,17 @@ class Jobs:
 
     def _run(self, job: Job, request: Request, seconds: float) -> None:
         def tell(text: str) -> None:
-            job.state, job.progress = "running", text
+            if not job.cancelled:
+                job.state, job.progress = "running", text
 
         def is_cancelled() -> bool:
             return job.cancelled
 
         try:
-            job.result = self._worker.do(request, seconds, tell=tell, is_cancelled=is_cancelled)
-            job.state = "done"
+            result = self._worker.do(request, seconds, tell=tell, is_cancelled=is_cancelled)
+            if not job.cancelled:
+                job.result, job.state = result, "done"
         except Cancelled:
-            job.state = "cancelled"
+            pass
         except VoilatticeError as error:
             job.error, job.state = str(error), "failed"

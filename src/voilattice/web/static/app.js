@@ -5,6 +5,7 @@ const $ = (id) => document.getElementById(id);
 const money = (x) => (Math.abs(x) < 0.005 ? 0 : x).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const percent = (p) => (100 * p).toLocaleString("en", { maximumFractionDigits: 1 }) + " %";
 
+const panels = { consult: "consult", lattice: "lattice", policy: "tree", curves: "curves" };
 let policies = ["optimal", "greedy-la", "batch", "greedy", "markov-blanket", "none"];
 let problem = null; // the document of the problem at hand
 let advice = null;
@@ -23,8 +24,8 @@ function state() {
     kind: ["symmetric", "asymmetric"].includes(given.get("kind")) ? given.get("kind") : "",
     expected: expected !== null && Number.isFinite(Number(expected)) ? Math.max(Number(expected), 0) : 500,
     // "feature", "state" pairs in order; a state of null: the feature is not to be had
-    steps: given.getAll("step").map(step).filter(Boolean),
-    view: given.get("view") || "consult",
+    steps: once(given.getAll("step").map(step).filter(Boolean)),
+    view: given.get("view") in panels ? given.get("view") : "consult",
   };
 }
 
@@ -35,6 +36,11 @@ function write(changes) {
   for (const step of now.steps) address.append("step", JSON.stringify(step));
   if (now.view !== "consult") address.set("view", now.view);
   location.hash = address.toString();
+}
+
+// A feature is found once: what an address says of it again does not count.
+function once(steps) {
+  return steps.filter(([feature], k) => steps.findIndex((s) => s[0] === feature) === k);
 }
 
 function step(text) {
@@ -125,7 +131,12 @@ async function show() {
     consult(now);
     await other(now, mine);
   } catch (error) {
-    if (mine === asking) say(error);
+    if (mine !== asking) return;
+    say(error);
+    advice = null;
+    $("advice").replaceChildren(element("p", { id: "say", class: "say" }, "No advice: see above."));
+    for (const id of ["candidates", "posterior", "money"]) $(id).replaceChildren();
+    history(now);
   } finally {
     if (mine === asking) $("advice").setAttribute("aria-busy", "false");
   }
@@ -134,6 +145,8 @@ async function show() {
 function settings(now) {
   if (![...$("problem").options].some((o) => o.value === now.problem))
     $("problem").append(element("option", { value: now.problem }, problem && problem.name === now.problem ? problem.title || now.problem : now.problem));
+  if (problem && problem.name === now.problem && problem.title && now.problem.startsWith("upload-"))
+    [...$("problem").options].find((o) => o.value === now.problem).textContent = problem.title;
   $("problem").value = now.problem;
   $("policy").value = now.policy;
   $("kind").value = now.kind;
@@ -160,10 +173,14 @@ function consult(now) {
     ["Spent so far", money(advice.spent)],
     ["Expected to be saved by going on", money(Math.max(advice.benefit, 0))],
   ]));
+  history(now);
+  candidates();
+}
+
+function history(now) {
   $("history").replaceChildren(...now.steps.map(([feature, found]) =>
     element("li", {}, found === null ? `${feature}: not available` : `${feature} = ${found}`)));
   $("undo").disabled = $("again").disabled = !now.steps.length;
-  candidates();
 }
 
 function bill() {
@@ -229,17 +246,17 @@ function candidates() {
 
 // What is acquired together is entered together: the next advice waits for the last result.
 function enter(feature, found, batch, pressed) {
+  if ($("advice").getAttribute("aria-busy") === "true") return; // the click before is being answered
   pending[feature] = found;
   for (const other of pressed.parentElement.children)
     if (other.hasAttribute("aria-pressed")) other.setAttribute("aria-pressed", String(other === pressed));
   if (!batch.every((name) => name in pending)) return;
+  $("advice").setAttribute("aria-busy", "true");
   write({ steps: [...state().steps, ...Object.entries(pending)] });
   $("main").focus({ preventScroll: true });
 }
 
 // -- the other views
-
-const panels = { consult: "consult", lattice: "lattice", policy: "tree", curves: "curves" };
 
 function view(name) {
   for (const [key, panel] of Object.entries(panels)) {
@@ -251,6 +268,8 @@ function view(name) {
 }
 
 async function other(now, mine) {
+  for (const id of ["lattice-text", "lattice-picture", "lattice-top", "tree-text", "tree-list", "curves-text", "curves-picture"])
+    $(id).replaceChildren();
   if (now.view === "lattice") {
     $("lattice-text").textContent = "Growing the lattice …";
     const found = await call("POST", "api/lattice", asked(now));
@@ -360,7 +379,7 @@ function wire() {
   $("expected").onchange = (event) => write({ expected: Number(event.target.value) });
   document.querySelector(".skip").onclick = (event) => { event.preventDefault(); $("main").focus(); };
   $("settings").onsubmit = (event) => event.preventDefault();
-  $("files").onchange = (event) => upload([...event.target.files]);
+  $("files").onchange = (event) => { upload([...event.target.files]).finally(() => { event.target.value = ""; }); };
   $("undo").onclick = () => write({ steps: state().steps.slice(0, -1) });
   $("again").onclick = () => write({ steps: [] });
   $("print").onclick = () => print();
