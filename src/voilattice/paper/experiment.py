@@ -25,7 +25,7 @@ from typing import BinaryIO
 import numpy as np
 
 from voilattice.costs import KINDS, FeatureCosts, Group
-from voilattice.errors import InputError
+from voilattice.errors import InputError, TooLargeError
 from voilattice.policies import POLICIES, policy_cost
 from voilattice.policy_files import fingerprint
 from voilattice.problem import Problem
@@ -233,10 +233,12 @@ class _Unit:
                 if os.getpid() != parent and os.getppid() != parent:
                     os._exit(0)  # the run was killed: nobody waits for this
                 priced = priced_problem(problem, seed).with_expected(self.kind, x)
-                total = {
-                    policy: policy_cost(priced, policy, sweep=sweep).expected_total_cost
-                    for policy in POLICIES
-                }
+                found_costs = {p: policy_cost(priced, p, sweep=sweep) for p in POLICIES}
+                if not all(cost.exact for cost in found_costs.values()):
+                    raise TooLargeError(
+                        f"{self.name}: the optimum cannot be proved within the memory budget"
+                    )
+                total = {p: cost.expected_total_cost for p, cost in found_costs.items()}
                 row = {"costs": costs, "seed": seed, "expected": x, "total_cost": total}
                 file.write(f"{json.dumps(row)}\n".encode())
                 file.flush()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from voilattice.paper.experiment import Point
 from voilattice.paper.published import INTERVALS
-from voilattice.ties import tolerance
+from voilattice.ties import TOLERANCE, tolerance
 
 __all__ = ["Curves", "curves_of", "regret", "table_3"]
 
@@ -98,4 +98,5 @@ def regret(curves: Curves, policy: str) -> tuple[float, float]:
     best = curves.total_cost["optimal"]
     at_stake = best > 0
     share = curves.savings("optimal", policy)[at_stake] / best[at_stake]
+    share = np.where(np.abs(share) < TOLERANCE, 0.0, share)  # ties
     return float(share.mean()), float(share.max())

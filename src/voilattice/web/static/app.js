@@ -358,6 +358,16 @@ function trace(svg) {
 
 // -- what the person does
 
+// Files, or a folder with them.
+async function dropped(transfer) {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  const folder = entries.find((entry) => entry.isDirectory);
+  if (!folder) return [...transfer.files];
+  const inside = await new Promise((resolve, reject) => folder.createReader().readEntries(resolve, reject));
+  const files = inside.filter((entry) => entry.isFile && !entry.name.startsWith(".") && !/\.(md|txt)$/i.test(entry.name));
+  return Promise.all(files.map((entry) => new Promise((resolve, reject) => entry.file(resolve, reject))));
+}
+
 async function upload(files) {
   if (!files.length) return;
   const form = new FormData(), texts = {};
@@ -415,7 +425,7 @@ function wire() {
   document.ondrop = (event) => {
     event.preventDefault();
     document.body.classList.remove("dropping");
-    upload([...event.dataTransfer.files]);
+    dropped(event.dataTransfer).then(upload, say);
   };
   addEventListener("hashchange", show);
 }
