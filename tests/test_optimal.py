@@ -187,6 +187,49 @@ def test_a_feature_may_be_bought_only_because_it_makes_another_cheaper():
     assert found.expected_total_cost == close(1 + 0.5 * 2 + 0.5 * 20)
 
 
+def test_what_tells_about_a_price_is_worth_buying_too():
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXAB"},
+        {"X": ["Y"], "B": ["A"]},
+        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5], "B": [[1, 0], [0, 1]]},
+    )
+    costs = FeatureCosts(
+        {"X": 30, "A": 5, "B": 0.1}, conditional=(ConditionalCost("X", {"A": "T"}, 2),)
+    )
+    problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+    # B for 0.1 tells what A would say: A is bought only where X will be cheap.
+    for engine in ENGINES:
+        solution = StateSpace(problem, engine=engine).solve()
+        assert solution.expected_total_cost == close(0.1 + 0.5 * 20 + 0.5 * (5 + 2))
+    assert optimal_cost(problem) == close(13.6)
+    assert build_optimal(problem).policy.root.features == ("B",)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_prices_that_hang_on_bystanders(seed):
+    """Signs of Y whose prices depend on features that have proxies of their own."""
+    rng = np.random.default_rng(seed)
+    names = ["Y", "X1", "X2", "A", "B", "C"]
+    above = {"X1": ["Y"], "X2": ["Y"], "B": ["A"], "C": ["B"] if seed % 2 else ["A"]}
+    if seed % 3 == 0:
+        above["A"] = ["X2"]
+    shape = {name: (2,) * len(above.get(name, ())) for name in names}
+    tables = {name: rng.dirichlet([0.4, 0.4], shape[name]) for name in names}
+    network = Network.from_tables({name: ["T", "F"] for name in names}, above, tables)
+    conditional = tuple(
+        ConditionalCost(x, {str(rng.choice(["A", "B"])): str(rng.choice(["T", "F"]))}, low)
+        for x, low in (("X1", 1.0), ("X2", 2.0))
+    )
+    prices = {name: float(rng.choice([0.1, 1, 5, 15])) for name in "ABC"} | {"X1": 18, "X2": 14}
+    problem = Problem.create(
+        network, "Y", FeatureCosts(prices, conditional=conditional), ("symmetric", 30.0)
+    )
+    want = optimal_cost(problem)
+    for engine in ENGINES:
+        assert StateSpace(problem, engine=engine).solve().expected_total_cost == close(want)
+    assert build_optimal(problem).policy.expected_total_cost == close(want)
+
+
 def test_features_that_make_each_other_dearer_are_bought_together():
     network = Network.from_tables(
         {name: ["T", "F"] for name in ("Y", "A", "B")},

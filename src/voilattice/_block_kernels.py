@@ -73,16 +73,16 @@ def _touching(
 
 @njit(cache=True, nogil=True)
 def _reachable(
-    target: int, blocked: Any, free: Any, children: Masks, parents: Masks, ancestors: Masks
+    sources: Any, blocked: Any, free: Any, children: Masks, parents: Masks, ancestors: Masks
 ) -> Any:
-    """Return the nodes that a walk from the target reaches (`Graph.reachable`)."""
+    """Return the nodes that a walk from the sources reaches (`Graph.reachable`)."""
     is_open = _ZERO
     nodes = blocked | free
     while nodes:
         bit = nodes & (~nodes + _ONE)
         nodes ^= bit
         is_open |= ancestors[_place(bit)]
-    up = _ONE << np.uint64(target)
+    up = sources
     down = _ZERO
     new_up, new_down = up, down
     while new_up | new_down:
@@ -133,19 +133,20 @@ def expand(
             known = kept[b] | bit
             free = relevant[b] ^ bit
             everything = known | evidence
-            added = _reachable(target, everything, free, children, parents, ancestors) & free
-            r = _ZERO
-            needed = _ZERO
-            while added:
-                r |= added
+            begin, before = _ONE << np.uint64(target), _ZERO
+            r, named = _ZERO, _ZERO
+            while begin != before:
+                before = begin
+                r = _reachable(begin, everything, free, children, parents, ancestors) & free
                 named = _ZERO
-                while added:
-                    x = added & (~added + _ONE)
-                    added ^= x
+                left = r
+                while left:
+                    x = left & (~left + _ONE)
+                    left ^= x
                     named |= conditions[_place(x)]
-                needed |= named & known
-                added = named & free & ~r
+                begin |= named & free
             sources = r | _ONE << np.uint64(target)
+            needed = named & known
             k = _touching(sources, everything, needed, family, families_of, ancestors) & known
             pays = paid[b]
             if group_of[_place(bit)] >= 0:

@@ -41,6 +41,7 @@ __all__ = [
 Masks = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 
+STATES_PER_STEP = 8  # a step takes the memory, and the time to be found, of so many states
 MAX_CIRCLE = 12
 MAX_OWN_PRICES = 8  # features with prices of a user's own, all of whose sets are tried
 MAX_WIDTH = 64  # axes, groups and, in the compiled engine, nodes are bits of a word
@@ -286,7 +287,7 @@ def _search(root: Masks, steps: _Steps, sizes: Ints, max_states: int) -> Blocks:
         blocks.append(here)
         n_blocks += len(here)
         n_states += int(cells_of(here[:, 1], sizes).sum())
-        if n_states > max_states:
+        if n_states + STATES_PER_STEP * n_steps > max_states:
             raise TooLargeError(f"more than {max_states:,} states")
         found = steps(here)
         rows.append(found)

@@ -50,7 +50,7 @@ from voilattice.valuation import expected_emc
 
 __all__ = ["Search"]
 
-BYTES_PER_NODE = 3_000  # what a node and its steps take, by measurement
+BYTES_PER_NODE = 16_000  # what a node and its steps take, by measurement
 MAX_STREAMED = 1 << 28  # cells that a bound may cost
 MAX_START_STATES = 20_000
 SHARE_OF_START = 0.4  # of the time that is left, for each policy to start from

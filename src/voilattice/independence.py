@@ -276,20 +276,21 @@ class Graph:
 
         `free` are the features that can be acquired; by default all outside E.
         `conditions` holds, for a feature, the features that its price depends on: while it is in R,
-        they are in R if they are unknown and in K if they are known. Given K, the rest of E is
-        d-separated from Y and R together.
+        they are in R if they are unknown and in K if they are known. What tells something about
+        them is in R too, as what tells something about Y is. Given K, the rest of E is d-separated
+        from Y and R together.
         """
         free = self.all & ~e if free is None else free
-        relevant, added = 0, self.reachable(e, free) & free
-        needed = 0
-        while added:
-            relevant |= added
+        sources, before = 1 << self.target, 0
+        while sources != before:
+            before = sources
+            relevant = self.reachable(e, free, sources) & free
             named = 0
-            for k in bits(added):
+            for k in bits(relevant):
                 named |= conditions.get(k, 0)
-            needed |= named & e
-            added = named & free & ~relevant
-        return relevant, self._touching(1 << self.target | self._nodes(relevant), e, needed)
+            sources |= self._nodes(named & free)
+        known = self._touching(1 << self.target | self._nodes(relevant), e, named & e)
+        return relevant, known
 
     def screen(self, features: int, e: int) -> int:
         """Return the part of E that separates the rest of it from some features outside E."""
@@ -308,8 +309,10 @@ class Graph:
         """Return whether S becomes irreducible by adding some of `undecided`, or none."""
         return not s & ~self.reachable(s | e, undecided)
 
-    def reachable(self, b: int, u: int) -> int:
+    def reachable(self, b: int, u: int, sources: int | None = None) -> int:
         """Return the features that a walk from Y reaches when B is known and U may become known.
+
+        `sources` are the nodes to walk from, if not Y.
 
         A node inside the walk blocks it if it is in B, unless the arrows meet there (a collider);
         a collider lets it pass if it, or a descendant of it, is in B or U.
@@ -320,8 +323,9 @@ class Graph:
         blocked = self._nodes(b)
         open_colliders = self.moral.ancestral(blocked | self._nodes(u))
         # A state is (node, whether the walk came down an arrow into it).
-        seen = {(self.target, False)}
-        stack = [(self.target, False)]
+        begin = bits(1 << self.target if sources is None else sources)
+        stack = [(node, False) for node in begin]
+        seen = set(stack)
         while stack:
             node, came_down = stack.pop()
             blocks = blocked >> node & 1

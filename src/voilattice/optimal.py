@@ -6,11 +6,12 @@ the groups already paid for that have members in R:
 
     v(e) = min( EMC(e),  min_{i in R}  C(X_i | e) + Σ_x P(X_i = x | e_K) v(e_K, X_i = x) ).
 
-Proof. (1) *Only R is worth buying.* By Theorem 2 of ``docs/lattice.md``, R is what a walk from Y
-reaches that only E stops, at colliders everything else. A path that is open given E and any other
-features is such a walk, and walks can be joined at a feature outside E: it lets them pass where
-the arrows meet and where they do not. So no feature outside R has an open path to Y or R, given E
-and any other features. In a policy that buys features outside R, replace what they show by values
+Proof. (1) *Only R is worth buying.* R is what a walk reaches from Y (Theorem 2 of
+``docs/lattice.md``), or from a feature that the price of a member of R depends on; E stops it, and
+at colliders everything else. A path that is open given E and any other features is such a walk, and
+walks can be joined at a feature outside E: it lets them pass where the arrows meet and where they
+do not. So no feature outside R has an open path to Y or to a member of R, given E and any other
+features. In a policy that buys features outside R, replace what they show by values
 drawn from their distribution given those drawn before, and e: the joint distribution of Y, R and
 what the policy sees is the same, so are its decisions and their costs, and it pays no more: prices
 are >= 0, the overhead of a group is due at most once either way, and what the price of a member of

@@ -5,7 +5,8 @@ flood from Y and R together, keep the members of E that touch the flood, and rep
 kept. Then E \ K is d-separated from Y and R given K, so the posterior and every future distribution
 depend on e_K alone. What a rule sees, and with it all that follows, is a function of (e_K, R,
 groups already paid for). States that agree in these are one node of the policy. A feature in the
-condition of a price of a member of R belongs to R itself while it is unknown, and to K once known.
+condition of a price of a member of R belongs to R itself while it is unknown, with what tells
+something about it, and to K once known.
 
 Tables. The root has one table P(Y, R). Acquiring a feature is a slice of the table, and a feature
 that no longer matters is summed out: along a path the tables only shrink. A *lazy* builder goes on
@@ -361,11 +362,18 @@ class Sweep:
         self.unit = problem.with_expected(kind, 1.0).misclassification
         self._found: dict[object, tuple[Words, NDArray[np.float64]] | None] = {}
         self._space: StateSpace | None = None
+        self._refused: TooLargeError | None = None
 
     def solve(self, problem: Problem, max_states: int | None = None) -> Solution:
         """Return the optimum at one point; the states are found at the first."""
+        if self._refused is not None:  # once too large, always too large
+            raise self._refused
         if self._space is None or self._space.problem.evidence != problem.evidence:
-            self._space = StateSpace(problem, self.unit, max_states=max_states)
+            try:
+                self._space = StateSpace(problem, self.unit, max_states=max_states)
+            except TooLargeError as error:
+                self._refused = error
+                raise
         return self._space.solve(problem)
 
     def values(self, state: State) -> tuple[Words, NDArray[np.float64]] | None:
