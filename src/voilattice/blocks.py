@@ -16,6 +16,8 @@ problem share a few small tables.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -152,13 +154,15 @@ def _reached(k: int, named: Mapping[int, int], inside: int) -> int:
     return found
 
 
-def find_blocks(problem: Problem, max_states: int, *, engine: str = "auto") -> Blocks:
+def find_blocks(
+    problem: Problem, max_states: int, *, engine: str = "auto", until: float = math.inf
+) -> Blocks:
     """Return the blocks that can be met from the problem's own evidence on.
 
     Raises
     ------
     TooLargeError
-        They have more states than `max_states`.
+        They have more states than `max_states`, or are not found `until` then (`time.monotonic`).
     """
     graph, conditions = graph_of(problem), conditions_of(problem)
     e = problem.feature_mask(problem.evidence)
@@ -173,7 +177,7 @@ def find_blocks(problem: Problem, max_states: int, *, engine: str = "auto") -> B
     if engine == "compiled" and len(graph.parents) > MAX_WIDTH:
         engine = "python"
     maker = _CompiledSteps if engine == "compiled" else _Steps
-    steps = maker(graph, features, e, conditions, groups)
+    steps = maker(graph, features, e, conditions, groups, until)
     sizes = np.array([len(problem.states(problem.features[k])) for k in features], dtype=np.int64)
     paid = sum(1 << g for g, members in enumerate(groups) if members & e and members & relevant)
     root = np.array([[(1 << len(features)) - 1, 0, paid]], dtype=np.uint64)
@@ -190,8 +194,9 @@ class _Steps:
         e: int,
         conditions: Mapping[int, int],
         groups: list[int],
+        until: float,
     ) -> None:
-        self._graph, self._features, self._e = graph, features, e
+        self._graph, self._features, self._e, self._until = graph, features, e, until
         self._conditions, self._groups = conditions, groups
 
     def __call__(self, blocks: Masks) -> Masks:
@@ -199,6 +204,7 @@ class _Steps:
         rows: list[tuple[int, int, int, int, int]] = []
         for block_r, block_k, paid in blocks.tolist():
             r, k = self._wide(block_r), self._wide(block_k)
+            self.check_time()
             for i in bits(r):
                 known = k | 1 << i
                 new_r, new_k = self._graph.what_matters(
@@ -213,6 +219,10 @@ class _Steps:
                 narrow = (self._narrow(s) for s in (new_r, new_k))
                 rows.append((*narrow, bought & still, self._narrow(dropped), self._narrow(screen)))
         return np.array(rows, dtype=np.uint64).reshape(-1, 5)
+
+    def check_time(self) -> None:
+        if time.monotonic() > self._until:
+            raise TooLargeError("the states are not found in time")
 
     def _wide(self, axes: int) -> int:
         return sum(1 << self._features[a] for a in bits(axes))
@@ -289,6 +299,7 @@ def _search(root: Masks, steps: _Steps, sizes: Ints, max_states: int) -> Blocks:
         n_states += int(cells_of(here[:, 1], sizes).sum())
         if n_states + STATES_PER_STEP * n_steps > max_states:
             raise TooLargeError(f"more than {max_states:,} states")
+        steps.check_time()
         found = steps(here)
         rows.append(found)
         lengths = np.bitwise_count(found[:, 0])

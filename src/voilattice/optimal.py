@@ -45,6 +45,7 @@ the block, and the blocks that are reached only through such features need not b
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -92,6 +93,8 @@ class StateSpace:
         The misclassification costs at scale 1; those of the problem by default.
     max_states
         Raise `TooLargeError` beyond so many states, whatever the memory budget.
+    until
+        Raise it when the states are not found then, on the clock of `time.monotonic`.
 
     Raises
     ------
@@ -106,6 +109,7 @@ class StateSpace:
         *,
         engine: str = "auto",
         max_states: int | None = None,
+        until: float = math.inf,
     ) -> None:
         check_engine(engine)
         if not isinstance(problem.costs, FeatureCosts) or bundles_of(problem):
@@ -114,7 +118,7 @@ class StateSpace:
         self.unit = problem.misclassification if unit is None else unit
         room = memory_budget() // BYTES_PER_STATE
         room = room if max_states is None else min(room, max_states)
-        blocks = find_blocks(problem, room, engine=engine)
+        blocks = find_blocks(problem, room, engine=engine, until=until)
         if engine == "auto":
             engine = "compiled" if blocks.n_states > COMPILED_FROM_STATES else "python"
         self.blocks, self.engine = blocks, engine

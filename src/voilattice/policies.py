@@ -15,6 +15,8 @@ Each but the last is a rule that says, at evidence e, which features to acquire 
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -204,7 +206,8 @@ def _solved(problem: Problem, sweep: Sweep | None, time_limit: float | None) -> 
     try:
         if sweep is not None:
             return sweep.solve(problem, max_states)
-        return StateSpace(problem, max_states=max_states).solve()
+        until = math.inf if time_limit is None else time.monotonic() + time_limit / 2
+        return StateSpace(problem, max_states=max_states, until=until).solve()
     except TooLargeError:
         return None
 
