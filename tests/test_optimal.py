@@ -374,3 +374,59 @@ def test_the_built_in_problems():
         if name in {"figure1", "figure3", "asia", "liver"}:
             assert costs[name] == close(optimal_cost(problem))
     assert costs["figure1"] == close(17.6)
+
+
+def test_a_price_may_depend_on_what_is_known_from_the_start():
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXA"},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5]},
+    )
+    costs = FeatureCosts({"X": 30, "A": 1}, conditional=(ConditionalCost("X", {"A": "T"}, 2),))
+    problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+    for state, cost in (("T", 2.0), ("F", 20.0)):
+        known = problem.with_evidence({"A": state})
+        for engine in ENGINES:
+            assert StateSpace(known, engine=engine).solve().expected_total_cost == close(cost)
+        assert best_action(problem, {"A": state}).cost_to_go == close(cost)
+
+
+def test_a_bystander_that_was_bought_has_paid_the_overhead():
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXA"},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5]},
+    )
+    costs = FeatureCosts({"X": 5, "A": 1}, (Group("draw", 18, ("X", "A")),))
+    problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+    assert best_action(problem).cost_to_go == close(20.0)  # X would cost 23
+    action = best_action(problem, {"A": "T"})  # which tells nothing, but the draw is paid
+    assert problem.feature_names(action.chosen) == {"X"}
+    assert action.cost_to_go == close(5.0)
+    assert advise(problem, "optimal", {"A": "T"}).benefit == close(15.0)
+
+
+def test_three_that_make_each_other_dearer_are_bought_together():
+    names = ["A", "B", "C"]
+    parity = np.zeros((2, 2, 2, 2))
+    for a, b, c in np.ndindex(2, 2, 2):
+        parity[a, b, c, (a + b + c) % 2] = 1
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in ("Y", *names)},
+        {"Y": names},
+        {**{name: [0.5, 0.5] for name in names}, "Y": parity},
+    )
+    circle = tuple(
+        ConditionalCost(x, {other: state}, 100)
+        for x, other in zip("ABC", "BCA", strict=True)
+        for state in "TF"
+    )
+    problem = Problem.create(
+        network, "Y", FeatureCosts(dict.fromkeys(names, 1), conditional=circle), [[0, 40], [40, 0]]
+    )
+    # A alone, then C, then B: A before B, C before A, B before C cannot all be.
+    found = build_optimal(problem)
+    assert found.exact
+    assert found.policy.expected_total_cost == close(optimal_cost(problem, largest=3))
+    assert found.policy.expected_total_cost == close(3.0)
+    assert len(found.policy.root.features) == 3
