@@ -316,25 +316,14 @@ def _compared(
     time_limit: float | None,
     memory_bytes: int,
 ) -> list[Comparison]:
-    with memory_limit(memory_bytes):  # another process has a budget of its own
-        return _compared_here(problem, kind, points, policies, evidence, time_limit)
-
-
-def _compared_here(
-    problem: Problem,
-    kind: str,
-    points: Sequence[float],
-    policies: tuple[str, ...],
-    evidence: Mapping[str, str] | None,
-    time_limit: float | None,
-) -> list[Comparison]:
     sweep = Sweep(problem, kind)
     rows = []
-    for x in points:
-        staked = problem.with_expected(kind, x)
-        none = policy_cost(staked, "none", evidence).expected_total_cost
-        for name in policies:
-            found = policy_cost(staked, name, evidence, sweep=sweep, time_limit=time_limit)
-            cost = found.expected_total_cost
-            rows.append(Comparison(kind, x, name, cost, none - cost, found.exact))
+    with memory_limit(memory_bytes):  # another process has a budget of its own
+        for x in points:
+            staked = problem.with_expected(kind, x)
+            none = policy_cost(staked, "none", evidence).expected_total_cost
+            for name in policies:
+                found = policy_cost(staked, name, evidence, sweep=sweep, time_limit=time_limit)
+                cost = found.expected_total_cost
+                rows.append(Comparison(kind, x, name, cost, none - cost, found.exact))
     return rows

@@ -190,9 +190,8 @@ class StateSpace:
             np.arange(len(self.price_sets)),
             np.zeros(max(len(self.price_sets), 1)),
         )
-        wanted = np.ones(len(blocks), np.uint8)
         value = self.values
-        self.run(np.flatnonzero(wanted), free, np.zeros(len(blocks)), 1.0, value)
+        self.run(np.arange(len(blocks)), free, np.zeros(len(blocks)), 1.0, value)
         gain = np.zeros(len(blocks))
         if self.engine == "compiled":
             from voilattice import _block_kernels
@@ -337,8 +336,6 @@ def _acquired(space: StateSpace, b: int, step: int, prices: _Prices, value: Floa
         mask = int(tables.factor_masks[factor])
         after = after * _aligned(tables.factors[begin:end], mask, both, sizes)
     place = (both & ((1 << axis) - 1)).bit_count()
-    if after.shape[place] == 1:  # what was acquired tells nothing and is forgotten at once
-        after = np.repeat(after, int(sizes[axis]), axis=place)
     own = int(space.prices_of[step])
     mask = int(prices.masks[own])
     length = int(cells_of(prices.masks[own : own + 1], sizes)[0])

@@ -24,6 +24,7 @@ from functools import lru_cache
 from voilattice.branch_and_bound import Search
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest
 from voilattice.independence import acquirable_core, graph_of
+from voilattice.inference import memory_budget
 from voilattice.optimal import Solution, StateSpace
 from voilattice.policy import Policy
 from voilattice.problem import Problem
@@ -162,7 +163,7 @@ def best_action(
     the search begins at the evidence.
     """
     _check_time_limit(time_limit)
-    if (solution := _solution(problem, time_limit)) is not None:
+    if (solution := _solution(problem, time_limit, memory_budget())) is not None:
         known = problem.known(evidence)
         return Action(solution.choose(known), solution.cost_to_go(known), True)
     search = Search(problem.with_evidence(evidence), _STARTS, time_limit=time_limit)
@@ -213,7 +214,8 @@ def _solved(problem: Problem, sweep: Sweep | None, time_limit: float | None) -> 
 
 
 @lru_cache(maxsize=1)
-def _solution(problem: Problem, time_limit: float | None) -> Solution | None:
+def _solution(problem: Problem, time_limit: float | None, memory_bytes: int) -> Solution | None:
+    # What a smaller budget could not hold, a larger one may.
     return _solved(problem, None, time_limit)
 
 

@@ -105,12 +105,15 @@ class Worker:
             raise Cancelled
         tell("")
         pipe = self._started()
-        problem = None if request.name in self._told else request.problem
-        self._told.add(request.name)
-        pipe.send(replace(request, problem=problem))
         until = time.monotonic() + seconds
+        is_sent = False
         while True:
             try:
+                if not is_sent:
+                    is_told = request.name in self._told
+                    pipe.send(replace(request, problem=None) if is_told else request)
+                    self._told.add(request.name)
+                    is_sent = True
                 if pipe.poll(SECONDS_PER_LOOK):
                     what, content = pipe.recv()
                     if what == "done":
@@ -123,7 +126,7 @@ class Worker:
                 why = (
                     "the server is being stopped"
                     if self._is_closed
-                    else ("the process that worked on this ended; try again, or ask for less")
+                    else "the process that worked on this ended; try again, or ask for less"
                 )
                 raise Busy(why) from None
             if is_cancelled():
