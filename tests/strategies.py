@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from voilattice import FeatureCosts, Network, Problem
+from voilattice import FeatureCosts, Network, Problem, VoilatticeError
 from voilattice.costs import ConditionalCost, Group
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -49,6 +54,10 @@ def _random_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray
         empty = rows.sum(axis=-1, keepdims=True) == 0
         rows = np.where(empty, np.eye(shape[-1])[0], rows)
         rows = rows / rows.sum(axis=-1, keepdims=True)
+    if rng.random() < 0.15:  # states that are all but impossible
+        tiny = np.where(rng.random(shape) < 0.4, 10.0 ** -rng.uniform(3, 300, shape), 1.0)
+        rows = rows * tiny
+        rows = rows / rows.sum(axis=-1, keepdims=True)
     return rows
 
 
@@ -61,7 +70,10 @@ def problems(
     max_hidden: int = 2,
     max_states: int = 3,
 ) -> Problem:
-    """Problems with hidden nodes, evidence, groups, conditional prices and 1 to 3 classes."""
+    """Problems with hidden nodes, evidence, groups, conditional prices and 1 to 3 classes.
+
+    Some have costs of right decisions too.
+    """
     n_features = draw(st.integers(min_features, max_features))
     n_hidden = draw(st.integers(0, max_hidden))
     n = n_features + n_hidden + 1
@@ -72,7 +84,8 @@ def problems(
     states = dict(zip(network.names, network.states, strict=True))
     m = len(states[target])
     cost = rng.integers(0, 100, (m, m)).astype(float)
-    np.fill_diagonal(cost, 0)
+    if rng.random() < 0.7:
+        np.fill_diagonal(cost, 0)
 
     prices = {f: float(rng.integers(0, 8)) for f in features}
     shuffled = [str(f) for f in rng.permutation(features)]
@@ -98,6 +111,46 @@ def problems(
         features=features,
         evidence=evidence,
     )
+
+
+class OwnCosts:
+    """Costs of a user's own: any price for any set at any evidence, the empty set excepted.
+
+    `only_at`: what must be known for prices to be odd; otherwise all features cost the same.
+    """
+
+    def __init__(
+        self, seed: int, most: float = 40.0, only_at: Mapping[str, str] | None = None
+    ) -> None:
+        self.seed, self.most, self.only_at = seed, most, dict(only_at or {})
+
+    def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
+        if not features:
+            return 0.0
+        if not self.only_at.items() <= evidence.items():
+            return self.most / 8 * len(features)
+        source = random.Random(f"{self.seed}{sorted(features)}{sorted(evidence.items())}")
+        return source.random() * self.most
+
+
+def with_own_costs(problem: Problem, seed: int, **options: Any) -> Problem:
+    """The problem with `OwnCosts`."""
+    return replace(problem, costs=OwnCosts(seed, **options))
+
+
+def possible_evidence(problem: Problem, seed: int, share: float = 0.5) -> dict[str, str]:
+    """Some of a problem's features with any values that are possible together, however rare."""
+    rng = np.random.default_rng(seed)
+    found: dict[str, str] = {}
+    for feature in problem.features:
+        if feature in problem.evidence or rng.random() > share:
+            continue
+        for state in rng.permutation(problem.states(feature)):
+            with suppress(VoilatticeError):
+                problem.check_possible(problem.known({**found, feature: str(state)}))
+                found[feature] = str(state)
+                break
+    return found
 
 
 def draw_evidence(

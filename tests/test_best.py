@@ -1,13 +1,19 @@
 import itertools
-import random
 from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies import DATA, draw_evidence, needs_data, problems
+from strategies import (
+    DATA,
+    draw_evidence,
+    needs_data,
+    possible_evidence,
+    problems,
+    with_own_costs,
+)
 from test_lattice import naive_bayes
 from test_tables import noisy_bayes
 
@@ -134,24 +140,78 @@ def test_both_engines_take_the_same_way(problem):
         assert by_numpy.n_evaluated == by_kernel.n_evaluated
 
 
-@settings(max_examples=60)
-@given(problems(max_features=5), st.integers(0, 2**32 - 1))
-def test_costs_that_are_not_monotone_are_searched_too(problem, seed):
-    class Odd:
-        """Any price for any set, the empty one excepted."""
+@settings(max_examples=100)
+@given(problems(max_features=5), st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_costs_that_are_not_monotone_are_searched_too(problem, seed, cells):
+    odd = with_own_costs(problem, seed)
+    check(odd, {}, best_set(odd))
+    with small_tables(cells):
+        check(odd, {}, best_set(odd))
+
+
+@settings(max_examples=100)
+@given(problems(min_features=4, max_features=7), st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_costs_that_are_not_monotone_at_the_evidence_alone_are_searched_too(problem, seed, cells):
+    evidence = possible_evidence(problem, seed, share=0.6)
+    assume(len(evidence) > 1)
+    odd = with_own_costs(problem, seed, only_at=evidence)
+    check(odd, evidence, best_set(odd, evidence))
+    with small_tables(cells):
+        check(odd, evidence, best_set(odd, evidence))
+
+
+class CheapOnceKnown:
+    """Thirty for each feature; two cost one together when just two others are known."""
+
+    def cost(self, features, evidence):
+        known = dict(evidence) == {"X06": "F", "X07": "T"}
+        return 1.0 if known and features == {"X02", "X04"} else 30.0 * len(features)
+
+
+@pytest.mark.parametrize("cells", [4, 1000])
+def test_a_bundle_that_is_cheap_once_something_is_known_is_found(cells):
+    problem = replace(noisy_bayes(8), misclassification=[[0, 60], [60, 0]], costs=CheapOnceKnown())
+    evidence = {"X06": "F", "X07": "T"}
+    assert problem.cost_check.monotone  # as far as random evidence shows
+    with small_tables(cells):
+        found = best_set(problem, evidence)
+    check(problem, evidence, found)
+    assert found.features == {"X02", "X04"}
+
+
+class Bundle:
+    """Four useless features bring a useful one along; each alone is dear."""
+
+    def cost(self, features, evidence):
+        return 1.0 if len(features) == 5 else 20.0 * len(features)
+
+
+@pytest.mark.parametrize("cells", [2, 8, 1000])
+def test_irrelevant_and_dear_features_are_not_dropped_where_they_make_a_set_cheap(cells):
+    names = ["Y", *(f"X{k}" for k in range(5))]
+    tables = {key: [0.5, 0.5] for key in names} | {"X0": [[0.9, 0.1], [0.2, 0.8]]}
+    network = Network.from_tables({name: ["T", "F"] for name in names}, {"X0": ["Y"]}, tables)
+    problem = Problem.create(network, "Y", Bundle(), [[0, 90], [50, 0]])
+    assert value(problem, {"X0"}).evi > 1
+    with small_tables(cells):
+        found = best_set(problem)
+    check(problem, {}, found)
+    assert found.features == set(names[1:])
+
+
+def test_prices_that_were_not_all_checked_are_not_called_proof():
+    class Trap:
+        """Additive, but for one set of seven features out of 32,768."""
 
         def cost(self, features, evidence):
-            return random.Random(f"{seed}{sorted(features)}").random() * 40 if features else 0.0
+            is_cheap = features == {f"X{k:02d}" for k in range(0, 14, 2)}
+            return 0.1 if is_cheap else 2.0 * len(features)
 
-    odd = Problem.create(
-        problem.network,
-        problem.target,
-        Odd(),
-        problem.misclassification,
-        features=problem.features,
-        evidence=problem.evidence,
-    )
-    check(odd, {}, best_set(odd))
+    problem = replace(noisy_bayes(15), costs=Trap())
+    found = best_set(problem)
+    assert not found.optimal
+    assert found.short_of == "costs"
+    assert found.bound >= value(problem, problem.features).evi - 1e-9
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -173,7 +233,7 @@ def test_a_search_that_is_stopped_has_an_honest_bound(engine, problem, cells):
 def test_a_bound_from_hidden_causes_is_used_where_tables_do_not_fit():
     problem = load_problem("asia")
     search = best._Search(problem, {}, 110.0, None, "python", None)
-    bound = search._worth_bound()
+    bound = search.worth_bound()
     most = max(
         value(problem, s).evi
         for size in range(7)
@@ -213,11 +273,15 @@ def test_a_time_limit_that_is_none_is_refused(limit):
 
 
 def test_the_set_behind_the_bound_is_a_candidate():
-    # Free features: the best set is the core, which the bound has valued.
+    # The set that separates the target from all features is valued for the bound. It is offered
+    # as a candidate there and then: nothing else is looked at.
     problem = noisy_bayes(8)
     free = replace(problem, costs=FeatureCosts(dict.fromkeys(problem.features, 0.0)))
-    with small_tables(4):
-        assert best_set(free, time_limit=5).optimal
+    search = best._Search(free, {}, value(free, ()).emc, None, "python", None)
+    bound = search.worth_bound()
+    assert search.n_evaluated == 1
+    assert free.feature_names(search.best.mask) == set(free.features)
+    assert search.best.benefit == pytest.approx(bound, abs=1e-12)
 
 
 def test_progress_is_told():

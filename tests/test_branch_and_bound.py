@@ -5,13 +5,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import problems
+from strategies import problems, with_own_costs
 from table_dp import optimal_cost
+from test_tables import noisy_bayes
 
-from voilattice import Lattice, Network, Problem, load_problem, value
+from voilattice import Lattice, Network, Problem, branch_and_bound, load_problem, states, value
+from voilattice.advice import advise
 from voilattice.branch_and_bound import Search
 from voilattice.inference import memory_limit
-from voilattice.policies import RULES, build_optimal, build_policy
+from voilattice.policies import RULES, build_optimal, build_policy, policy_cost
 
 STARTS = (RULES["greedy-la"], RULES["batch"])
 
@@ -116,3 +118,41 @@ def test_with_little_memory_there_is_a_valid_policy_and_an_honest_interval(make)
     if problem.title:  # hepatitis can be solved where there is room
         exact = build_optimal(problem).lower_bound
         assert found.lower_bound - slack(cost) <= exact <= cost + slack(cost)
+
+
+def test_many_prices_of_a_users_own_end_the_search_when_nothing_is_left_to_look_into():
+    problem = replace(noisy_bayes(9), costs=Discount(), misclassification=[[0, 90], [50, 0]])
+    found = build_optimal(problem)
+    assert not found.exact  # not every set of nine features is tried
+    cheapest = min(build_policy(problem, name).expected_total_cost for name in RULES)
+    assert found.lower_bound - 1e-9 <= found.policy.expected_total_cost <= cheapest + 1e-9
+    assert advise(problem, "optimal").features == set(found.policy.root.features)
+    assert policy_cost(problem, "optimal").exact is False
+
+
+@settings(max_examples=40)
+@given(problem=problems(max_features=3), seed=st.integers(0, 2**32 - 1))
+def test_with_own_prices_the_optimum_may_buy_any_set(problem, seed):
+    # A price that is low for a pair alone must count as the cheapest step.
+    own = with_own_costs(problem, seed)
+    want = optimal_cost(own, largest=3)
+    found = build_optimal(own)
+    assert found.exact
+    assert found.policy.expected_total_cost == pytest.approx(want, rel=1e-9, abs=1e-9)
+    for n in (0, 1, 2):
+        search = Search(own, STARTS, max_expansions=n)
+        assert search.lower - slack(want) <= want <= search.upper + slack(want)
+
+
+@settings(max_examples=30)
+@given(problem=problems(min_features=3, max_features=4), n=st.integers(0, 6))
+def test_bounds_from_streamed_parts_hold(problem, n):
+    # No table fits: EMC(e, R) is added up from parts, each with its weight.
+    want = optimal_cost(problem, largest=4)
+    whole = Search(problem, STARTS, max_expansions=n)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(states, "LAZY_CELLS", 0)
+        patch.setattr(branch_and_bound, "LAZY_CELLS", 3)
+        search = Search(problem, STARTS, max_expansions=n)
+    assert search.lower - slack(want) <= want <= search.upper + slack(want)
+    assert search.lower == pytest.approx(whole.lower, rel=1e-9, abs=1e-9)

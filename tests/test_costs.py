@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from strategies import problems
 
 from voilattice import FeatureCosts
-from voilattice.costs import ConditionalCost, Group, check_monotone, cost_matrix, scaled_costs
+from voilattice.costs import (
+    ConditionalCost,
+    Group,
+    check_monotone,
+    cost_matrix,
+    scaled_costs,
+    stakes_scale,
+)
 from voilattice.errors import InputError
 
 STATES = {"A": ["T", "F"], "B": ["T", "F"], "C": ["T", "F"]}
@@ -191,3 +198,17 @@ def test_scaled_costs_that_make_no_sense_are_refused(kind, expected, prior, mess
 def test_a_matrix_is_read_predicted_first():
     rows = {"F": {"T": 7, "F": 0}, "T": {"F": 5, "T": 0}}
     assert cost_matrix(rows, ["T", "F"]).tolist() == [[0, 5], [7, 0]]
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-9, 1.0, 1e9])
+def test_stakes_of_another_shape_are_refused_however_small(size):
+    unit = np.array([[0.0, 1.0], [2.0, 0.0]])
+    assert stakes_scale(size * unit, unit) == pytest.approx(size)
+    with pytest.raises(InputError, match="no multiple of those of the sweep"):
+        stakes_scale(size * np.array([[0.0, 2.0], [2.0, 0.0]]), unit)
+    with pytest.raises(InputError, match="no multiple of those of the sweep"):
+        stakes_scale(size * np.array([[0.0, 1.0], [2.0, 1e-5]]), unit)
+
+
+def test_no_stakes_are_once_no_stakes():
+    assert stakes_scale(np.zeros((2, 2)), np.zeros((2, 2))) == 1.0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import problems
+from strategies import possible_evidence, problems
 from table_dp import optimal_cost
 from test_tables import noisy_bayes
 
@@ -299,7 +299,7 @@ def test_a_space_is_for_one_problem_and_one_shape_of_stakes():
     space = StateSpace(asia)
     with pytest.raises(VoilatticeError, match="of another problem"):
         space.solve(asia.with_evidence({"smoke": "yes"}))
-    with pytest.raises(VoilatticeError, match="of other misclassification costs"):
+    with pytest.raises(VoilatticeError, match="no multiple of those of the sweep"):
         space.solve(asia.with_expected("asymmetric", 100))
     with pytest.raises(VoilatticeError, match="of another problem"):
         space.solve(asia.without({"tub"}))
@@ -430,3 +430,62 @@ def test_three_that_make_each_other_dearer_are_bought_together():
     assert found.policy.expected_total_cost == close(optimal_cost(problem, largest=3))
     assert found.policy.expected_total_cost == close(3.0)
     assert len(found.policy.root.features) == 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=60)
+@given(problem=problems(max_features=4, max_hidden=1), seed=st.integers(0, 2**32 - 1))
+def test_rare_evidence_is_solved_as_exactly_as_any_other(engine, problem, seed):
+    evidence = possible_evidence(problem, seed)
+    here = problem.with_evidence(evidence)
+    want = optimal_cost(here, largest=4, exactly=True)
+    assert build_optimal(problem, evidence).policy.expected_total_cost == close(want)
+    assert best_action(problem, evidence).cost_to_go == close(want)
+    if not bundles_of(problem):
+        known = problem.known(evidence)
+        assert StateSpace(problem, engine=engine).solve().cost_to_go(known) == close(want)
+        assert StateSpace(here, engine=engine).solve().expected_total_cost == close(want)
+
+
+def rare_findings(q, *, chain):
+    """Four findings of probability about q each, and a sign that is not rare."""
+    names = [f"X{k}" for k in range(4)]
+    tables = {"Y": [0.4, 0.6], "Z": [[0.8, 0.2], [0.3, 0.7]]}
+    parents = {"Z": ["Y"]}
+    for k, name in enumerate(names):
+        rows = [[q * (1 + k), 1 - q * (1 + k)], [q * (2 + k), 1 - q * (2 + k)]]
+        parents[name] = ["Y", names[k - 1]] if chain and k else ["Y"]
+        tables[name] = [[row, row] for row in rows] if chain and k else rows
+    network = Network.from_tables({n: ["a", "b"] for n in ("Y", *names, "Z")}, parents, tables)
+    return Problem.create(network, "Y", dict.fromkeys([*names, "Z"], 1.0), [[0, 100], [90, 0]])
+
+
+@pytest.mark.parametrize("chain", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("q", [1e-40, 1e-76, 1e-107, 1e-108, 1e-150, 1e-200, 1e-300])
+def test_findings_of_tiny_probability(q, n, chain):
+    problem = rare_findings(q, chain=chain)
+    evidence = {f"X{k}": "a" for k in range(n)}
+    here = problem.with_evidence(evidence)
+    want = optimal_cost(here, exactly=True)
+    assert want > 1
+    assert build_optimal(here).lower_bound == close(want)
+    advice = advise(problem, "optimal", evidence)
+    assert advice.emc - advice.benefit == close(want)
+    known = problem.known(evidence)
+    for engine in ENGINES:
+        assert StateSpace(problem, engine=engine).solve().cost_to_go(known) == close(want)
+        assert StateSpace(here, engine=engine).solve().expected_total_cost == close(want)
+    for name in ("greedy", "greedy-la", "batch"):
+        assert build_policy(problem, name, evidence).expected_total_cost >= want - 1e-9
+        assert advise(problem, name, evidence).emc == close(advice.emc)
+
+
+@settings(max_examples=100)
+@given(problem=problems(min_features=3, max_features=5, max_hidden=3), seed=st.integers(0, 10**6))
+def test_evidence_from_the_start_is_part_of_every_screen(problem, seed):
+    here = problem.with_evidence(possible_evidence(problem, seed, share=0.4))
+    if not bundles_of(here):
+        for engine in ENGINES:
+            solution = StateSpace(here, engine=engine).solve()
+            assert solution.expected_total_cost == close(optimal_cost(here))

@@ -22,8 +22,9 @@ split, and features that alone cost more than its bound leaves over the best set
 a table fits; below it the search goes on as above. Stopped early, the search returns the best set
 it has, and the highest bound that is still open.
 
-Costs of a user's own that are not monotone bound nothing: C(K) is replaced by 0, and S need not be
-irreducible.
+Costs of a user's own that are not monotone at e bound nothing: C(K) is replaced by 0, and S need
+not be irreducible. With many features not every set can be priced to find out. Then they are taken
+for monotone, and the set that is found is not called the best of all.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from voilattice.costs import FeatureCosts, priced
+from voilattice.costs import FeatureCosts, check_monotone_at, priced
 from voilattice.errors import InputError, TooLargeError
 from voilattice.growth import check_engine
 from voilattice.independence import bits, graph_of, markov_blanket, separator
@@ -80,7 +81,7 @@ class Best:
     bound: float  # no set has a higher benefit
     n_evaluated: int  # sets whose EVI was computed
     n_sets: int | None  # irreducible sets in all; None: not enumerated
-    short_of: str | None  # "time" or "memory", when it is not certain to be the best
+    short_of: str | None  # "time", "memory" or "costs", when it is not certain to be the best
 
 
 def best_set(
@@ -114,8 +115,11 @@ def best_set(
         raise InputError(f"must be a number of seconds >= 0, got {time_limit}", "time_limit")
     known = problem.known(evidence)
     search = _Search(problem, known, emc(problem, evidence), time_limit, engine, progress)
-    in_time = search.run()
-    best, bound = search.best, max(search.open_bound(), search.best.benefit)
+    short_of = "memory" if search.run() else "time"
+    bound = max(search.open_bound(), search.best.benefit)
+    if not search.check.proved:  # any set could be cheap: only its EVI is bounded
+        bound, short_of = max(bound, search.worth_bound()), "costs"
+    best = search.best
     optimal = bound <= best.benefit + search.tol
     return Best(
         problem.feature_names(best.mask),
@@ -126,7 +130,7 @@ def best_set(
         best.benefit if optimal else bound,
         search.n_evaluated,
         _count_sets(problem, known),
-        None if optimal else "memory" if in_time else "time",
+        None if optimal else short_of,
     )
 
 
@@ -200,8 +204,10 @@ class _Search:
         self._open: list[_Node] = []
         self._unsearched = -math.inf  # the highest bound of a set whose own table does not fit
         self._below = -math.inf  # the highest bound open in the tables of the current node
+        # What holds at the problem's own evidence need not hold here.
+        self.check = check_monotone_at(problem.costs, problem.features, known)
         relevant = graph_of(problem).relevant(problem.feature_mask(known))
-        if not problem.cost_check.monotone:
+        if not self.check.monotone:
             relevant = graph_of(problem).all & ~problem.feature_mask(known)
         self._undecided = tuple(sorted(bits(relevant), key=self.decided_at))
 
@@ -228,7 +234,7 @@ class _Search:
 
     def cost_at_least(self, mask: int) -> float:
         """Return a lower bound on the cost of S and of all its supersets."""
-        return self.cost(mask) if self.problem.cost_check.monotone else 0.0
+        return self.cost(mask) if self.check.monotone else 0.0
 
     def open_bound(self) -> float:
         """Return the highest bound among what was not searched."""
@@ -248,7 +254,7 @@ class _Search:
             if self.is_beyond(-node.priority, node.kept):
                 continue
             spent = self.cost_at_least(node.kept)
-            if math.isfinite(worth) and self.problem.cost_check.monotone:
+            if math.isfinite(worth) and self.check.monotone:
                 left = worth - spent - self.best.benefit + self.tol
                 prices = self._added_costs(node)
                 node.undecided = tuple(k for k in node.undecided if prices[k] <= left)
@@ -259,7 +265,7 @@ class _Search:
                     return False
                 continue
             if not math.isfinite(worth):
-                worth = self._worth_bound()
+                worth = self.worth_bound()
             if node.undecided:
                 self._split(node, worth)
             else:
@@ -293,7 +299,7 @@ class _Search:
             if not self.is_beyond(bound, kept):
                 heapq.heappush(self._open, _Node(-bound, kept, rest))
 
-    def _worth_bound(self) -> float:
+    def worth_bound(self) -> float:
         """Return an upper bound on the EVI of any set of features."""
         problem, network = self.problem, self.problem.network
         y = network.index(problem.target)

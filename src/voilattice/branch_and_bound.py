@@ -97,12 +97,12 @@ class Search:
         self._nodes: dict[object, _Node] = {}
         self._start_cost: dict[object, float] = {}
         self._start_action: dict[object, int] = {}
-        for rule in rules:
-            self._start(rule, time_limit)
         state = self._builder.at(dict(problem.evidence))
         self._root = self._builder.key(state.known)
         (full,) = self._full(state, [0])
         self._least = float(full)  # whatever is acquired, and for however little
+        for rule in rules:
+            self._start(rule, time_limit)
         # Many prices of a user's own: not every set that could be cheap together is tried.
         self._tries_all = (
             isinstance(problem.costs, FeatureCosts) or len(problem.features) <= MAX_OWN_PRICES
@@ -129,8 +129,14 @@ class Search:
 
     @property
     def is_exact(self) -> bool:
+        """Whether no policy at all costs less."""
+        return self._tries_all and self._is_settled
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether no policy made of the steps that are tried here costs less."""
         root = self._nodes[self._root]
-        return self._tries_all and root.upper - root.lower <= tolerance(root.emc)
+        return root.upper - root.lower <= tolerance(root.emc)
 
     def policy(self, name: str) -> Policy:
         """Return the best policy found."""
@@ -174,7 +180,7 @@ class Search:
         # A node keeps its place when memory ends: then the search ends, and says how far it came.
         max_nodes = max(memory_budget() // BYTES_PER_NODE, 1)
         while (
-            not self.is_exact
+            not self._is_settled
             and time.monotonic() < self._deadline
             and len(self._nodes) < max_nodes
             and (max_expansions is None or self.n_expanded < max_expansions)
@@ -250,14 +256,14 @@ class Search:
         else:
             parts = self._parts(state, sizes)
         for table, fixed in parts:
+            if time.monotonic() > self._deadline:
+                return [np.zeros_like(total) for total in totals]
             risk = np.tensordot(self.problem.misclassification, table, axes=1).min(axis=0)
             for s, total in zip(sets, totals, strict=True):
                 # Of a part, the axes of what is fixed have length 1.
                 rest = tuple(a for a, k in enumerate(state.axes) if not s >> k & 1)
                 here = tuple(fixed.get(k, slice(None)) for k in state.axes if s >> k & 1)
                 total[here] += risk.sum(axis=rest).reshape(total[here].shape)
-            if time.monotonic() > self._deadline:
-                return [np.zeros_like(total) for total in totals]
         return totals
 
     def _parts(self, state: State, sizes: Sequence[int]) -> Iterator[tuple[Table, dict[int, int]]]:

@@ -179,6 +179,7 @@ def print_best(found: Best) -> None:
         why = {
             "time": "Time is up (--time-limit)",
             "memory": "Some sets do not fit the memory budget (--memory)",
+            "costs": "The prices are your own, and too many to check",
         }[found.short_of or "time"]
         out.print(f"\n{why}: the best set found. No set has a benefit above {money(found.bound)}.")
 

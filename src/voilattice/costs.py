@@ -17,7 +17,6 @@ C(S' | e) <= C(S | e) whenever S' is a subset of S: what Proposition 1 asks of c
 
 from __future__ import annotations
 
-import itertools
 import math
 import numbers
 import random
@@ -30,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError, located, shown
-from voilattice.ties import tolerance
+from voilattice.ties import TOLERANCE, tolerance
 
 __all__ = [
     "ConditionalCost",
@@ -41,11 +40,13 @@ __all__ = [
     "Group",
     "check_amount",
     "check_monotone",
+    "check_monotone_at",
     "cost_matrix",
     "membership",
     "priced",
     "scaled_costs",
     "set_costs",
+    "stakes_scale",
 ]
 
 CostMatrix: TypeAlias = NDArray[np.float64]
@@ -55,7 +56,9 @@ KINDS = ("symmetric", "asymmetric")
 # No amount of money is larger: so no sum or product of amounts overflows.
 MAX_AMOUNT = 1e100
 
-# So many pairs of sets are compared at most, looking for one that costs more than a superset.
+# Of a user's own costs so many sets are priced, or else so many pairs of sets compared at most,
+# looking for one that costs more than a superset.
+MAX_CHECKED_SETS = 1 << 13
 MAX_CHECKED_PAIRS = 10_000
 
 
@@ -225,7 +228,8 @@ def set_costs(
 class CostCheck:
     """Whether C(S' | e) <= C(S | e) for S' in S, as far as it was checked, and what was checked."""
 
-    monotone: bool
+    monotone: bool  # no pair of sets was found that says otherwise
+    proved: bool  # every pair of sets was looked at
     checked: str
 
     def __str__(self) -> str:
@@ -239,11 +243,10 @@ def check_monotone(
     *,
     seed: int = 0,
 ) -> CostCheck:
-    """Look for a set of features that costs more than a superset of it.
+    """Look for a set of features that costs more than a superset of it, now or later.
 
-    Pairs (S without one feature, S) are compared: all of them at the given evidence when there are
-    few enough, else a random choice; then as many again at random further evidence. A price that
-    is negative or not finite is an error.
+    The sets at the given evidence are compared (`check_monotone_at`), and then as many pairs at
+    random further evidence. A price that is negative or not finite is an error.
 
     Parameters
     ----------
@@ -252,51 +255,77 @@ def check_monotone(
     evidence
         What is known from the start.
     """
-    if isinstance(costs, FeatureCosts):
-        return CostCheck(True, "monotone by construction")
+    now = check_monotone_at(costs, tuple(states), evidence, seed=seed)
+    if isinstance(costs, FeatureCosts) or not now.monotone:
+        return now
     random_source = random.Random(seed)
     free = [feature for feature in states if feature not in evidence]
-
-    def random_pair(free: Sequence[str]) -> tuple[str, frozenset[str]]:
-        added = random_source.choice(free)
-        others = [feature for feature in free if feature != added]
-        return added, frozenset(random_source.sample(others, random_source.randint(0, len(others))))
-
-    def violation(added: str, subset: frozenset[str], known: Mapping[str, str]) -> str | None:
-        less, more = priced(costs, subset, known), priced(costs, subset | {added}, known)
-        # A sum in another order may differ in its last bits.
-        if less <= more + tolerance(more):
-            return None
-        return (
-            f"not monotone: {_set(subset)} costs {less:.6g} and {_set(subset | {added})} only "
-            f"{more:.6g}" + (f" at {dict(known)}" if known else "")
-        )
-
-    if priced(costs, frozenset(), evidence) > tolerance(0.0):
-        raise InputError("the cost of the empty set must be 0")
-    n_pairs = len(free) * 2 ** max(len(free) - 1, 0)
-    if n_pairs <= MAX_CHECKED_PAIRS:
-        pairs = (
-            (added, frozenset(subset))
-            for added in free
-            for size in range(len(free))
-            for subset in itertools.combinations([f for f in free if f != added], size)
-        )
-        checked = f"all {n_pairs} pairs of sets at the initial evidence"
-    else:
-        pairs = (random_pair(free) for _ in range(MAX_CHECKED_PAIRS))
-        checked = f"{MAX_CHECKED_PAIRS} of {n_pairs} pairs of sets at the initial evidence"
-    for added, subset in pairs:
-        if found := violation(added, subset, evidence):
-            return CostCheck(False, found)
-    n_further = min(n_pairs, MAX_CHECKED_PAIRS) if len(free) > 1 else 0
+    n_further = min(_n_pairs(len(free)), MAX_CHECKED_PAIRS) if len(free) > 1 else 0
     for _ in range(n_further):
         observed = random_source.sample(free, random_source.randint(1, len(free) - 1))
         known = dict(evidence) | {f: random_source.choice(states[f]) for f in observed}
-        added, subset = random_pair([feature for feature in free if feature not in known])
-        if found := violation(added, subset, known):
-            return CostCheck(False, found)
-    return CostCheck(True, f"monotone on {checked} and {n_further} at random evidence")
+        unknown = [feature for feature in free if feature not in known]
+        if found := _violation(costs, *_random_pair(unknown, random_source), known):
+            return CostCheck(False, True, found)
+    return CostCheck(True, now.proved, f"{now.checked} and {n_further} at random evidence")
+
+
+def check_monotone_at(
+    costs: CostModel, features: Collection[str], evidence: Mapping[str, str], *, seed: int = 0
+) -> CostCheck:
+    """Look for a set of features that costs more than a superset of it, at this evidence alone.
+
+    All sets are priced while they are few enough; otherwise a random choice of pairs is compared,
+    which can refute and not prove.
+    """
+    if isinstance(costs, FeatureCosts):
+        return CostCheck(True, True, "monotone by construction")
+    free = [feature for feature in features if feature not in evidence]
+    if priced(costs, frozenset(), evidence) > tolerance(0.0):
+        raise InputError("the cost of the empty set must be 0")
+    n_pairs = _n_pairs(len(free))
+    if 1 << len(free) > MAX_CHECKED_SETS:
+        random_source = random.Random(seed)
+        for _ in range(MAX_CHECKED_PAIRS):
+            if found := _violation(costs, *_random_pair(free, random_source), evidence):
+                return CostCheck(False, True, found)
+        some = f"{MAX_CHECKED_PAIRS} of {n_pairs} pairs of sets at the initial evidence"
+        return CostCheck(True, False, f"monotone on {some}")
+    sets = [frozenset(f for k, f in enumerate(free) if s >> k & 1) for s in range(1 << len(free))]
+    price = np.array([priced(costs, s, evidence) for s in sets])
+    for k, added in enumerate(free):
+        without = np.flatnonzero(~np.arange(len(sets)) >> k & 1)
+        # A sum in another order may differ in its last bits.
+        more = price[without | 1 << k]
+        dearer = without[price[without] > more + TOLERANCE * np.maximum(more, 1.0)]
+        for s in dearer[:1].tolist():
+            found = _violation(costs, added, sets[s], evidence)
+            return CostCheck(False, True, found or "")
+    return CostCheck(True, True, f"monotone on all {n_pairs} pairs of sets at the initial evidence")
+
+
+def _n_pairs(n: int) -> int:
+    """Return how many pairs (S without one feature, S) there are."""
+    return n << max(n - 1, 0)
+
+
+def _random_pair(free: Sequence[str], source: random.Random) -> tuple[str, frozenset[str]]:
+    added = source.choice(free)
+    others = [feature for feature in free if feature != added]
+    return added, frozenset(source.sample(others, source.randint(0, len(others))))
+
+
+def _violation(
+    costs: CostModel, added: str, subset: frozenset[str], known: Mapping[str, str]
+) -> str | None:
+    """Return what is wrong with the price of a set beside that of one more feature, or None."""
+    less, more = priced(costs, subset, known), priced(costs, subset | {added}, known)
+    if less <= more + tolerance(more):
+        return None
+    return (
+        f"not monotone: {_set(subset)} costs {less:.6g} and {_set(subset | {added})} only "
+        f"{more:.6g}" + (f" at {dict(known)}" if known else "")
+    )
 
 
 def cost_matrix(rows: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> CostMatrix:
@@ -340,6 +369,21 @@ def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatr
     with located("expected"):
         check_amount(float(cost.max()))  # a rare class makes large entries
     return cost
+
+
+def stakes_scale(cost: CostMatrix, unit: CostMatrix) -> float:
+    """Return how many times the unit these misclassification costs are.
+
+    Raises
+    ------
+    InputError
+        They are not of the same shape: no number times the unit gives them.
+    """
+    scale = float(cost.max() / unit.max()) if unit.max() > 0 else 1.0
+    # Relative alone: small stakes are as different from each other as large ones.
+    if not np.allclose(scale * unit, cost, rtol=1e-9, atol=0.0):
+        raise InputError("the misclassification costs are no multiple of those of the sweep")
+    return scale
 
 
 def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: str) -> None:

@@ -26,6 +26,7 @@ from voilattice.errors import TooLargeError, rough
 from voilattice.network import MAX_AXES, Network, Table
 
 __all__ = [
+    "LEAST_MASS",
     "MEMORY_BYTES",
     "ScaledTable",
     "ancestors",
@@ -42,8 +43,14 @@ MEMORY_BYTES = 4 << 30
 # While a product is made, its two factors are there too.
 TABLES_AT_ONCE = 3
 
-# A table whose largest entry is above 2 to this power is in no danger of underflow.
-SAFE_EXPONENT = -500
+# A table is scaled when its largest entry falls below 2 to this power. The product of two tables is
+# made before it is scaled, so the limit is far from where doubles end: entries that are 1e-280 of
+# the largest are still exact.
+SAFE_EXPONENT = -40
+
+# What has less than this share of a table's mass is not exact any more: the numbers that it was
+# added up from may have left the range of doubles. It is found anew, from its own evidence.
+LEAST_MASS = 1e-250
 
 _memory_bytes: ContextVar[int] = ContextVar("memory_bytes", default=MEMORY_BYTES)
 

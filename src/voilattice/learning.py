@@ -8,7 +8,8 @@ The steps, each chosen by a `Recipe` and the same for every table:
    cell stands at the most frequent state of its column, since structure search takes no gaps. That
    weakens dependences, unless cells are missing for a reason: then it may show up as one.
 3. The parameters are the counts plus `smoothing` in each cell, normalised. Where cells are missing
-   they come from expectation maximisation on the table as it is, which uses every cell there is.
+   they come from expectation maximization on the table as it is, which uses every cell there is
+   (`parameters.py`).
 4. Probabilities are rounded to six decimals: the same file on every machine.
 
 Rows whose target is missing say nothing about it and are left out.
@@ -18,12 +19,11 @@ from __future__ import annotations
 
 import csv
 import tempfile
-import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,7 @@ from voilattice.data_tables import Column, DataTable, number
 from voilattice.discretization import bin_labels, bins_of, frequency_cuts, mdl_cuts, median_cut
 from voilattice.errors import InputError, UnknownNameError, located, nearest, shown
 from voilattice.network import Network
-
-if TYPE_CHECKING:
-    import pyagrum
+from voilattice.parameters import Codes, fit_tables
 
 __all__ = ["DISCRETIZATIONS", "SCORES", "SEARCHES", "Learned", "Recipe", "learn_network"]
 
@@ -57,7 +55,6 @@ SEARCHES: dict[str, Callable[[Any], object]] = {
 }
 
 Arc = tuple[str, str]
-Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,8 +333,6 @@ def _network(
     for k, name in enumerate(names):
         labels = [str(state) for state in range(len(states[name]))]
         template.add(pyagrum.LabelizedVariable(f"v{k}", "", labels))
-    gaps = any((c < 0).any() for c in codes.values())
-    pyagrum.initRandom(1)  # EM starts from a random point near the counts
     with tempfile.TemporaryDirectory() as folder:
         completed = Path(folder) / "completed.csv"
         modes = {name: np.bincount(c[c >= 0]).argmax() for name, c in codes.items()}
@@ -353,28 +348,18 @@ def _network(
             graph = learner.learnDAG()
         except pyagrum.InvalidDirectedCycle:
             raise InputError("these arcs make a cycle", "required") from None
-        if gaps:
-            as_it_is = Path(folder) / "gaps.csv"
-            _write(as_it_is, [codes[n] for n in names])
-            learner = pyagrum.BNLearner(str(as_it_is), template, ["?"])
-            learner.setNumberOfThreads(1)
-            learner.useEM(1e-10)
-        if recipe.smoothing:
-            learner.useSmoothingPrior(recipe.smoothing)
-        else:
-            learner.useNoPrior()
-        with warnings.catch_warnings():
-            # EM climbs the likelihood with the smoothing; near its end the likelihood alone, which
-            # pyAgrum watches, may fall by a rounding error, and then it stops and says so.
-            warnings.filterwarnings("ignore", "(?s).*likelihood divergence.*", UserWarning)
-            try:
-                fitted = learner.learnParameters(graph)
-            except pyagrum.GumException:
-                raise InputError(
-                    "with none, some row of a table has no case at all; take more than 0",
-                    "smoothing",
-                ) from None
-    return _translated(fitted, names, states)
+    parents = [sorted(int(node) for node in graph.parents(k)) for k in range(len(names))]
+    tables = fit_tables(
+        [len(states[name]) for name in names],
+        parents,
+        [codes[name] for name in names],
+        recipe.smoothing,
+    )
+    return Network.from_tables(
+        states,
+        {name: [names[p] for p in parents[k]] for k, name in enumerate(names)},
+        {name: _rounded(tables[k]) for k, name in enumerate(names)},
+    )
 
 
 def _restrict(learner: Any, names: Sequence[str], target: str, recipe: Recipe) -> None:
@@ -400,22 +385,7 @@ def _write(path: Path, columns: Iterable[Codes]) -> None:
         for place, row in enumerate(rows):
             if place == 0:
                 writer.writerow([f"v{k}" for k in range(len(row))])
-            writer.writerow(["?" if code < 0 else code for code in row])
-
-
-def _translated(
-    fitted: pyagrum.BayesNet, names: Sequence[str], states: Mapping[str, Sequence[str]]
-) -> Network:
-    parents, tables = {}, {}
-    for k, name in enumerate(names):
-        above = sorted(fitted.parents(f"v{k}"))
-        parents[name] = [names[p] for p in above]
-        table = fitted.cpt(f"v{k}")
-        axes = [table.names.index(f"v{p}") for p in [*above, k]]
-        array = np.asarray(table.toarray())
-        # toarray() has the axes of `names` in reverse.
-        tables[name] = _rounded(array.transpose([array.ndim - 1 - axis for axis in axes]))
-    return Network.from_tables(states, parents, tables)
+            writer.writerow(row)
 
 
 def _rounded(table: NDArray[np.float64]) -> NDArray[np.float64]:

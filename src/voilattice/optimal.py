@@ -65,11 +65,11 @@ from voilattice.blocks import (
     find_blocks,
     unique_rows,
 )
-from voilattice.costs import CostMatrix, FeatureCosts
+from voilattice.costs import CostMatrix, FeatureCosts, stakes_scale
 from voilattice.errors import InputError, TooLargeError
 from voilattice.growth import check_engine
 from voilattice.independence import bits
-from voilattice.inference import memory_budget
+from voilattice.inference import LEAST_MASS, memory_budget
 from voilattice.problem import Problem
 from voilattice.tables import risk_tables, root_table
 from voilattice.ties import Offer, tolerance, winner
@@ -357,9 +357,10 @@ class Solution:
 
     def __init__(self, space: StateSpace, problem: Problem) -> None:
         self.space, self.problem = space, problem
-        self.scale = _scale(problem.misclassification, space.unit)
+        self.scale = stakes_scale(problem.misclassification, space.unit)
         self._prices = self._priced()
         self._solved = np.zeros(len(space.blocks), np.uint8)
+        self._deeper: list[tuple[Mapping[str, str], Solution]] = []  # from some evidence on
         self._ensure(0)
 
     @property
@@ -381,17 +382,28 @@ class Solution:
     def _chosen(self, known: Mapping[str, str]) -> tuple[int, float]:
         if (found := self._locate(known)) is None:
             # Evidence that no policy would have bought: it matters to nothing but the overheads.
-            more = {f: v for f, v in known.items() if f not in self.problem.evidence}
-            return StateSpace(self.problem.with_evidence(more)).solve()._chosen({})
+            return self._solved_from(known)._chosen(known)
         block, cell = found
-        self._ensure(block)
         mass, risk = (float(part[cell]) for part in self.space.tables.at(block, self.space.cells))
+        if mass < LEAST_MASS * self.space.tables.probability:
+            return self._solved_from(known)._chosen(known)
+        self._ensure(block)
         now = self.scale * risk / mass
         offers = {0: Offer(-now, 0.0, 0)}
         for feature, price, total in self._offers(block, cell):
             offers[1 << feature] = Offer(-total / mass, price, 1 << feature)
         chosen = winner(offers, lambda mask: offers[mask], tolerance(now))
         return chosen, -max(offer.benefit for offer in offers.values())
+
+    def _solved_from(self, known: Mapping[str, str]) -> Solution:
+        """Return the solution of the problem in which this evidence is known from the start."""
+        for evidence, solution in self._deeper:
+            if evidence.items() <= known.items():
+                return solution
+        more = {f: v for f, v in known.items() if f not in self.problem.evidence}
+        solution = StateSpace(self.problem.with_evidence(more)).solve()
+        self._deeper.append((known, solution))
+        return solution
 
     def _offers(self, block: int, cell: int) -> Iterator[tuple[int, float, float]]:
         """Return each feature that may pay, its price, and the cost of acquiring it, times P."""
@@ -475,14 +487,6 @@ class Solution:
             np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(np.int64),
             np.array([price for table in tables for price in table] or [0.0], dtype=np.float64),
         )
-
-
-def _scale(cost: CostMatrix, unit: CostMatrix) -> float:
-    """Return how many times the unit these costs are."""
-    scale = float(cost.max() / unit.max()) if unit.max() > 0 else 1.0
-    if not np.allclose(scale * unit, cost, rtol=1e-9):
-        raise InputError("the states are those of other misclassification costs")
-    return scale
 
 
 def _mark(space: StateSpace, wanted: NDArray[np.uint8], least: Floats, scale: float) -> None:

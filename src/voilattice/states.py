@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 
 from voilattice.best import best_in_table, best_set
 from voilattice.blocks import conditions_of
-from voilattice.costs import FeatureCosts, priced, set_costs
+from voilattice.costs import FeatureCosts, check_monotone_at, priced, set_costs, stakes_scale
 from voilattice.errors import InputError, TooLargeError
 from voilattice.growth import Words, to_mask, to_words
 from voilattice.independence import bits, graph_of
+from voilattice.inference import LEAST_MASS
 from voilattice.lattice import Lattice
 from voilattice.network import Table
 from voilattice.optimal import Solution, StateSpace
@@ -187,7 +188,7 @@ class Builder:
     def scale(self) -> float:
         """How many times the unit stakes of the sweep these are."""
         assert self.sweep is not None
-        return float(self.problem.misclassification.max() / self.sweep.unit.max())
+        return stakes_scale(self.problem.misclassification, self.sweep.unit)
 
     @property
     def seconds_left(self) -> float | None:
@@ -205,8 +206,7 @@ class Builder:
             theirs.features,
         ):
             raise InputError("the sweep is one of another problem")
-        if not np.allclose(self.scale * sweep.unit, mine.misclassification, rtol=1e-9):
-            raise InputError("the sweep is one of other misclassification costs")
+        stakes_scale(mine.misclassification, sweep.unit)
 
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:
         return priced(self.problem.costs, self.problem.feature_names(chosen), known)
@@ -257,7 +257,7 @@ class Builder:
             if not relevant >> k & 1:
                 gone.append(sum(isinstance(part, slice) for part in where))
             where.append(slice(None))
-        return State(self, known, axes, start.table[tuple(where)].sum(axis=tuple(gone)))
+        return self._state(known, axes, start.table[tuple(where)].sum(axis=tuple(gone)))
 
     @cached_property
     def _start(self) -> State:
@@ -315,7 +315,13 @@ class Builder:
             probability = float(table.sum()) / state.probability
             if probability > 0:
                 known = {**state.known, **self._found(names, outcome)}
-                yield probability, State(self, known, axes, table)
+                yield probability, self._state(known, axes, table)
+
+    def _state(self, known: Mapping[str, str], axes: tuple[int, ...], table: Table) -> State:
+        """Return a state with a part of a larger table, or with one of its own where it is rare."""
+        if float(table.sum()) < LEAST_MASS:
+            return State(self, known, axes, self.table(known, axes))
+        return State(self, known, axes, table)
 
     def _found(self, names: Sequence[str], outcome: tuple[int, ...]) -> dict[str, str]:
         return {name: self.problem.states(name)[v] for name, v in zip(names, outcome, strict=True)}
@@ -381,12 +387,12 @@ class Sweep:
 
         None: they are too many, or prices that are not monotone ask for sets outside of it.
         """
-        if not state.builder.problem.cost_check.monotone:
-            return None
-        key = state.builder.key(state.known)
+        problem, key = state.builder.problem, state.builder.key(state.known)
         if key not in self._found:
-            problem = state.builder.problem
             known = set(state.known) - set(problem.evidence)
+            if not check_monotone_at(problem.costs, problem.features, state.known).monotone:
+                self._found[key] = None
+                return None
             try:
                 rows = Lattice(problem, known, max_nodes=MAX_SWEPT_SETS).rows
             except TooLargeError:

@@ -199,10 +199,11 @@ def root_table(problem: Problem, known: Mapping[str, str], features: Sequence[in
     names = [problem.target, *(problem.features[k] for k in features)]
     nodes = [network.index(name) for name in names]
     table = scaled_joint_table(network, nodes, problem.node_states(known)).table
-    probability = float(table.sum())
-    if probability == 0:
+    if not table.any():
         raise impossible(known)
-    return Root(np.ascontiguousarray(table).reshape(-1), table.shape[1:], probability)
+    # The largest entry near 1, whatever P(e): sums and products of entries stay in range.
+    table = np.ascontiguousarray(np.ldexp(table, -math.frexp(table.max())[1]))
+    return Root(table.reshape(-1), table.shape[1:], float(table.sum()))
 
 
 def _parts(
