@@ -13,9 +13,10 @@ import time
 from random_problems import random_problem
 from timing import best_of
 
-from voilattice import Lattice, Problem, growth
-from voilattice.growth import to_mask
-from voilattice.independence import graph_of
+from voilattice import Lattice, Problem
+from voilattice.feature_sets import to_mask
+from voilattice.lattice import growth
+from voilattice.lattice.independence import graph_of
 
 SAMPLE = 3000
 

@@ -17,17 +17,17 @@ from pystreed import CostSpecifier, FeatureCostSpecifier, STreeDCostSensitiveCla
 from timing import best_of
 
 from voilattice import FeatureCosts, Lattice, Network, Problem, load_problem
-from voilattice import optimal as solver
-from voilattice.blocks import cells_of
-from voilattice.costs import Group
-from voilattice.evaluation import _drawn, apply_policy
-from voilattice.lattice_values import value_lattice
-from voilattice.optimal import StateSpace
-from voilattice.policies import build_optimal
-from voilattice.tables import expected_emcs
+from voilattice.model.costs import Group
+from voilattice.policy.evaluation import _drawn, apply_policy
+from voilattice.policy.optimal import solution as solver
+from voilattice.policy.optimal.blocks import cells_of
+from voilattice.policy.optimal.solution import StateSpace
+from voilattice.policy.policies import build_optimal
+from voilattice.valuation.lattice_values import value_lattice
+from voilattice.valuation.tables import expected_emcs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from influence_diagrams import optimal_cost
+from helpers.influence_diagrams import optimal_cost
 
 FIVE = ("liver", "diabetes", "heart", "hepatitis", "thyroid")
 STREED_SECONDS = 60

@@ -17,10 +17,10 @@ from timing import best_of
 from with_pyagrum import evi_with_pyagrum
 
 from voilattice import Lattice, Problem, cost, emc
-from voilattice.lattice_values import value_lattice
-from voilattice.policies import POLICIES, build_policy
-from voilattice.states import Sweep
+from voilattice.policy.policies import POLICIES, build_policy
+from voilattice.policy.situations import Sweep
 from voilattice.ties import Offer, tolerance, winner
+from voilattice.valuation.lattice_values import value_lattice
 
 
 def brute_force_etc(problem: Problem, bn: Any, known: dict[str, str]) -> float:

@@ -20,11 +20,13 @@ from random_problems import random_problem
 from timing import best_of
 from with_pyagrum import evi_with_pyagrum
 
-from voilattice import FeatureCosts, Lattice, Problem, _kernels, best_set, read_network, tables
-from voilattice.costs import membership
-from voilattice.inference import memory_limit
-from voilattice.lattice_values import value_lattice
-from voilattice.tables import expected_emcs
+from voilattice import FeatureCosts, Lattice, Problem, best_set, read_network
+from voilattice.budgets import memory_limit
+from voilattice.compiled import tables as compiled
+from voilattice.feature_sets import membership
+from voilattice.valuation import tables
+from voilattice.valuation.lattice_values import value_lattice
+from voilattice.valuation.tables import expected_emcs
 
 
 def against_pyagrum() -> None:
@@ -67,7 +69,7 @@ def against_numpy_sum() -> None:
     cost = problem.misclassification
 
     def walk() -> int:
-        return int(_kernels.walk_trie(root.table, sizes, cost, keys, found, room))
+        return int(compiled.walk_trie(root.table, sizes, cost, keys, found, room))
 
     cells = walk()
     ours = cells / best_of(walk)

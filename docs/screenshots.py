@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from serving import start_server, stop_server
+from helpers.serving import start_server, stop_server
 
 IMAGES = Path(__file__).parent / "images"
 FOUND = 'step=["age","<54.5"]&step=["cp","asymptomatic"]'

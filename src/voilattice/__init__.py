@@ -4,16 +4,16 @@ Given a Bayesian network, prices of features and costs of wrong decisions, voila
 of features exactly: the Value of Information Lattice of Bilgic and Getoor (JAIR 41, 2011).
 """
 
-from voilattice.best import best_set
-from voilattice.costs import FeatureCosts
 from voilattice.errors import VoilatticeError
-from voilattice.explanations import explain
-from voilattice.lattice import Lattice
-from voilattice.network import Network
-from voilattice.network_files import read_network, write_network
-from voilattice.problem import Problem
-from voilattice.problem_files import load_problem, write_problem
-from voilattice.valuation import benefit, cost, emc, evi, value
+from voilattice.files.networks import read_network, write_network
+from voilattice.files.problems import load_problem, write_problem
+from voilattice.lattice.explanations import explain
+from voilattice.lattice.lattice import Lattice
+from voilattice.model.costs import FeatureCosts
+from voilattice.model.network import Network
+from voilattice.model.problem import Problem
+from voilattice.valuation.best_set import best_set
+from voilattice.valuation.valuation import benefit, cost, emc, evi, value
 
 __all__ = [
     "FeatureCosts",

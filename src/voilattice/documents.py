@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from voilattice.advice import Advice
-from voilattice.best import Best
-from voilattice.costs import FeatureCosts
-from voilattice.evaluation import Comparison
-from voilattice.explanations import Explanation
-from voilattice.lattice import Lattice
-from voilattice.policies import Optimum
-from voilattice.policy import Policy
-from voilattice.problem import Problem
-from voilattice.valuation import Value, emc
+from voilattice.lattice.explanations import Explanation
+from voilattice.lattice.lattice import Lattice
+from voilattice.model.costs import FeatureCosts
+from voilattice.model.problem import Problem
+from voilattice.policy.advice import Advice
+from voilattice.policy.evaluation import Comparison
+from voilattice.policy.policies import Optimum
+from voilattice.policy.policy import Policy
+from voilattice.valuation.best_set import Best
+from voilattice.valuation.valuation import Value, emc
 
 __all__ = [
     "advice_document",

@@ -20,8 +20,8 @@ __all__ = [
     "VoilatticeError",
     "located",
     "nearest",
+    "quote",
     "rough",
-    "shown",
     "within",
 ]
 
@@ -88,7 +88,7 @@ def nearest(name: object, names: Collection[str]) -> str:
     return f" (there are: {', '.join(names)})" if 0 < len(names) <= MAX_LISTED else ""
 
 
-def shown(value: object) -> str:
+def quote(value: object) -> str:
     """Return a value as it is quoted in an error: short enough to be read."""
     text = repr(value)
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."

@@ -3,12 +3,12 @@
 import itertools
 
 import pytest
+from helpers.strategies import problems
 from hypothesis import given
-from strategies import problems
 
 from voilattice import Network, Problem, evi
-from voilattice.independence import acquirable_core, core, is_irreducible
-from voilattice.lattice import Lattice
+from voilattice.lattice.independence import acquirable_core, core, is_irreducible
+from voilattice.lattice.lattice import Lattice
 
 
 @given(problems(max_features=5))

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from helpers.strategies import problems
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import problems
 
 from voilattice import emc, evi
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pyagrum
 import pytest
-from strategies import DATA, draw_evidence, needs_data
+from helpers.strategies import DATA, draw_evidence, needs_data
 
 from voilattice import Network, read_network
-from voilattice.inference import joint_table
+from voilattice.model.elimination import joint_table
 
 
 def relabelled(network):

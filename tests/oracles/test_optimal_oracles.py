@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from influence_diagrams import optimal_cost
+from helpers.influence_diagrams import optimal_cost
 
 from voilattice import FeatureCosts, Network, Problem
-from voilattice.costs import Group
-from voilattice.policies import build_optimal
+from voilattice.model.costs import Group
+from voilattice.policy.policies import build_optimal
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,10 +7,10 @@ import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from strategies import DATA, needs_data
+from helpers.strategies import DATA, needs_data
 
 from voilattice import VoilatticeError
-from voilattice.costs import FeatureCosts
+from voilattice.model.costs import FeatureCosts
 from voilattice.paper.datasets import DATASETS, load_dataset
 
 FILES = {"diabetes": "pima"}  # what the folder calls it

@@ -3,8 +3,8 @@
 import pytest
 
 from voilattice import load_problem, value
-from voilattice.costs import scaled_costs
-from voilattice.valuation import posterior
+from voilattice.model.costs import scaled_costs
+from voilattice.valuation.valuation import posterior
 
 PROBLEM = load_problem("figure1")
 

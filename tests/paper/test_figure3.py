@@ -5,12 +5,12 @@ from itertools import pairwise
 import pytest
 
 from voilattice import evi, load_problem
-from voilattice.constraints import (
+from voilattice.lattice.constraints import (
     dependency_constraint,
     is_potentially_irreducible,
     perfect_ordering,
 )
-from voilattice.lattice import Lattice
+from voilattice.lattice.lattice import Lattice
 
 PROBLEM = load_problem("figure3")
 

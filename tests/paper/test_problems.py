@@ -4,7 +4,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from strategies import DATA, needs_data
+from helpers.strategies import DATA, needs_data
 
 from voilattice import Lattice, load_problem
 from voilattice.paper.problems import RECIPE, Tried, learned_problem, main, recipe_table

@@ -28,14 +28,14 @@ from voilattice.paper.experiment import QUICK, Grid, Point, Scenario, priced_pro
 from voilattice.paper.published import INTERVALS, PRIORS, TABLE_1, TABLE_2, TABLE_3
 from voilattice.paper.report import check_folder, write_report
 from voilattice.paper.summary import curves_of, regret, table_3
-from voilattice.policies import POLICIES, build_policy
+from voilattice.policy.policies import POLICIES, build_policy
 
 SMALL = Grid((0.0, 400.0), (0.0, 700.0))
 
 
 def command(out, *options):
     return [
-        sys.executable, "-c", "from voilattice.cli import main; main()",
+        sys.executable, "-c", "from voilattice.cli.main import main; main()",
         "reproduce", "--out", str(out), "--quick", "--jobs", "2", *options,
     ]  # fmt: skip
 

@@ -4,7 +4,7 @@ import os
 import shutil
 
 import pytest
-from serving import start_server, stop_server
+from helpers.serving import start_server, stop_server
 
 from voilattice import load_problem, write_problem
 

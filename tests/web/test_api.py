@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from serving import start_server, stop_server
+from helpers.serving import start_server, stop_server
 
-from voilattice.policies import POLICIES
+from voilattice.policy.policies import POLICIES
 
 
 @pytest.fixture

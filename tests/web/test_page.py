@@ -4,12 +4,12 @@ import json
 import re
 
 import pytest
+from helpers.serving import start_server, stop_server
 from playwright.sync_api import expect
-from serving import start_server, stop_server
 
 from voilattice import load_problem
-from voilattice.advice import advise
-from voilattice.evaluation import _drawn
+from voilattice.policy.advice import advise
+from voilattice.policy.evaluation import _drawn
 
 expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
 

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voilattice.constraints import perfect_ordering
-from voilattice.costs import KINDS, FeatureCosts, set_costs
-from voilattice.lattice import Lattice
-from voilattice.lattice_values import value_lattice
+from voilattice.lattice.constraints import perfect_ordering
+from voilattice.lattice.lattice import Lattice
+from voilattice.model.costs import KINDS, FeatureCosts, set_costs
+from voilattice.model.problem import Problem
 from voilattice.paper.experiment import SEEDS, Point, priced_problem
 from voilattice.paper.published import TABLE_1
 from voilattice.paper.summary import Curves, curves_of, table_3
-from voilattice.problem import Problem
 from voilattice.ties import TOLERANCE, tolerance
+from voilattice.valuation.lattice_values import value_lattice
 
 __all__ = ["Case", "Claim", "measured_claims"]
 

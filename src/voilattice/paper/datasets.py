@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from voilattice.costs import FeatureCosts, Group
-from voilattice.data_tables import Column, DataTable, read_table
-from voilattice.errors import InputError, UnknownNameError, nearest, shown, within
+from voilattice.errors import InputError, UnknownNameError, nearest, quote, within
+from voilattice.learning.data_tables import Column, DataTable, read_table
+from voilattice.model.costs import FeatureCosts, Group
 
 __all__ = ["DATASETS", "DataSet", "load_dataset"]
 
@@ -90,7 +90,7 @@ def load_dataset(name: str, *, sources: Mapping[str, str] | None = None) -> Data
         Other addresses for some of the files, by file name: a mirror, with the same checksums.
     """
     if name not in DATASETS:
-        raise UnknownNameError(f"no data set {shown(name)}{nearest(name, DATASETS)}")
+        raise UnknownNameError(f"no data set {quote(name)}{nearest(name, DATASETS)}")
     data = DATASETS[name]
     folder = os.environ.get(FOLDER_VARIABLE)
     parts = []
@@ -123,7 +123,7 @@ def _labelled(cells: Column, labels: Mapping[str, str]) -> Column:
     for row, cell in enumerate(cells):
         code = cell.removesuffix(".0") if cell is not None else None
         if code is not None and code not in labels:
-            raise InputError(f"row {row + 1}: the code {shown(code)}; expected {', '.join(labels)}")
+            raise InputError(f"row {row + 1}: the code {quote(code)}; expected {', '.join(labels)}")
         found.append(None if code is None else labels[code])
     return tuple(found)
 

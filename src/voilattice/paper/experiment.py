@@ -24,13 +24,13 @@ from typing import BinaryIO
 
 import numpy as np
 
-from voilattice.costs import KINDS, FeatureCosts, Group
 from voilattice.errors import InputError, TooLargeError
-from voilattice.policies import POLICIES, policy_cost
-from voilattice.policy_files import fingerprint
-from voilattice.problem import Problem
-from voilattice.problem_files import load_problem
-from voilattice.states import Sweep
+from voilattice.files.policies import fingerprint
+from voilattice.files.problems import load_problem
+from voilattice.model.costs import KINDS, FeatureCosts, Group
+from voilattice.model.problem import Problem
+from voilattice.policy.policies import POLICIES, policy_cost
+from voilattice.policy.situations import Sweep
 
 __all__ = ["FULL", "NAMES", "QUICK", "Grid", "Point", "Scenario", "priced_problem", "run"]
 

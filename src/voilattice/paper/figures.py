@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from voilattice.drawing.plots import draw_savings, figure_svg, new_figure
 from voilattice.paper.summary import Curves
-from voilattice.plotting import draw_savings, figure_svg, new_figure
 
 __all__ = ["PANELS", "savings_svg"]
 

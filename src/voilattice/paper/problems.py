@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from voilattice.data_tables import DataTable
 from voilattice.errors import VoilatticeError
-from voilattice.independence import acquirable_core
-from voilattice.lattice import Lattice
-from voilattice.learned_problems import write_learned
-from voilattice.learning import SCORES, Learned, Recipe, learn_network
+from voilattice.lattice.independence import acquirable_core
+from voilattice.lattice.lattice import Lattice
+from voilattice.learning.data_tables import DataTable
+from voilattice.learning.networks import SCORES, Learned, Recipe, learn_network
+from voilattice.learning.problems import write_learned
+from voilattice.model.problem import Problem
 from voilattice.paper.datasets import DATASETS, load_dataset
 from voilattice.paper.published import TABLE_1
-from voilattice.problem import Problem
 
 __all__ = ["RECIPE", "Tried", "learned_problem", "recipe_table", "recipes_tried", "write_problems"]
 

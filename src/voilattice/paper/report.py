@@ -13,22 +13,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from voilattice.costs import scaled_costs
-from voilattice.drawing import lattice_svg, page
+from voilattice.drawing.lattice import lattice_svg, page
+from voilattice.drawing.policy import policy_svg
 from voilattice.errors import InputError
-from voilattice.independence import acquirable_core
-from voilattice.lattice import Lattice
+from voilattice.files.problems import load_problem
+from voilattice.lattice.independence import acquirable_core
+from voilattice.lattice.lattice import Lattice
+from voilattice.model.costs import scaled_costs
+from voilattice.model.problem import Problem
 from voilattice.paper.claims import Claim, measured_claims
 from voilattice.paper.experiment import Point
 from voilattice.paper.figures import PANELS, savings_svg
 from voilattice.paper.published import INTERVALS, PRIORS, TABLE_1, TABLE_2, TABLE_3
 from voilattice.paper.summary import Curves, curves_of, regret, table_3
-from voilattice.policies import policy_from_rule
-from voilattice.policy import Policy
-from voilattice.policy_drawing import policy_svg
-from voilattice.problem import Problem
-from voilattice.problem_files import load_problem
-from voilattice.valuation import value
+from voilattice.policy.policies import policy_from_rule
+from voilattice.policy.policy import Policy
+from voilattice.valuation.valuation import value
 
 __all__ = ["REPORT", "check_folder", "write_report"]
 

@@ -24,11 +24,11 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from voilattice import __version__
+from voilattice.budgets import memory_limit
 from voilattice.documents import problem_document, problem_entry
 from voilattice.errors import TooLargeError, UnknownNameError, VoilatticeError, nearest
-from voilattice.inference import memory_limit
-from voilattice.policies import POLICIES
-from voilattice.problem import Problem
+from voilattice.model.problem import Problem
+from voilattice.policy.policies import POLICIES
 from voilattice.web import workers
 from voilattice.web.uploads import MAX_BYTES, read_upload, upload_id
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from voilattice.advice import advise
-from voilattice.best import best_set
 from voilattice.documents import (
     advice_document,
     best_document,
@@ -20,15 +18,17 @@ from voilattice.documents import (
     policy_document,
     value_document,
 )
-from voilattice.drawing import lattice_svg
-from voilattice.evaluation import compare
-from voilattice.lattice import Lattice
-from voilattice.lattice_values import value_lattice
-from voilattice.plotting import savings_svg
-from voilattice.policies import build_optimal, build_policy
-from voilattice.policy_drawing import policy_tree
-from voilattice.problem import Problem
-from voilattice.valuation import emc, value
+from voilattice.drawing.lattice import lattice_svg
+from voilattice.drawing.plots import savings_svg
+from voilattice.drawing.policy import policy_tree
+from voilattice.lattice.lattice import Lattice
+from voilattice.model.problem import Problem
+from voilattice.policy.advice import advise
+from voilattice.policy.evaluation import compare
+from voilattice.policy.policies import build_optimal, build_policy
+from voilattice.valuation.best_set import best_set
+from voilattice.valuation.lattice_values import value_lattice
+from voilattice.valuation.valuation import emc, value
 
 __all__ = ["TASKS", "keep"]
 

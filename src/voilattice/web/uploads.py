@@ -12,10 +12,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from voilattice.errors import InputError, TooLargeError, shown, within
-from voilattice.network_files import READABLE
-from voilattice.problem import Problem
-from voilattice.problem_files import parse_problem, parse_toml
+from voilattice.errors import InputError, TooLargeError, quote, within
+from voilattice.files.networks import READABLE
+from voilattice.files.problems import parse_problem, parse_toml
+from voilattice.model.problem import Problem
 
 __all__ = ["MAX_BYTES", "read_upload", "upload_id"]
 
@@ -43,7 +43,7 @@ def read_upload(files: Mapping[str, bytes]) -> Problem:
     by_name = {PurePosixPath(name.replace("\\", "/")).name: data for name, data in files.items()}
     problems = [name for name in by_name if name.lower().endswith(".toml")]
     if len(problems) != 1:
-        found = ", ".join(map(shown, sorted(by_name))) or "nothing"
+        found = ", ".join(map(quote, sorted(by_name))) or "nothing"
         raise InputError(f"one problem file (TOML) and its network are wanted, got {found}")
     (name,) = problems
     with within(name), tempfile.TemporaryDirectory() as folder:
@@ -51,14 +51,14 @@ def read_upload(files: Mapping[str, bytes]) -> Problem:
         section = document.get("network")
         if isinstance(section, dict) and isinstance(file := section.get("file"), str):
             if file not in by_name:
-                others = ", ".join(shown(other) for other in sorted(by_name) if other != name)
+                others = ", ".join(quote(other) for other in sorted(by_name) if other != name)
                 raise InputError(
-                    f"{shown(file)} did not come along; " + (f"got {others}" if others else
+                    f"{quote(file)} did not come along; " + (f"got {others}" if others else
                     "upload it together with the problem file"), "network.file",
                 )  # fmt: skip
             suffix = Path(file).suffix.lower()
             if suffix not in READABLE:
-                raise InputError(f"{shown(file)} is in no format that is known", "network.file")
+                raise InputError(f"{quote(file)} is in no format that is known", "network.file")
             (Path(folder) / f"network{suffix}").write_bytes(by_name[file])
             section["file"] = f"network{suffix}"
             try:

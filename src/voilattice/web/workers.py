@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from voilattice.errors import TooLargeError, VoilatticeError
-from voilattice.problem import Problem
+from voilattice.model.problem import Problem
 
 __all__ = ["Busy", "Cancelled", "Job", "Jobs", "Request", "Worker"]
 
@@ -171,7 +171,7 @@ def _work(pipe: Connection, memory_bytes: int) -> None:
     """Do tasks until the other end is closed."""
     import signal
 
-    from voilattice.inference import memory_limit
+    from voilattice.budgets import memory_limit
     from voilattice.web.tasks import TASKS, keep, staked
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us

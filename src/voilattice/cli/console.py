@@ -1,0 +1,396 @@
+"""How results look in a terminal: tables, amounts, progress.
+
+Names come from files, so nothing here takes them for markup; widths follow the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from voilattice.lattice.explanations import Explanation
+from voilattice.lattice.lattice import Lattice
+from voilattice.model.costs import FeatureCosts
+from voilattice.model.problem import Problem
+from voilattice.policy.advice import Advice
+from voilattice.policy.evaluation import Comparison
+from voilattice.policy.policy import Policy
+from voilattice.ties import TOLERANCE, tolerance
+from voilattice.valuation.best_set import Best
+from voilattice.valuation.valuation import Value, emc
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from voilattice.paper.claims import Claim
+    from voilattice.policy.policies import Optimum
+
+__all__ = [
+    "console",
+    "counted",
+    "money",
+    "print_advice",
+    "print_best",
+    "print_claims",
+    "print_comparison",
+    "print_explanation",
+    "print_json",
+    "print_lattice",
+    "print_lines",
+    "print_policy",
+    "print_problem",
+    "print_value",
+    "progress_bar",
+    "progress_line",
+    "table",
+]
+
+MAX_LISTED = 12
+BAR_WIDTH = 24
+QUIET_SECONDS = 1.0
+SECONDS_PER_LINE = 5.0
+
+
+def console() -> Console:
+    """Return a console as wide as the terminal, to which all text is plain."""
+    from rich.console import Console
+
+    # rich would take COLUMNS=0 at its word.
+    width = shutil.get_terminal_size((80, 24)).columns
+    return Console(markup=False, emoji=False, highlight=False, width=width)
+
+
+def table(*columns: str) -> Table:
+    """Return an empty table; the columns that begin with ``>`` hold numbers, aligned right."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for column in columns:
+        if column.startswith(">"):
+            made.add_column(column[1:], justify="right", overflow="fold")
+        else:
+            made.add_column(column, overflow="fold")
+    return made
+
+
+def money(amount: float) -> str:
+    """Return an amount with two decimals, or with four digits where those would not do."""
+    size = abs(amount)
+    if size < TOLERANCE:
+        return "0.00"
+    return f"{amount:,.2f}" if 0.01 <= size < 1e12 else f"{amount:.4g}"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return ``1 node``, ``2 nodes``."""
+    return f"{n:,} {noun}{'s'[: n != 1]}"
+
+
+def listed(names: Iterator[str] | tuple[str, ...]) -> str:
+    """Return names with commas, and how many more there are where there are many."""
+    every = list(names)
+    more = len(every) - MAX_LISTED
+    return ", ".join(every[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def print_json(document: object) -> None:
+    """Print one JSON document on standard output."""
+    click.echo(json.dumps(document, allow_nan=False))
+
+
+def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
+    """Print what a problem holds."""
+    network, costs, now, prior = problem.network, problem.costs, emc(problem, given), problem.prior
+    assert isinstance(costs, FeatureCosts)  # problems come from files here
+    out = console()
+    out.print(problem.title or "Untitled problem", style="bold")
+    out.print(
+        f"A network of {counted(len(network), 'node')} and {counted(network.n_arcs, 'arc')}: "
+        f"the target, {counted(len(problem.features), 'feature')}, {len(problem.hidden)} hidden"
+        + (f" ({listed(problem.hidden)})." if problem.hidden else ".")
+    )
+    if known := problem.known(given):
+        out.print("Known: " + ", ".join(f"{name} = {state}" for name, state in known.items()))
+    out.print(f"Deciding now costs {money(now)} on average (EMC).\n")
+
+    features = table("feature", "states", ">price", "group")
+    group_of = {feature: group.name for group in costs.groups for feature in group.features}
+    for name in problem.features:
+        states = ", ".join(problem.states(name))
+        features.add_row(name, states, money(costs.prices[name]), group_of.get(name, ""))
+    out.print(features)
+    for group in costs.groups:
+        out.print(f"Group {group.name}: its first feature also pays {money(group.overhead)}, once.")
+    for entry in costs.conditional:
+        when = " and ".join(f"{name} = {state}" for name, state in entry.when)
+        out.print(f"{entry.feature} costs {money(entry.cost)} once {when} is known.")
+    out.print()
+
+    stakes = table(problem.target, *(f">if {actual}" for actual in problem.classes))
+    stakes.add_row("prior probability", *(f"{probability:.4g}" for probability in prior))
+    for predicted, row in zip(problem.classes, problem.misclassification, strict=True):
+        stakes.add_row(f"cost of saying {predicted}", *map(money, row))
+    out.print(stakes)
+
+
+def print_value(result: Value) -> None:
+    """Print what a set is worth."""
+    out = console()
+    names = ", ".join(sorted(result.features))
+    rows = table(f"acquire {names or 'nothing'}", ">")
+    rows.add_row("EMC now", money(result.emc))
+    rows.add_row("expected EMC after", money(result.expected_emc))
+    rows.add_row("EVI", money(result.evi))
+    rows.add_row("cost", money(result.cost))
+    rows.add_row("benefit", money(result.benefit), style="bold")
+    out.print(rows)
+    if names:
+        pays = "it pays" if result.benefit > tolerance(result.emc) else "it does not pay"
+        out.print(
+            f"\nKnowing {names} takes {money(result.evi)} off the expected cost of deciding and "
+            f"costs {money(result.cost)}: {pays}."
+        )
+
+
+def print_best(found: Best) -> None:
+    """Print the set of highest benefit, and how sure that is."""
+    out = console()
+    names = ", ".join(sorted(found.features))
+    rows = table(f"best set: {names or 'none, decide now'}", ">")
+    rows.add_row("EVI", money(found.evi))
+    rows.add_row("cost", money(found.cost))
+    rows.add_row("benefit", money(found.benefit), style="bold")
+    rows.add_row("sets valued", f"{found.n_evaluated:,}")
+    if found.n_sets is not None:
+        rows.add_row("irreducible sets", f"{found.n_sets:,}")
+    out.print(rows)
+    if found.optimal:
+        out.print("\nNo set of features has a higher benefit.")
+    else:
+        why = {
+            "time": "Time is up (--time-limit)",
+            "memory": "Some sets do not fit the memory budget (--memory)",
+            "costs": "The prices are your own, and too many to check",
+        }[found.short_of or "time"]
+        out.print(f"\n{why}: the best set found. No set has a benefit above {money(found.bound)}.")
+
+
+def print_advice(advice: Advice) -> None:
+    """Print what to do now, and why."""
+    out = console()
+    if advice.decision is None:
+        out.print(f"Acquire {', '.join(sorted(advice.features))}.", style="bold")
+    else:
+        out.print(f"Decide: {advice.decision}.", style="bold")
+    for reason in advice.reasons:
+        out.print(reason)
+    out.print()
+    rows = table("now", ">")
+    for state, probability in advice.posterior.items():
+        rows.add_row(f"probability of {state}", f"{100 * probability:.2f} %")
+    rows.add_row("expected cost of deciding", money(advice.emc))
+    rows.add_row("spent so far", money(advice.spent))
+    out.print(rows)
+    if advice.candidates:
+        out.print()
+        offers = table("could be acquired", ">EVI", ">cost", ">benefit")
+        for entry in advice.candidates[:MAX_LISTED]:
+            amounts = map(money, (entry.evi, entry.cost, entry.benefit))
+            offers.add_row(", ".join(sorted(entry.features)), *amounts)
+        out.print(offers)
+
+
+def print_policy(policy: Policy, now: float, optimum: Optimum | None = None) -> None:
+    """Print what a policy costs, beside deciding at once, and the certificate of an optimum."""
+    out = console()
+    rows = table(f"policy {policy.name}", ">")
+    rows.add_row("spent on features", money(policy.expected_feature_cost))
+    rows.add_row("wrong decisions", money(policy.expected_misclassification_cost))
+    rows.add_row("expected total cost", money(policy.expected_total_cost), style="bold")
+    rows.add_row("deciding at once", money(now))
+    rows.add_row("savings", money(now - policy.expected_total_cost))
+    rows.add_row("features bought, on average", f"{policy.expected_features:.2f}")
+    rows.add_row("acquisitions in the tree", f"{policy.n_acquisitions:,}")
+    rows.add_row("paths", f"{policy.n_paths:,}")
+    rows.add_row("depth", f"{policy.depth:,}")
+    rows.add_row("different states", f"{len(policy.nodes):,}")
+    out.print(rows)
+    if optimum is not None:
+        cost, bound = policy.expected_total_cost, optimum.lower_bound
+        out.print(
+            f"\nProved optimal: no policy costs less than {money(cost)} on average."
+            if optimum.exact
+            else f"\nNot proved optimal: no policy costs less than {money(bound)} on average "
+            f"(gap {money(cost - bound)}, {(cost - bound) / max(cost, TOLERANCE):.1%})."
+        )
+
+
+def print_comparison(rows: Sequence[Comparison]) -> None:
+    """Print what policies cost, a row for each point of a sweep; the cheapest is marked."""
+    out = console()
+    if len({(row.kind, row.expected) for row in rows}) == 1:
+        _print_point(rows)
+        return
+    policies = list(dict.fromkeys(row.policy for row in rows))
+    for kind in dict.fromkeys(row.kind for row in rows):
+        here = [row for row in rows if row.kind == kind]
+        heading = "prior EMC" if kind == "given" else f"{kind} EMC"
+        points = table(heading, *(f">{name.replace('-', '-' + chr(10))}" for name in policies))
+        for expected in dict.fromkeys(row.expected for row in here):
+            costs = {r.policy: r.expected_total_cost for r in here if r.expected == expected}
+            least = min(costs.values())
+            proved = {r.policy: r.exact for r in here if r.expected == expected}
+            cells = [
+                money(cost)
+                + ("~" * (not proved[name]) + "*" * (cost <= least + tolerance(least)) or " ")
+                for name, cost in costs.items()
+            ]
+            points.add_row(money(expected), *cells)
+        out.print(points)
+        out.print()
+    doubt = "" if all(row.exact for row in rows) else "; ~ was not proved optimal in time"
+    out.print(f"Expected total costs; * marks the lowest{doubt}.")
+
+
+def _print_point(rows: Sequence[Comparison]) -> None:
+    """Print what policies cost at one point, a row each."""
+    least = min(row.expected_total_cost for row in rows)
+    costs = table("policy", ">expected total cost", ">savings", ">over the lowest")
+    for row in rows:
+        cost = row.expected_total_cost
+        above = cost - least
+        costs.add_row(
+            row.policy,
+            money(cost),
+            money(row.savings),
+            "lowest" if above <= tolerance(least) else f"+{above / max(least, TOLERANCE):.1%}",
+        )
+    console().print(costs)
+    if not all(row.exact for row in rows):
+        console().print("\nThe optimum was not proved in time: it is the best policy found.")
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines as they are, an empty one before them."""
+    out = console()
+    out.print()
+    for line in lines:
+        out.print(line, overflow="fold", soft_wrap=True)
+
+
+def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
+    """Print the statistics of a lattice, as in Table 1 of the paper, and its best sets if given."""
+    from math import comb
+
+    out = console()
+    n, nodes = len(lattice.acquirable), len(lattice)
+    out.print(lattice.problem.title or "Untitled problem", style="bold")
+    if lattice.evidence:
+        out.print(f"Known: {', '.join(sorted(lattice.evidence))}")
+    rows = table("lattice", ">")
+    rows.add_row("acquirable features", f"{n:,}")
+    rows.add_row("all subsets", f"{lattice.n_subsets:,}" if n < 64 else f"2^{n}")
+    limit = "" if lattice.max_size is None else f" of at most {lattice.max_size} features"
+    rows.add_row(f"irreducible sets{limit}", f"{nodes:,}", style="bold")
+    if lattice.max_size is None:
+        rows.add_row("reduction", f"{100 * (1 - nodes / lattice.n_subsets):.3g} %")
+    rows.add_row("edges", f"{n_edges:,}")
+    rows.add_row("largest set", counted(len(lattice.level_sizes) - 1, "feature"))
+    out.print(rows)
+    out.print()
+    levels = table(">features", ">irreducible", ">all sets", ">share")
+    for size, count in enumerate(lattice.level_sizes):
+        every = comb(n, size)
+        levels.add_row(str(size), f"{count:,}", f"{every:,}", f"{100 * count / every:.3g} %")
+    out.print(levels)
+    if top:
+        out.print()
+        best = table("sets of highest benefit", ">EVI", ">cost", ">benefit")
+        for entry in top:
+            amounts = map(money, (entry.evi, entry.cost, entry.benefit))
+            best.add_row(", ".join(sorted(entry.features)) or "∅ (decide now)", *amounts)
+        out.print(best)
+    core = ", ".join(sorted(lattice.markov_blanket)) or "nothing"
+    out.print(f"\nAcquirable core (the set of highest EVI): {core}")
+
+
+def print_claims(claims: Iterable[Claim]) -> None:
+    """Print the verdict on each of the paper's claims."""
+    verdicts = table("the paper's claim", "verdict")
+    for claim in claims:
+        verdicts.add_row(claim.text, claim.verdict)
+    console().print(verdicts)
+
+
+def print_explanation(explanation: Explanation) -> None:
+    """Print why a set is, or is not, in the lattice, and the constraints behind it."""
+    out = console()
+    for line in str(explanation).split("\n"):
+        out.print(line)
+    if explanation.members:
+        out.print()
+        rows = table("feature", "depends on the target", "here")
+        for member in explanation.members:
+            formula = "(too long to print)" if member.constraint is None else str(member.constraint)
+            when = formula if formula in ("always", "never") else f"if {formula}"
+            rows.add_row(member.feature, when, "yes" if member.depends else "no")
+        out.print(rows)
+
+
+@contextmanager
+def progress_bar(noun: str) -> Iterator[Callable[[int, int], None]]:
+    """Return a function that shows on standard error how much is done, and how long it takes."""
+    started, before = time.monotonic(), None
+
+    def describe(done: int, total: int) -> str:
+        nonlocal before
+        before = done if before is None else before
+        filled = BAR_WIDTH * done // max(total, 1)
+        line = f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done:,} of {total:,} {noun}"
+        if done - before > total / 20:  # the first points say little about the rest
+            left = (time.monotonic() - started) * (total - done) / (done - before)
+            line += f", {left / 60:.0f} min left" if left >= 90 else f", {left:.0f} s left"
+        return line
+
+    with progress_line(describe) as report:
+        yield report
+
+
+@contextmanager
+def progress_line(
+    describe: Callable[[int, Any], str],
+) -> Iterator[Callable[[int, Any], None]]:
+    """Return a function that shows progress on standard error, once it has taken a second.
+
+    In a terminal one line is rewritten; elsewhere a line is added every few seconds.
+    """
+    started = shown_at = time.monotonic()
+    terminal = sys.stderr.isatty()
+    written = 0
+
+    def report(first: int, second: Any) -> None:
+        nonlocal shown_at, written
+        now = time.monotonic()
+        wait = 0.1 if terminal else SECONDS_PER_LINE
+        if now - started < QUIET_SECONDS or (written and now - shown_at < wait):
+            return
+        shown_at = now
+        line = describe(first, second)
+        sys.stderr.write(f"\r{line.ljust(written)}" if terminal else f"{line}\n")
+        sys.stderr.flush()
+        written = len(line)
+
+    try:
+        yield report
+    finally:
+        if terminal and written:
+            sys.stderr.write("\r" + " " * written + "\r")

@@ -1,0 +1,130 @@
+"""A consultation in the terminal: advice, results typed in, undo, and the bill at the end.
+
+What cannot be had is taken out of the problem, and the policy goes on without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+import click
+
+from voilattice.cli import console
+from voilattice.errors import InputError
+from voilattice.model.costs import priced
+from voilattice.model.problem import Problem
+from voilattice.policy.advice import advise
+
+__all__ = ["consult"]
+
+NOT_AVAILABLE, UNDO = "n", "u"
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What is known, what cannot be had, and what was paid: one step of a consultation."""
+
+    known: dict[str, str]
+    unavailable: frozenset[str]
+    bill: tuple[tuple[str, float], ...]
+
+
+def consult(problem: Problem, policy: str, given: Mapping[str, str]) -> None:
+    """Follow a policy with a person: say what to acquire, ask what was found, decide."""
+    out = console.console()
+    turns = [_Turn(dict(given), frozenset(), ())]
+    without = cache(problem.without)  # the same problem again: what is solved of it stays solved
+    while True:
+        turn = turns[-1]
+        try:
+            advice = advise(without(turn.unavailable), policy, turn.known)
+        except InputError as error:
+            if len(turns) == 1:
+                raise
+            out.print(f"{error}. Please look at the last result again.")
+            turns.pop()
+            continue
+        out.print()
+        console.print_advice(replace(advice, spent=sum(price for _, price in turn.bill)))
+        if advice.decision is not None:
+            _print_bill(turn, advice.emc)
+            if len(turns) > 1 and _wants_undo():
+                turns.pop()
+                continue
+            return
+        asked = _ask(problem, turn, sorted(advice.features, key=problem.features.index))
+        if asked is None:
+            if len(turns) > 1:
+                turns.pop()
+            else:
+                out.print("There is nothing to undo.")
+        else:
+            turns.append(asked)
+
+
+def _ask(problem: Problem, turn: _Turn, features: list[str]) -> _Turn | None:
+    """Return the next turn, or None for undo."""
+    answers: list[str] = []
+    while len(answers) < len(features):
+        feature = features[len(answers)]
+        answer = _answer(feature, problem.states(feature))
+        if answer != UNDO:
+            answers.append(answer)
+        elif answers:
+            answers.pop()
+        else:
+            return None
+    given = dict(zip(features, answers, strict=True))
+    missing = {feature for feature, answer in given.items() if answer == NOT_AVAILABLE}
+    found = {f: answer.removeprefix("=") for f, answer in given.items() if f not in missing}
+    bill = turn.bill
+    if found:
+        before = {**problem.evidence, **turn.known}
+        price = priced(problem.costs, frozenset(found), before)
+        bill = (*bill, (", ".join(found), price))
+    return _Turn({**turn.known, **found}, turn.unavailable | missing, bill)
+
+
+def _answer(feature: str, states: tuple[str, ...]) -> str:
+    """Return `UNDO`, `NOT_AVAILABLE`, or ``=`` and a state; ask again until it is one of them."""
+    # Where a state is itself a number, a number means the state and nothing else.
+    numbers = (
+        {} if any(s.isdecimal() for s in states) else {str(k + 1): s for k, s in enumerate(states)}
+    )
+    choices = "  ".join(f"{k} {s}" for k, s in numbers.items()) or "  ".join(states)
+    # A state may be called as a command is; then the command takes a mark in front.
+    commands = {word if word not in states else f"!{word}": word for word in (NOT_AVAILABLE, UNDO)}
+    missing, undo = commands
+    while True:
+        question = f"{feature}?  {choices}  {missing} not available  {undo} undo"
+        typed = click.prompt(question, prompt_suffix=" > ").strip()
+        if typed in states:
+            return f"={typed}"
+        if typed in commands:
+            return commands[typed]
+        if typed in numbers:
+            return f"={numbers[typed]}"
+        click.echo(f"Please type one of: {', '.join([*states, *numbers, missing, undo])}.")
+
+
+def _wants_undo() -> bool:
+    try:
+        question = f"Enter to finish, {UNDO} to undo the last step"
+        return bool(click.prompt(question, default="", prompt_suffix=" > ").strip() == UNDO)
+    except click.Abort:  # the end of what a pipe had to say
+        return False
+
+
+def _print_bill(turn: _Turn, risk: float) -> None:
+    out = console.console()
+    out.print()
+    rows = console.table("the bill", ">")
+    for what, price in turn.bill:
+        rows.add_row(what, console.money(price))
+    spent = sum(price for _, price in turn.bill)
+    rows.add_row("spent on features", console.money(spent))
+    rows.add_row("expected cost of a wrong decision", console.money(risk))
+    rows.add_row("total", console.money(spent + risk), style="bold")
+    out.print(rows)

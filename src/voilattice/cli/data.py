@@ -1,0 +1,231 @@
+"""The commands that begin with data: learn a problem, reproduce the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from voilattice.cli import console
+from voilattice.cli.options import check_jobs, json_option
+from voilattice.errors import InputError, VoilatticeError, within
+from voilattice.learning.networks import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
+from voilattice.model.costs import FeatureCosts
+
+__all__ = ["learn_command", "reproduce_command"]
+
+_DEFAULTS = Recipe()
+POINTS = "points"  # the folder of what is done
+_OPTIONS = {
+    "forbidden": "--forbid",
+    "required": "--require",
+    "max_parents": "--max-parents",
+    **{
+        name: f"--{name}"
+        for name in ("target", "ignore", "numeric", "categorical", "states", "bins", "smoothing")
+    },
+}
+PLACEHOLDER_STAKES = ("symmetric", 100.0)
+
+
+@click.command(name="learn")
+@click.argument("data", type=click.Path(), metavar="DATA")
+@click.option("--target", required=True, metavar="Y", help="The column to decide on.")
+@click.option("-o", "--output", required=True, metavar="FOLDER", help="Where the problem goes.")
+@click.option(
+    "--costs",
+    metavar="FILE",
+    help="TOML with [costs], [[groups]], [[conditional_costs]], [misclassification] as in a "
+    "problem file. Without it every feature costs 1.",
+)
+@click.option("--title", default="", help="What the problem is called.")
+@click.option("--ignore", multiple=True, metavar="A,B", help="Columns to leave out.")
+@click.option("--numeric", multiple=True, metavar="A,B", help="Columns to cut into bins.")
+@click.option("--categorical", multiple=True, metavar="A,B", help="Columns never to cut.")
+@click.option(
+    "--states",
+    multiple=True,
+    metavar="X=a,b,c",
+    help="The states of a column, in this order; repeatable.",
+)
+@click.option(
+    "--missing", multiple=True, metavar="TEXT", help="One more mark of a missing cell; repeatable."
+)
+@click.option(
+    "--discretization",
+    type=click.Choice(DISCRETIZATIONS),
+    default=_DEFAULTS.discretization,
+    show_default=True,
+    help="How numbers are cut into bins.",
+)
+@click.option(
+    "--bins", type=int, metavar="N", help=f"How many, for frequency (default: {_DEFAULTS.bins})."
+)
+@click.option(
+    "--score", type=click.Choice(list(SCORES)), default=_DEFAULTS.score, show_default=True
+)
+@click.option(
+    "--search", type=click.Choice(list(SEARCHES)), default=_DEFAULTS.search, show_default=True
+)
+@click.option(
+    "--max-parents", type=int, default=_DEFAULTS.max_parents, show_default=True, metavar="N"
+)
+@click.option("--target-first", is_flag=True, help="The target may have no parents.")
+@click.option("--forbid", multiple=True, metavar="A:B", help="No arc from A to B; repeatable.")
+@click.option("--require", multiple=True, metavar="A:B", help="An arc from A to B; repeatable.")
+@click.option(
+    "--smoothing", type=float, default=_DEFAULTS.smoothing, show_default=True, metavar="N",
+    help="What is added to each count.",
+)  # fmt: skip
+@json_option
+def learn_command(
+    data: str,
+    target: str,
+    output: str,
+    costs: str | None,
+    title: str,
+    ignore: Sequence[str],
+    numeric: Sequence[str],
+    categorical: Sequence[str],
+    states: Sequence[str],
+    missing: Sequence[str],
+    discretization: str,
+    bins: int | None,
+    score: str,
+    search: str,
+    max_parents: int,
+    target_first: bool,
+    forbid: Sequence[str],
+    require: Sequence[str],
+    smoothing: float,
+    as_json: bool,
+) -> None:
+    """Learn a network from a table (CSV or Parquet) and write it as a problem folder."""
+    from voilattice.files.problems import read_costs
+    from voilattice.learning.data_tables import MISSING, read_table
+    from voilattice.learning.networks import learn_network
+    from voilattice.learning.problems import write_learned
+    from voilattice.model.problem import Misclassification, Problem
+
+    if not output:
+        raise InputError("must name a folder, got ''", "--output")
+    if bins is not None and discretization != "frequency":
+        raise InputError("is for --discretization frequency", "--bins")
+    marks = frozenset(missing)
+    wanted = dict(_states(entry) for entry in states)
+    table = read_table(data, missing=MISSING | marks)
+    try:
+        recipe = Recipe(
+            discretization, _DEFAULTS.bins if bins is None else bins, score, search, max_parents,
+            target_first, _arcs("--forbid", forbid), _arcs("--require", require), smoothing,
+        )  # fmt: skip
+        learned = learn_network(
+            table, target, recipe, ignore=_names(ignore), numeric=_names(numeric),
+            categorical=_names(categorical), states=wanted,
+        )  # fmt: skip
+    except VoilatticeError as error:
+        # Where the place is an option, it is called as the option is.
+        place = _OPTIONS.get(error.place, f"{data}: {error.place}" if error.place else data)
+        raise InputError(error.message, place) from None
+    features = [name for name in learned.network.names if name != target]
+    prices, given = FeatureCosts(dict.fromkeys(features, 1.0)), None
+    if costs is not None:
+        prices, given = read_costs(costs)
+    stakes: Misclassification = PLACEHOLDER_STAKES if given is None else given
+    with within(costs or data):
+        problem = Problem.create(
+            learned.network, target, prices, stakes, title=title or Path(data).stem
+        )
+    chosen = (
+        ("Left out", _names(ignore)), ("Cut into bins", _names(numeric)),
+        ("Never cut into bins", _names(categorical)), ("Marks of missing cells, too", missing),
+    )  # fmt: skip
+    path = write_learned(
+        problem, learned, table, output,
+        source=f"Learned by `voilattice learn` from `{Path(data).name}`.",
+        notes=[f"{what}: {', '.join(names)}." for what, names in chosen if names],
+        stakes=stakes if isinstance(stakes, tuple) else None,
+    )  # fmt: skip
+    if as_json:
+        console.print_json(
+            {
+                "problem": str(path), "rows": learned.n_rows, "left_out": learned.n_left_out,
+                "target": target, "features": features, "arcs": learned.network.n_arcs,
+            }
+        )  # fmt: skip
+        return
+    console.print_problem(problem, {})
+    left_out = f" ({learned.n_left_out:,} more have no {target})" if learned.n_left_out else ""
+    lines = ["", f"Learned from {learned.n_rows:,} rows{left_out}; written to {path}."]
+    if costs is None:
+        lines.append("Every feature costs 1 until you edit that file, or give --costs.")
+    if given is None:
+        lines.append(
+            f"Stakes of {PLACEHOLDER_STAKES[1]:g} are a placeholder: [misclassification] there."
+        )
+    console.print_lines(lines)
+
+
+@click.command(name="reproduce")
+@click.option(
+    "--out", required=True, metavar="FOLDER", help="Where results go; a run goes on from there."
+)
+@click.option("--quick", is_flag=True, help="A coarse sweep: 9 points for each curve.")
+@click.option("--only", multiple=True, metavar="NAME", help="Some of the data sets; repeatable.")
+@click.option("--jobs", type=int, default=-1, metavar="N", help="Processes (default: one a core).")
+@json_option
+def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_json: bool) -> None:
+    """Reproduce the paper's Tables 1 to 3, Figures 1 to 8, and its claims.
+
+    It can be stopped at any moment; started again, it goes on where it was.
+    """
+    from voilattice.paper.experiment import FULL, NAMES, QUICK, run
+    from voilattice.paper.report import REPORT, check_folder, write_report
+
+    check_jobs(jobs)
+    if not out:
+        raise InputError("must name a folder, got ''", "--out")
+    for name in only:
+        if name not in NAMES:
+            raise InputError(f"must be one of {', '.join(NAMES)}, got {name!r}", "--only")
+    names = [name for name in NAMES if not only or name in only]
+    folder = Path(out)
+    check_folder(folder, POINTS)
+    with console.progress_bar("points") as progress:
+        points = run(
+            folder / POINTS, names=names, grid=QUICK if quick else FULL, n_jobs=jobs,
+            progress=progress,
+        )  # fmt: skip
+    files, claims = write_report(folder, points)
+    if as_json:
+        verdicts = [
+            {"claim": c.text, "verdict": c.verdict, "holds": c.n_holding, "of": len(c.cases)}
+            for c in claims
+        ]
+        console.print_json({"files": [str(file) for file in files], "claims": verdicts})
+        return
+    console.print_claims(claims)
+    console.print_lines([f"{len(files)} files in {out}; open {folder / REPORT} in a browser."])
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    return [name for entry in given for name in entry.split(",") if name]
+
+
+def _arcs(option: str, given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    arcs = []
+    for entry in given:
+        start, colon, end = entry.partition(":")
+        if not (start and colon and end):
+            raise InputError(f"must be FROM:TO, two columns, got {entry!r}", option)
+        arcs.append((start, end))
+    return tuple(arcs)
+
+
+def _states(entry: str) -> tuple[str, list[str]]:
+    name, equals, listed = entry.partition("=")
+    states = listed.split(",")
+    if not (name and equals and all(states)):
+        raise InputError(f"must be COLUMN=a,b,c, got {entry!r}", "--states")
+    return name, states

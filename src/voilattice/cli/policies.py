@@ -1,0 +1,237 @@
+"""The commands that build and follow policies."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+
+import click
+
+from voilattice.cli import console
+from voilattice.cli.options import check_jobs, check_writable, on_problem, write
+from voilattice.documents import advice_document, comparison_document, policy_document
+from voilattice.errors import InputError, within
+from voilattice.model.problem import Problem
+from voilattice.policy.policies import (
+    POLICIES,
+    TIME_LIMIT,
+    build_optimal,
+    build_policy,
+    policy_cost,
+)
+from voilattice.policy.situations import MAX_STATES
+from voilattice.valuation.valuation import emc as expected_cost
+
+__all__ = ["advise_command", "compare_command", "policy_command"]
+
+MAX_POINTS = 10_000
+
+_policy_option = click.option(
+    "--policy", "name", type=click.Choice(POLICIES), required=True, help="Which policy."
+)
+
+
+def _seconds(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    if math.isnan(value):
+        raise InputError("must be a number of seconds >= 0, got nan", "--time-limit")
+    return value
+
+
+_time_limit_option = click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0),
+    callback=_seconds,
+    default=TIME_LIMIT,
+    show_default=True,
+    metavar="SECONDS",
+    help="For an optimum that can only be searched for: the best found by then, and a bound.",
+)
+
+
+@click.command(name="advise")
+@on_problem
+@_policy_option
+@_time_limit_option
+@click.option("--interactive", is_flag=True, help="Ask for results, to the decision.")
+def advise_command(
+    problem: Problem,
+    given: Mapping[str, str],
+    as_json: bool,
+    name: str,
+    time_limit: float,
+    interactive: bool,
+) -> None:
+    """Say what to do now: what to acquire next, or the decision, with reasons."""
+    from voilattice.policy.advice import advise
+
+    if interactive:
+        from voilattice.cli.consultation import consult
+
+        if as_json:
+            raise InputError("is for programs, and --interactive for people: choose one", "--json")
+        consult(problem, name, given)
+        return
+    advice = advise(problem, name, given, time_limit=time_limit)
+    if not as_json:
+        console.print_advice(advice)
+        return
+    console.print_json(advice_document(advice))
+
+
+@click.command(name="policy")
+@on_problem
+@_policy_option
+@click.option(
+    "--max-states",
+    type=click.IntRange(min=1),
+    default=MAX_STATES,
+    show_default=True,
+    metavar="N",
+    help="Give up beyond N different states.",
+)
+@_time_limit_option
+@click.option("--text", is_flag=True, help="Print the tree.")
+@click.option(
+    "--dot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it for Graphviz."
+)
+@click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it as SVG.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it as a page.")
+@click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", help="Save it as JSON.")
+def policy_command(
+    problem: Problem,
+    given: Mapping[str, str],
+    as_json: bool,
+    name: str,
+    max_states: int,
+    time_limit: float,
+    text: bool,
+    dot: str | None,
+    svg: str | None,
+    html: str | None,
+    save: str | None,
+) -> None:
+    """Build a whole policy and evaluate it exactly."""
+    from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
+    from voilattice.files.policies import save_policy
+
+    for file in filter(None, (dot, svg, html, save)):
+        check_writable(file)
+    optimum = None
+    if name == "optimal":
+        with console.progress_line(_search_progress) as progress:
+            optimum = build_optimal(
+                problem, given, max_states=max_states, time_limit=time_limit, progress=progress
+            )
+        policy = optimum.policy
+    else:
+        policy = build_policy(problem, name, given, max_states=max_states)
+    now = expected_cost(problem, given)
+    if dot is not None:
+        write(dot, (f"{line}\n" for line in policy_dot(policy)))
+    if svg is not None:
+        write(svg, [policy_svg(policy)])
+    if html is not None:
+        write(html, [policy_html(policy)])
+    if save is not None:
+        save_policy(policy, save)
+    if not as_json:
+        console.print_policy(policy, now, optimum)
+        if text:
+            console.print_lines(policy_text(policy))
+        return
+    console.print_json(policy_document(policy, now, optimum))
+
+
+def _search_progress(n_states: int, interval: tuple[float, float]) -> str:
+    lower, upper = map(console.money, interval)
+    return f"optimal: {n_states:,} states looked into, the optimum is in [{lower}, {upper}]"
+
+
+@click.command(name="compare")
+@on_problem
+@click.option(
+    "--emc",
+    metavar="FROM:TO:STEP",
+    help="Sweep the a-priori expected misclassification cost, symmetric and asymmetric.",
+)
+@click.option(
+    "--csv", "csv_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write all."
+)
+@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Plot the savings.")
+@click.option("--jobs", type=int, default=-1, metavar="N", help="Processes (default: one a core).")
+@_time_limit_option
+def compare_command(
+    problem: Problem,
+    given: Mapping[str, str],
+    as_json: bool,
+    emc: str | None,
+    csv_file: str | None,
+    plot: str | None,
+    jobs: int,
+    time_limit: float,
+) -> None:
+    """Put all policies side by side, at the problem's stakes or over a sweep."""
+    from voilattice.drawing.plots import plot_savings
+    from voilattice.policy.evaluation import Comparison, compare
+
+    check_jobs(jobs)
+    for file in filter(None, (csv_file, plot)):
+        check_writable(file)
+    if emc is None:
+        if plot is not None:
+            raise InputError("needs a sweep to plot: --emc FROM:TO:STEP", "--plot")
+        costs = {
+            name: policy_cost(problem, name, given, time_limit=time_limit) for name in POLICIES
+        }
+        now = costs["none"].expected_total_cost
+        rows = [
+            Comparison(
+                "given", now, name, found.expected_total_cost, now - found.expected_total_cost,
+                found.exact,
+            )
+            for name, found in costs.items()
+        ]  # fmt: skip
+    else:
+        if click.get_current_context().params["expected"] is not None:
+            raise InputError(
+                "the sweep (--emc) sets the stakes; leave one of them out", "--expected"
+            )
+        with within("--emc"):
+            points = _points(emc)
+        with console.progress_line(
+            lambda done, every: f"compare: {done} of {every} points"
+        ) as progress:
+            rows = compare(
+                problem, points, evidence=given, n_jobs=jobs, time_limit=time_limit,
+                progress=progress,
+            )  # fmt: skip
+    if csv_file is not None:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["kind", "expected", "policy", "expected_total_cost", "savings", "exact"])
+        writer.writerows(
+            [r.kind, r.expected, r.policy, r.expected_total_cost, r.savings, r.exact] for r in rows
+        )
+        write(csv_file, [text.getvalue()])
+    if plot is not None:
+        plot_savings(rows, problem.title, plot)
+    if not as_json:
+        console.print_comparison(rows)
+        return
+    console.print_json(comparison_document(rows))
+
+
+def _points(sweep: str) -> list[float]:
+    """Return the points of FROM:TO:STEP, both ends included."""
+    try:
+        start, stop, step = map(float, sweep.split(":"))
+    except ValueError:
+        raise InputError(f"must be FROM:TO:STEP, as in 0:2000:50, got {sweep!r}") from None
+    if not (0 <= start <= stop < math.inf and 0 < step < math.inf):
+        raise InputError(f"must rise from FROM >= 0 to TO in steps above 0, got {sweep!r}")
+    n = int((stop - start) / step + 1e-9) + 1
+    if n > MAX_POINTS:
+        raise InputError(f"{n} points; at most {MAX_POINTS} are taken")
+    return [start + k * step for k in range(n)]

@@ -1,0 +1,63 @@
+"""The command that serves the advisor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from voilattice.errors import InputError
+from voilattice.files.problems import builtin_problems, load_problem
+
+__all__ = ["serve_command"]
+
+PORT = 8770
+
+
+@click.command(name="serve")
+@click.argument("problems", nargs=-1, metavar="[PROBLEM ...]")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="0: one that is free.",
+)
+@click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
+def serve_command(problems: Sequence[str], host: str, port: int, open_page: bool) -> None:
+    """Serve the advisor: a page for people, and an HTTP API.
+
+    The built-in problems are there, and those named here. Ctrl-C ends it.
+    """
+    import socket
+
+    import uvicorn
+
+    from voilattice.web.app import create_app
+
+    loaded = {Path(given).stem: load_problem(given) for given in problems}
+    loaded |= {name: load_problem(name) for name in builtin_problems() if name not in loaded}
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(2048)  # whoever reads the address below can connect at once
+    except OSError as error:
+        listener.close()
+        why = error.strerror or error
+        raise InputError(f"cannot listen there: {why}", f"{host}:{port}") from None
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listener.getsockname()[1]}/"
+    click.echo(f"The advisor is at {address} (API: {address}openapi.json). Ctrl-C ends it.")
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(address)
+    config = uvicorn.Config(
+        create_app(loaded, host=host), log_level="warning", timeout_graceful_shutdown=3
+    )
+    with suppress(KeyboardInterrupt):  # which is how a server is ended
+        uvicorn.Server(config).run(sockets=[listener])

@@ -1,0 +1,160 @@
+"""The compiled twin of `valuation.best_set`: branch and bound below a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from voilattice.compiled.tables import expected_emc, sum_out
+
+__all__ = ["NOWHERE", "search"]
+
+_ONE = np.uint64(1)
+
+# After the last feature of any problem.
+NOWHERE = 1 << 40
+
+
+@njit(cache=True, inline="always")
+def _comes_first(a: Any, b: Any, outside: int, places: NDArray[np.int64]) -> bool:
+    """Return whether a has the first feature, in the problem's order, that only one of them has.
+
+    b also has the feature `outside`, the first of its features that is not among the axes.
+    """
+    differ = a ^ b
+    first = outside
+    winner = False
+    for axis in range(places.shape[0]):
+        bit = _ONE << np.uint64(axis)
+        if differ & bit and places[axis] < first:
+            first = places[axis]
+            winner = a & bit != 0
+    return winner
+
+
+@njit(cache=True, nogil=True)
+def search(
+    root: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    places: NDArray[np.int64],
+    cost: NDArray[np.float64],
+    now: float,
+    scale: float,
+    prices: NDArray[np.float64],
+    groups: NDArray[np.int64],
+    overheads: NDArray[np.float64],
+    frames: NDArray[np.int64],
+    keeps: NDArray[np.uint64],
+    amounts: NDArray[np.float64],
+    height: int,
+    best: NDArray[np.float64],
+    best_key: NDArray[np.uint64],
+    tolerance: float,
+    room: NDArray[np.float64],
+    quota: int,
+) -> tuple[int, int]:
+    """Go on with a branch and bound until `quota` cells are summed; return (height, evaluated).
+
+    A frame on the stack is a node (K, U): the features kept and those undecided, from the axis
+    frames[., 0] on. Its table over K ∪ U begins at frames[., 1] (-1: the root) with the outer size
+    frames[., 2] and the inner size frames[., 3]; room is free from frames[., 4]. keeps[.] is K,
+    amounts[., 0] what K costs and amounts[., 1] the expected EMC of K ∪ U. The best set so far is
+    best_key, with best = (benefit, number of features, cost, its first feature that is not among
+    the axes, or `NOWHERE`).
+    """
+    m = sizes.shape[0]
+    n = cost.shape[0]
+    full = np.uint64(0)
+    for axis in range(m):
+        full |= _ONE << np.uint64(axis)
+    n_cells = 0
+    n_evaluated = 0
+    while height and n_cells < quota:
+        height -= 1
+        axis, start, outer, inner, free = frames[height]
+        kept = keeps[height]
+        spent, after = amounts[height]
+        bound = (now - after) * scale - spent
+        if bound < best[0] - tolerance or axis == m:
+            continue
+        if bound <= best[0] + tolerance and _count(kept) > best[1]:
+            continue  # it can only tie, with more features
+        size = sizes[axis]
+        bit = _ONE << np.uint64(axis)
+        group = groups[axis]
+        more = prices[axis]
+        if group >= 0 and not _touched(kept, groups, group):
+            more += overheads[group]
+        # The sets with the feature: the same table, dearer.
+        frames[height, 0] = axis + 1
+        frames[height, 1] = start
+        frames[height, 2] = outer * size
+        frames[height, 3] = inner // size
+        frames[height, 4] = free
+        keeps[height] = kept | bit
+        amounts[height, 0] = spent + more
+        amounts[height, 1] = after
+        height += 1
+        # The sets without it, looked at first.
+        inner //= size
+        if size > 1:
+            table = root if start < 0 else room[start:]
+            sum_out(table, room[free:], outer, size, inner)
+            n_cells += outer * size * inner
+            start = free
+            free += outer * inner
+            after = expected_emc(room[start:], cost, outer * inner // n)
+            n_evaluated += 1
+        whole = kept | (full & ~((bit << _ONE) - _ONE))
+        price = spent
+        for k in range(axis + 1, m):
+            price += prices[k]
+        for g in range(overheads.shape[0]):
+            if not _touched(kept, groups, g) and _touched(whole, groups, g):
+                price += overheads[g]
+        benefit = (now - after) * scale - price
+        size_of = _count(whole)
+        better = benefit > best[0] + tolerance
+        if not better and benefit >= best[0] - tolerance:
+            if size_of != best[1]:
+                better = size_of < best[1]
+            elif abs(price - best[2]) > tolerance:
+                better = price < best[2]
+            else:
+                better = _comes_first(whole, best_key[0], int(best[3]), places)
+        if better:
+            best[0] = benefit
+            best[1] = size_of
+            best[2] = price
+            best[3] = NOWHERE
+            best_key[0] = whole
+        frames[height, 0] = axis + 1
+        frames[height, 1] = start
+        frames[height, 2] = outer
+        frames[height, 3] = inner
+        frames[height, 4] = free
+        keeps[height] = kept
+        amounts[height, 0] = spent
+        amounts[height, 1] = after
+        height += 1
+    return height, n_evaluated
+
+
+@njit(cache=True, inline="always")
+def _count(mask: Any) -> int:
+    n = 0
+    while mask:
+        mask &= mask - _ONE
+        n += 1
+    return n
+
+
+@njit(cache=True, inline="always")
+def _touched(mask: Any, groups: NDArray[np.int64], group: int) -> bool:
+    for axis in range(groups.shape[0]):
+        if groups[axis] == group and mask & (_ONE << np.uint64(axis)):
+            return True
+    return False

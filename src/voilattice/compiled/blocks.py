@@ -1,0 +1,165 @@
+"""The compiled twin of `policy.optimal.blocks`: what still matters after each step.
+
+Sets of nodes are 64-bit masks here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["expand"]
+
+Masks = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+# The place of a lone bit, by multiplication: a de Bruijn sequence of 64 bits.
+_SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
+_PLACES = np.zeros(64, np.int64)
+for _k in range(64):
+    _PLACES[((int(_SEQUENCE) << _k) & (2**64 - 1)) >> 58] = _k
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _place(bit: Any) -> Any:
+    return _PLACES[(bit * _SEQUENCE) >> np.uint64(58)]
+
+
+@njit(cache=True, nogil=True)
+def _flood(sources: Any, blocked: Any, family: Masks, families_of: Masks, ancestors: Masks) -> Any:
+    """Return the nodes that touch the flood from `sources` (`Moral.flood`)."""
+    left = _ZERO
+    nodes = sources | blocked
+    while nodes:
+        bit = nodes & (~nodes + _ONE)
+        nodes ^= bit
+        left |= ancestors[_place(bit)]
+    touched = sources
+    frontier = sources & ~blocked
+    while frontier:
+        bit = frontier & (~frontier + _ONE)
+        frontier ^= bit
+        families = families_of[_place(bit)] & left
+        left ^= families
+        while families:
+            c = families & (~families + _ONE)
+            families ^= c
+            members = family[_place(c)]
+            frontier |= members & ~touched & ~blocked
+            touched |= members
+    return touched
+
+
+@njit(cache=True, nogil=True)
+def _touching(
+    sources: Any, known: Any, needed: Any, family: Masks, families_of: Masks, ancestors: Masks
+) -> Any:
+    """Return what separates the rest of `known` from the sources, `needed` included."""
+    kept = known
+    while True:
+        smaller = needed | (kept & _flood(sources, kept, family, families_of, ancestors))
+        if smaller == kept:
+            return kept
+        kept = smaller
+
+
+@njit(cache=True, nogil=True)
+def _reachable(
+    sources: Any, blocked: Any, free: Any, children: Masks, parents: Masks, ancestors: Masks
+) -> Any:
+    """Return the nodes that a walk from the sources reaches (`Graph.reachable`)."""
+    is_open = _ZERO
+    nodes = blocked | free
+    while nodes:
+        bit = nodes & (~nodes + _ONE)
+        nodes ^= bit
+        is_open |= ancestors[_place(bit)]
+    up = sources
+    down = _ZERO
+    new_up, new_down = up, down
+    while new_up | new_down:
+        if new_up:
+            bit = new_up & (~new_up + _ONE)
+            new_up ^= bit
+            climbs = bit & blocked == _ZERO
+        else:
+            bit = new_down & (~new_down + _ONE)
+            new_down ^= bit
+            climbs = bit & is_open != _ZERO
+        node = _place(bit)
+        if bit & blocked == _ZERO:
+            more = children[node] & ~down
+            down |= more
+            new_down |= more
+        if climbs:
+            more = parents[node] & ~up
+            up |= more
+            new_up |= more
+    return up | down
+
+
+@njit(cache=True, nogil=True)
+def expand(
+    relevant: Masks,
+    kept: Masks,
+    paid: Masks,
+    evidence: Any,
+    target: int,
+    graph: tuple[Masks, Masks, Masks, Masks, Masks],
+    conditions: Masks,
+    group_of: Ints,
+    groups: Masks,
+    out: Masks,
+) -> None:
+    """Write, for each block and each feature of its R, the R', K', paid', D and B that follow.
+
+    All are masks of nodes; `out` has a row for each, features ascending.
+    """
+    family, families_of, ancestors, children, parents = graph
+    row = 0
+    for b in range(relevant.shape[0]):
+        todo = relevant[b]
+        while todo:
+            bit = todo & (~todo + _ONE)
+            todo ^= bit
+            known = kept[b] | bit
+            free = relevant[b] ^ bit
+            everything = known | evidence
+            begin, before = _ONE << np.uint64(target), _ZERO
+            r, named = _ZERO, _ZERO
+            while begin != before:
+                before = begin
+                r = _reachable(begin, everything, free, children, parents, ancestors) & free
+                named = _ZERO
+                left = r
+                while left:
+                    x = left & (~left + _ONE)
+                    left ^= x
+                    named |= conditions[_place(x)]
+                begin |= named & free
+            sources = r | _ONE << np.uint64(target)
+            needed = named & known
+            k = _touching(sources, everything, needed, family, families_of, ancestors) & known
+            pays = paid[b]
+            if group_of[_place(bit)] >= 0:
+                pays |= _ONE << np.uint64(group_of[_place(bit)])
+            still = _ZERO
+            for g in range(groups.shape[0]):
+                if groups[g] & r:
+                    still |= pays & (_ONE << np.uint64(g))
+            dropped = known & ~k
+            screen = _ZERO
+            if dropped:
+                screen = k & _touching(dropped, k | evidence, _ZERO, family, families_of, ancestors)
+            out[row, 0] = r
+            out[row, 1] = k
+            out[row, 2] = still
+            out[row, 3] = dropped
+            out[row, 4] = screen
+            row += 1

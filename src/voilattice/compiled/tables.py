@@ -1,0 +1,175 @@
+"""The compiled twin of `valuation.tables`: tables flow down a trie of sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["expected_emc", "sum_out", "walk_trie"]
+
+_ONE = np.uint64(1)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def sum_out(
+    table: NDArray[np.float64],
+    out: NDArray[np.float64],
+    outer: int,
+    size: int,
+    inner: int,
+) -> None:
+    """Sum the middle axis of ``table[outer, size, inner]`` out, into `out`.
+
+    Half of all cells are summed where little is undecided, in very short runs: the two commonest
+    lengths are written out, so that the compiler can take many runs at once.
+    """
+    if size == 2 and inner == 2:
+        for o in range(outer):
+            out[2 * o] = table[4 * o] + table[4 * o + 2]
+            out[2 * o + 1] = table[4 * o + 1] + table[4 * o + 3]
+        return
+    if size == 2 and inner == 1:
+        for o in range(outer):
+            out[o] = table[2 * o] + table[2 * o + 1]
+        return
+    if inner == 1:
+        for o in range(outer):
+            total = table[o * size]
+            for b in range(1, size):
+                total += table[o * size + b]
+            out[o] = total
+        return
+    for o in range(outer):
+        here = out[o * inner : (o + 1) * inner]
+        start = o * size * inner
+        first = table[start : start + inner]
+        second = table[start + inner : start + 2 * inner]
+        for k in range(inner):
+            here[k] = first[k] + second[k]
+        for b in range(2, size):
+            more = table[start + b * inner : start + (b + 1) * inner]
+            for k in range(inner):
+                here[k] += more[k]
+
+
+@njit(cache=True, nogil=True, inline="always", fastmath={"reassoc", "nnan"})
+def expected_emc(table: NDArray[np.float64], cost: NDArray[np.float64], cells: int) -> Any:
+    """Return the sum over s of min_i sum_j c_ij P(y_j, s), from ``table[y, s]``."""
+    n = cost.shape[0]
+    total = 0.0
+    if n == 2:
+        first, second = table[:cells], table[cells : 2 * cells]
+        c00, c01, c10, c11 = cost[0, 0], cost[0, 1], cost[1, 0], cost[1, 1]
+        for s in range(cells):
+            total += min(c00 * first[s] + c01 * second[s], c10 * first[s] + c11 * second[s])
+        return total
+    for s in range(cells):
+        least = np.inf
+        for i in range(n):
+            risk = 0.0
+            for j in range(n):
+                risk += cost[i, j] * table[j * cells + s]
+            least = min(least, risk)
+        total += least
+    return total
+
+
+@njit(cache=True, nogil=True)
+def walk_trie(
+    root: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    cost: NDArray[np.float64],
+    keys: NDArray[np.uint64],
+    found: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    mass: NDArray[np.float64],
+    risk: NDArray[np.float64],
+    room: NDArray[np.float64],
+) -> int:
+    """Value the sets in `keys`, which ascend; return the number of cells that were summed.
+
+    Where there are `starts`, one for each set, write P(s, e) and the risk of every s from there on,
+    and not their sum to `found`.
+
+    A key holds a set's features, the first axis in the highest place, so that the sets without
+    the next feature stand before those with it. Tables are stacked in `room`: those without a
+    feature are made and walked first, on top of the table that those with it still need.
+    """
+    m = sizes.shape[0]
+    n = cost.shape[0]
+    # A frame: the sets [lo, hi), the next axis, where the table begins (-1: the root), its outer
+    # size (Y and what is kept), its inner size (what is undecided), and where room is free.
+    frames = np.empty((m + 2, 7), np.int64)
+    inner = 1
+    for axis in range(m):
+        inner *= sizes[axis]
+    frames[0, 0] = 0
+    frames[0, 1] = keys.shape[0]
+    frames[0, 2] = 0
+    frames[0, 3] = -1
+    frames[0, 4] = n
+    frames[0, 5] = inner
+    frames[0, 6] = 0
+    height = 1
+    n_cells = 0
+    while height:
+        height -= 1
+        lo, hi, axis, start, outer, inner, free = frames[height]
+        while axis < m:
+            bit = _ONE << np.uint64(m - 1 - axis)
+            if keys[lo] & bit:  # so do all the others
+                outer *= sizes[axis]
+                inner //= sizes[axis]
+                axis += 1
+                continue
+            if keys[hi - 1] & bit:
+                a, b = lo, hi  # the first set with the feature
+                while a < b:
+                    middle = (a + b) // 2
+                    if keys[middle] & bit:
+                        b = middle
+                    else:
+                        a = middle + 1
+                frames[height, 0] = a
+                frames[height, 1] = hi
+                frames[height, 2] = axis + 1
+                frames[height, 3] = start
+                frames[height, 4] = outer * sizes[axis]
+                frames[height, 5] = inner // sizes[axis]
+                frames[height, 6] = free
+                height += 1
+                hi = a
+            run = axis + 1  # the features that all of them lack are summed out at once
+            while run < m and not keys[hi - 1] & (_ONE << np.uint64(m - 1 - run)):
+                run += 1
+            block = 1
+            for k in range(axis, run):
+                block *= sizes[k]
+            axis = run
+            inner //= block
+            if block > 1:
+                table = root if start < 0 else room[start:]
+                sum_out(table, room[free:], outer, block, inner)
+                n_cells += outer * block * inner
+                start = free
+                free += outer * inner
+        table = root if start < 0 else room[start:]
+        if starts.shape[0] == 0:
+            found[lo:hi] = expected_emc(table, cost, outer // n)
+            continue
+        cells = outer // n
+        for s in range(cells):
+            total = 0.0
+            least = np.inf
+            for i in range(n):
+                total += table[i * cells + s]
+                r = 0.0
+                for j in range(n):
+                    r += cost[i, j] * table[j * cells + s]
+                least = min(least, r)
+            mass[starts[lo] + s] = total
+            risk[starts[lo] + s] = least
+    return n_cells

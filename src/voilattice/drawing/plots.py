@@ -1,0 +1,85 @@
+"""Plots like Figures 4 to 8 of the paper: what policies save along a sweep of stakes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from voilattice.errors import InputError
+from voilattice.policy.evaluation import Comparison
+
+__all__ = ["draw_savings", "figure_svg", "new_figure", "plot_savings", "savings_svg"]
+
+STYLES: dict[str, dict[str, Any]] = {
+    "markov-blanket": {"color": "#8b97a8", "linestyle": "--"},
+    "greedy": {"color": "#4c78a8", "linestyle": "-."},
+    "greedy-la": {"color": "#b5510a", "linestyle": "-"},
+    "batch": {"color": "#54a24b", "linestyle": ":"},
+    "optimal": {"color": "#1b2430", "linestyle": "-", "linewidth": 1.1},
+}
+
+
+def plot_savings(rows: Sequence[Comparison], title: str, path: str | Path) -> None:
+    """Plot the savings over deciding at once, a panel for each kind of stakes."""
+    figure = _savings_figure(rows, title)
+    try:
+        figure.savefig(
+            path, dpi=150, metadata={"Date": None} if str(path).endswith("svg") else None
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be written: {error}") from None
+
+
+def savings_svg(rows: Sequence[Comparison], title: str) -> str:
+    """Return the same plot as SVG, to stand inside a page."""
+    return figure_svg(_savings_figure(rows, title))
+
+
+def figure_svg(figure: Any) -> str:
+    """Return a figure as SVG, to stand inside a page."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    drawn = text.getvalue()
+    return drawn[drawn.index("<svg") :]
+
+
+def _savings_figure(rows: Sequence[Comparison], title: str) -> Any:
+    kinds = list(dict.fromkeys(row.kind for row in rows))
+    figure = new_figure(5.2 * len(kinds), 4.2)
+    panels = figure.subplots(1, len(kinds), squeeze=False)[0]
+    for panel, kind in zip(panels, kinds, strict=True):
+        lines: dict[str, tuple[list[float], list[float]]] = {}
+        for row in rows:
+            if row.kind == kind and row.policy != "none":
+                x, y = lines.setdefault(row.policy, ([], []))
+                x.append(row.expected)
+                y.append(row.savings)
+        draw_savings(panel, lines, f"{kind} misclassification costs")
+    # A title comes from a file: its dollar signs are no mathematics.
+    figure.suptitle(title, fontsize=11, parse_math=False)
+    return figure
+
+
+def new_figure(width: float, height: float) -> Any:
+    """Return an empty figure; its SVG is the same from the same numbers."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    mpl.rcParams["svg.hashsalt"] = "voilattice"
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def draw_savings(
+    panel: Any, lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], title: str
+) -> None:
+    """Draw a line for each policy: its savings along the a-priori EMC."""
+    for name, (x, y) in lines.items():
+        panel.plot(x, y, label=name, **STYLES.get(name, {}))
+    panel.axhline(0, color="#1b2430", linewidth=0.6)
+    panel.set_title(title, fontsize=10)
+    panel.set_xlabel("a-priori expected misclassification cost")
+    panel.set_ylabel("savings over no acquisition")
+    panel.legend(frameon=False, fontsize=9)
+    panel.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,247 @@
+"""Drawings of a policy: text for a terminal, SVG, a page that folds and unfolds, DOT for Graphviz.
+
+A policy can have millions of paths. It is unfolded from the root, the most probable place first,
+until `MAX_DRAWN` nodes are there; what is left folded is shown with the number of its paths.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+
+from voilattice.drawing.lattice import page
+from voilattice.policy.policy import Acquisition, Leaf, Node, Policy
+
+__all__ = ["MAX_DRAWN", "policy_dot", "policy_html", "policy_svg", "policy_text", "policy_tree"]
+
+MAX_DRAWN = 200
+
+MARGIN = 20
+ROW = 34
+BOX_HEIGHT = 24
+COLUMN_GAP = 28
+CHARACTER = 6.9  # of the 12 px type face, on average
+
+STYLE = """
+.policy { font: 12px system-ui, 'DejaVu Sans', sans-serif; }
+.policy .buy { fill: #eef3fa; stroke: #1f3a5f; }
+.policy .say { fill: #fff6e5; stroke: #b5510a; }
+.policy .way { fill: none; stroke: #8b97a8; }
+.policy .found { fill: #5b6675; }
+.policy .what { fill: #1b2430; }
+"""
+
+PAGE_STYLE = """
+ul { list-style: none; margin: .3rem 0 0; padding-left: 1.2rem; }
+li { border-left: calc(1px + 9px * var(--p, 0)) solid #9db4cf; padding-left: .6rem;
+     margin: .15rem 0; }
+small { color: #5b6675; }
+i { font-style: normal; background: #eef3fa; padding: 0 .3rem; border-radius: 4px; }
+summary { cursor: pointer; }
+"""
+
+
+@dataclass(slots=True)
+class _Drawn:
+    node: Node | None  # None: outcomes that are not drawn one by one
+    number: int
+    outcome: str
+    probability: float
+    children: list[_Drawn] = field(default_factory=list)
+
+    @property
+    def is_folded(self) -> bool:
+        return isinstance(self.node, Acquisition) and not self.children
+
+
+def policy_text(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
+    r"""Return the policy as the lines of a tree.
+
+    >>> import voilattice
+    >>> from voilattice.policy.policies import build_policy
+    >>> print("\n".join(policy_text(build_policy(voilattice.load_problem("figure3"), "batch"))))
+    buy X3, X4 for 5.00
+    ├─ X3 = T, X4 = T (13.7 %): buy X2 for 2.00
+    │  ├─ X2 = T (10.3 %): say T, risk 18.94
+    │  └─ X2 = F (3.4 %): say F, risk 18.23
+    ├─ X3 = T, X4 = F (45.0 %): say F, risk 6.00
+    ├─ X3 = F, X4 = T (6.3 %): say F, risk 10.71
+    └─ X3 = F, X4 = F (35.0 %): say T, risk 6.29
+    """
+
+    def lines(drawn: _Drawn, prefix: str) -> Iterator[str]:
+        for place, child in enumerate(drawn.children):
+            last = place == len(drawn.children) - 1
+            head = f"{prefix}{'└─' if last else '├─'} {child.outcome} ({_percent(child)})"
+            yield f"{head}: {_said(policy, child)}"
+            yield from lines(child, prefix + ("   " if last else "│  "))
+
+    root = _unfolded(policy, max_nodes)
+    yield _said(policy, root)
+    yield from lines(root, "")
+
+
+def policy_dot(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
+    """Return the policy as the lines of a Graphviz file."""
+
+    def quoted(text: str) -> str:
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+    yield f"digraph {quoted(policy.name)} {{"
+    yield "  rankdir=LR; node [shape=box, fontname=Helvetica]; edge [fontname=Helvetica];"
+    stack, n = [(_unfolded(policy, max_nodes), "n0")], 0
+    while stack:
+        drawn, name = stack.pop()
+        shape = "" if isinstance(drawn.node, Acquisition) else ", shape=ellipse"
+        yield f"  {name} [label={quoted(_said(policy, drawn))}{shape}];"
+        for child in drawn.children:
+            n += 1
+            label = quoted(f"{child.outcome} ({_percent(child)})")
+            yield f"  {name} -> n{n} [label={label}, penwidth={0.5 + 4 * child.probability:.2f}];"
+            stack.append((child, f"n{n}"))
+    yield "}"
+
+
+def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
+    """Return the policy as an SVG picture: from left to right, the wider the likelier."""
+    root = _unfolded(policy, max_nodes)
+    columns: list[float] = []
+    rows: dict[int, float] = {}
+    n_leaves = 0
+
+    def place(drawn: _Drawn, depth: int) -> None:
+        nonlocal n_leaves
+        if depth == len(columns):
+            columns.append(0.0)
+        columns[depth] = max(columns[depth], _width(policy, drawn))
+        for child in drawn.children:
+            place(child, depth + 1)
+        if drawn.children:
+            rows[id(drawn)] = sum(rows[id(child)] for child in drawn.children) / len(drawn.children)
+        else:
+            rows[id(drawn)] = float(n_leaves)
+            n_leaves += 1
+
+    place(root, 0)
+    lefts = [MARGIN + sum(columns[:d]) + d * COLUMN_GAP for d in range(len(columns))]
+    shapes: list[str] = []
+
+    def draw(drawn: _Drawn, depth: int) -> None:
+        x, y = lefts[depth], MARGIN + ROW * rows[id(drawn)]
+        kind = "buy" if isinstance(drawn.node, Acquisition) else "say"
+        found = f"{drawn.outcome} ({_percent(drawn)})" if drawn.outcome else ""
+        head = CHARACTER * len(found) + (10 if found else 0)
+        for child in drawn.children:
+            cy = MARGIN + ROW * rows[id(child)] + BOX_HEIGHT / 2
+            x1, x2 = x + _width(policy, drawn), lefts[depth + 1]
+            middle = (x1 + x2) / 2
+            shapes.append(
+                f'<path class="way" stroke-width="{1 + 7 * child.probability:.2f}" '
+                f'd="M{x1:.1f} {y + BOX_HEIGHT / 2:.1f} C{middle:.1f} {y + BOX_HEIGHT / 2:.1f} '
+                f'{middle:.1f} {cy:.1f} {x2:.1f} {cy:.1f}"/>'
+            )
+            draw(child, depth + 1)
+        shapes.append(
+            f'<text class="found" x="{x:.1f}" y="{y + 16:.1f}">{escape(found)}</text>'
+            f'<rect class="{kind}" x="{x + head:.1f}" y="{y:.1f}" rx="5" '
+            f'width="{_width(policy, drawn) - head:.1f}" height="{BOX_HEIGHT}"/>'
+            f'<text class="what" x="{x + head + 8:.1f}" y="{y + 16:.1f}">'
+            f"{escape(_said(policy, drawn))}</text>"
+        )
+
+    draw(root, 0)
+    width = lefts[-1] + columns[-1] + MARGIN
+    height = 2 * MARGIN + ROW * n_leaves
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<svg class="policy" xmlns="http://www.w3.org/2000/svg" role="img" '
+        f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">'
+        f"<title>Policy {escape(policy.name)}</title><style>{STYLE}</style>"
+        f'<rect width="100%" height="100%" fill="#fff"/>' + "\n".join(shapes) + "</svg>\n"
+    )
+
+
+def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
+    """Return the policy as a list in HTML, to fold and unfold: the thicker, the likelier."""
+    to_come = policy.costs_to_come
+
+    def item(drawn: _Drawn) -> str:
+        found = f"<i>{escape(drawn.outcome)}</i>, " if drawn.outcome else ""
+        line = f"{found}<b>{escape(_said(policy, drawn))}</b> <small>reached {_percent(drawn)}"
+        line += f", to come {to_come[drawn.number]:,.2f}</small>" if drawn.node else "</small>"
+        thick = f'<li style="--p: {drawn.probability:.4f}">'
+        if not drawn.children:
+            return f"{thick}{line}</li>"
+        below = "".join(map(item, drawn.children))
+        opened = " open" if drawn.probability >= 0.05 else ""
+        return f"{thick}<details{opened}><summary>{line}</summary><ul>{below}</ul></details></li>"
+
+    return f"<ul>{item(_unfolded(policy, max_nodes))}</ul>"
+
+
+def policy_html(policy: Policy) -> str:
+    """Return the policy as a page without any outside part, to fold and unfold."""
+    title = f"{escape(policy.problem.title or 'Policy')}: {escape(policy.name)}"
+    body = f"""
+<p>Expected total cost <b>{policy.expected_total_cost:,.2f}</b>:
+{policy.expected_feature_cost:,.2f} for features,
+{policy.expected_misclassification_cost:,.2f} for wrong decisions. {policy.n_paths:,} paths, at most
+{policy.depth} acquisitions on one.</p>
+{policy_tree(policy)}"""
+    return page(title, PAGE_STYLE, body)
+
+
+def _width(policy: Policy, drawn: _Drawn) -> float:
+    found = f"{drawn.outcome} ({_percent(drawn)})" if drawn.outcome else ""
+    return CHARACTER * (len(found) + len(_said(policy, drawn))) + 16 + (10 if found else 0)
+
+
+def _unfolded(policy: Policy, max_nodes: int) -> _Drawn:
+    root = _Drawn(policy.root, len(policy.nodes) - 1, "", 1.0)
+    heap = [(-1.0, 0, root)]
+    n = 1
+    while heap:
+        drawn = heapq.heappop(heap)[2]
+        room = max_nodes - n
+        if not isinstance(drawn.node, Acquisition) or room < 2:
+            continue
+        branches = drawn.node.branches
+        if len(branches) > room:
+            if drawn is not root:
+                continue
+            # Nothing at all would be seen of a root this wide: its likeliest outcomes are drawn.
+            likely = sorted(branches, key=lambda b: -b.probability)
+            branches = tuple(likely[: room - 1])
+            left = sum(b.probability for b in likely[room - 1 :])
+            n_left = len(likely) - len(branches)
+            drawn.children.append(_Drawn(None, -1, f"{n_left:,} other outcomes", left))
+        for branch in branches:
+            found = zip(drawn.node.features, branch.states, strict=True)
+            outcome = ", ".join(f"{feature} = {state}" for feature, state in found)
+            probability = drawn.probability * branch.probability
+            child = _Drawn(policy.nodes[branch.child], branch.child, outcome, probability)
+            drawn.children.append(child)
+            n += 1
+            heapq.heappush(heap, (-probability, n, child))
+    root.children.sort(key=lambda child: child.node is None)  # the summary last
+    return root
+
+
+def _said(policy: Policy, drawn: _Drawn) -> str:
+    node = drawn.node
+    if node is None:
+        return "not drawn"
+    if isinstance(node, Leaf):
+        return f"say {node.decision}, risk {node.emc:,.2f}"
+    text = f"buy {', '.join(node.features)} for {node.price:,.2f}"
+    if drawn.is_folded:
+        below = Policy(policy.problem, policy.name, policy.nodes[: drawn.number + 1])
+        text += f" ... and on, {below.n_paths:,} paths"
+    return text
+
+
+def _percent(drawn: _Drawn) -> str:
+    percent = 100 * drawn.probability
+    return f"{percent:.1f} %" if percent >= 0.05 else "< 0.1 %"

@@ -1,0 +1,190 @@
+"""Network files: every format that pyAgrum knows, chosen by the file's extension.
+
+BIF is read and written here (`files.bif`): any label, doubles to the last bit. All other
+formats go through pyAgrum, in a process of its own that hands the network back as BIF: pyAgrum's
+readers can loop for ever on a damaged file (3.3.1 does on BIFXML, XDSL and UAI), and a C++ loop
+can be neither caught nor interrupted from inside.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from voilattice.errors import InputError, TooLargeError, within
+from voilattice.files.bif import parse_bif, to_bif
+from voilattice.model.network import Network
+
+__all__ = [
+    "MAX_NETWORK_BYTES",
+    "NAMELESS",
+    "READABLE",
+    "WRITABLE",
+    "read_network",
+    "read_text",
+    "write_network",
+]
+
+MAX_NETWORK_BYTES = 100_000_000
+
+# Extension -> the name that pyAgrum knows the format by. Its pickles are left out on purpose: a
+# pickle runs whatever code it holds. O3PRM it reads but does not write.
+PYAGRUM_FORMATS = {
+    ".bifxml": "bifxml",
+    ".xmlbif": "bifxml",
+    ".xml": "bifxml",
+    ".net": "net",
+    ".dsl": "dsl",
+    ".xdsl": "xdsl",
+    ".uai": "uai",
+    ".jgum": "jgum",
+    ".bgum": "bgum",
+    ".o3prm": "o3prm",
+}
+READABLE = (".bif", *PYAGRUM_FORMATS)
+WRITABLE = tuple(extension for extension in READABLE if extension != ".o3prm")
+
+# Formats that keep neither the names of nodes nor those of states.
+NAMELESS = (".uai",)
+
+# pyAgrum reads about 1 MB a second at worst; what takes this long hangs.
+SECONDS = 20.0
+SECONDS_PER_MB = 5.0
+READER_MEMORY_BYTES = 8 << 30
+
+# -P: the current folder is not searched for modules, so nothing that lies there is run.
+_READER = (sys.executable, "-P", "-m", "voilattice.files.pyagrum_reader")
+
+
+def read_network(path: str | Path, *, max_bytes: int = MAX_NETWORK_BYTES) -> Network:
+    """Read a network from a file in any format of `READABLE`, chosen by the file's extension.
+
+    Raises
+    ------
+    InputError
+        The file is missing, of an unknown extension, or not a valid network.
+    TooLargeError
+        The file has more than `max_bytes` bytes; it is not opened then.
+    """
+    path = Path(path)
+    with within(str(path)):
+        extension = _known_extension(path, READABLE)
+        try:
+            size = path.stat().st_size
+            if size > max_bytes:
+                raise TooLargeError(
+                    f"the file has {size} bytes; a network file may have at most {max_bytes} "
+                    f"(in Python: read_network(path, max_bytes=...))"
+                )
+            if not path.is_file():
+                raise InputError("this is not a file")
+            if extension == ".bif":
+                return parse_bif(read_text(path))
+            return _read_with_pyagrum(path, extension, size)
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror or error}") from None
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a UTF-8 file, with or without a byte order mark."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+
+
+def write_network(network: Network, path: str | Path) -> None:
+    """Write a network to a file in any format of `WRITABLE`, chosen by the file's extension.
+
+    BIF keeps everything to the last bit. The other formats are written by pyAgrum, with fewer
+    digits, and read back at once: when one of them cannot keep the names and states of this
+    network, that is an `InputError` and no file is left behind. (UAI keeps no names at all.)
+    """
+    path = Path(path)
+    with within(str(path)):
+        extension = _known_extension(path, WRITABLE)
+        try:
+            if extension == ".bif":
+                path.write_text(to_bif(network), encoding="utf-8")
+            else:
+                _write_with_pyagrum(network, path, extension)
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror or error}") from None
+
+
+def _known_extension(path: Path, known: tuple[str, ...]) -> str:
+    if "\0" in str(path):
+        raise InputError("a file name holds no NUL character")
+    extension = path.suffix.lower()
+    if extension == ".pkl":
+        raise InputError("a pickle runs the code it holds when it is opened; use .bif instead")
+    if extension not in known:
+        raise InputError(
+            f"unknown network format {extension or '(no extension)'!r}; known are {' '.join(known)}"
+        )
+    return extension
+
+
+def _read_with_pyagrum(path: Path, extension: str, size: int) -> Network:
+    with tempfile.TemporaryDirectory() as folder:
+        # pyAgrum chooses its reader by the extension, and knows fewer of them.
+        source = Path(folder, f"network.{PYAGRUM_FORMATS[extension]}")
+        shutil.copyfile(path, source)
+        result = Path(folder, "network.bif")
+        limit = SECONDS + SECONDS_PER_MB * size / 1e6
+        try:
+            child = subprocess.run(
+                [*_READER, source, result, str(READER_MEMORY_BYTES)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                timeout=limit,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise InputError(
+                f"pyAgrum did not finish reading it in {limit:.0f} s; the file is damaged"
+            ) from None
+        if child.returncode != 0 or not result.exists():
+            said = child.stderr.decode(errors="replace").replace(str(source), path.name)
+            raise InputError(f"not a valid {extension} network: {_first_sentence(said)}")
+        return parse_bif(result.read_text(encoding="utf-8"))
+
+
+def _first_sentence(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if not lines:
+        return "pyAgrum could not read it"
+    # Of a traceback only the last line speaks of the file.
+    line = lines[-1] if lines[0].startswith("Traceback") else lines[0]
+    return line.removeprefix("[pyAgrum] ")
+
+
+def _write_with_pyagrum(network: Network, path: Path, extension: str) -> None:
+    import pyagrum
+
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder, f"network.{PYAGRUM_FORMATS[extension]}")
+        try:
+            pyagrum.saveBN(network.to_pyagrum(), str(draft))
+        except pyagrum.GumException as error:
+            raise InputError(
+                f"{extension} cannot hold this network ({_first_sentence(str(error))}); write .bif"
+            ) from None
+        try:
+            copy = read_network(draft)
+        except InputError:
+            raise InputError(
+                f"{extension} cannot hold a name of this network: what pyAgrum wrote cannot be "
+                f"read again; write .bif"
+            ) from None
+        if extension not in NAMELESS:
+            for name, states in zip(network.names, network.states, strict=True):
+                if name not in copy.names or copy.states[copy.names.index(name)] != states:
+                    raise InputError(
+                        f"{extension} does not keep the name or the states of {name!r}; write .bif"
+                    )
+        path.write_bytes(draft.read_bytes())

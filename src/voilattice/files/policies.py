@@ -1,0 +1,140 @@
+"""Saved policies: JSON with a version, a fingerprint of the problem and a checksum.
+
+    {"format": "voilattice policy", "version": 1,
+     "policy": "greedy-la", "problem": fingerprint, "checksum": of all the rest,
+     "nodes": [{"decide": "no", "posterior": [0.1, 0.9], "emc": 5.0}, ...,
+               {"acquire": ["xray"], "price": 8.0,
+                "branches": [{"states": ["yes"], "probability": 0.11, "to": 0}, ...]}]}
+
+Each node stands after those its branches lead to; the last one is the root. A policy is loaded for
+the problem it was built for and for no other: probabilities and prices in it come from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from voilattice.errors import InputError, TooLargeError, VoilatticeError, within
+from voilattice.files.networks import read_text
+from voilattice.model.costs import FeatureCosts
+from voilattice.model.problem import Problem
+from voilattice.policy.policy import Acquisition, Branch, Leaf, Node, Policy
+
+__all__ = ["fingerprint", "load_policy", "save_policy"]
+
+FORMAT = "voilattice policy"
+VERSION = 1
+MAX_POLICY_BYTES = 500_000_000
+
+
+def fingerprint(problem: Problem) -> str:
+    """Return a short text that differs for problems that are not equal."""
+    costs = problem.costs
+    if not isinstance(costs, FeatureCosts):
+        raise InputError(f"costs of type {type(costs).__name__} cannot be told apart in a file")
+    network = problem.network
+    parts = (
+        network.names,
+        network.states,
+        network.parents,
+        [table.tolist() for table in network.tables],
+        problem.target,
+        problem.features,
+        sorted(costs.prices.items()),
+        [(g.name, g.overhead, g.features) for g in costs.groups],
+        [(c.feature, c.when, c.cost) for c in costs.conditional],
+        problem.misclassification.tolist(),
+        sorted(problem.evidence.items()),
+    )
+    return _digest(parts)
+
+
+def save_policy(policy: Policy, path: str | Path) -> None:
+    """Write a policy to a file; `load_policy` gives back an equal one."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "policy": policy.name,
+        "problem": fingerprint(policy.problem),
+        "nodes": [_document(node) for node in policy.nodes],
+    }
+    document["checksum"] = _digest(document)
+    try:
+        Path(path).write_text(json.dumps(document), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def load_policy(path: str | Path, problem: Problem) -> Policy:
+    """Read a policy that was saved for this problem.
+
+    Raises
+    ------
+    InputError
+        The file is no policy, was changed, is of another version, or belongs to another problem.
+    """
+    path = Path(path)
+    with within(str(path)):
+        try:
+            if path.stat().st_size > MAX_POLICY_BYTES:
+                raise TooLargeError(f"a policy file may have at most {MAX_POLICY_BYTES} bytes")
+            document = json.loads(read_text(path))
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror or error}") from None
+        except (RecursionError, ValueError) as error:
+            if isinstance(error, InputError | TooLargeError):
+                raise
+            raise InputError(f"not valid JSON: {error}") from None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise InputError(f"this is no saved policy: the key 'format' must be {FORMAT!r}")
+        if document.get("version") != VERSION:
+            raise InputError(
+                f"version {document.get('version')!r} is not known here, only {VERSION}; "
+                f"build the policy anew"
+            )
+        checksum = document.pop("checksum", None)
+        if checksum != _digest(document):
+            raise InputError("the file was changed after it was saved; build the policy anew")
+        if document.get("problem") != fingerprint(problem):
+            raise InputError(
+                "this policy was built for another problem (its network, prices, stakes or "
+                "evidence differ); build it anew"
+            )
+        try:
+            nodes = tuple(_node(entry) for entry in document["nodes"])
+            return Policy(problem, str(document["policy"]), nodes)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if isinstance(error, VoilatticeError):
+                raise
+            raise InputError(f"this is no saved policy: {type(error).__name__} {error}") from None
+
+
+def _document(node: Node) -> dict[str, Any]:
+    if isinstance(node, Leaf):
+        return {"decide": node.decision, "posterior": list(node.posterior), "emc": node.emc}
+    return {
+        "acquire": list(node.features),
+        "price": node.price,
+        "branches": [
+            {"states": list(b.states), "probability": b.probability, "to": b.child}
+            for b in node.branches
+        ],
+    }
+
+
+def _node(entry: Mapping[str, Any]) -> Node:
+    if "decide" in entry:
+        return Leaf(entry["decide"], tuple(entry["posterior"]), entry["emc"])
+    branches = tuple(
+        Branch(tuple(b["states"]), b["probability"], b["to"]) for b in entry["branches"]
+    )
+    return Acquisition(tuple(entry["acquire"]), entry["price"], branches)
+
+
+def _digest(document: object) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,198 @@
+"""Why a set is, or is not, in the lattice, in words.
+
+A member X of S either depends on Y given the rest of S, by itself or because others of S are known
+too; or it does not, for one of four reasons: others of S stand between it and Y; further features
+would have to be known as well; none could help while the others of S are known; or it has no
+bearing on Y at all. Each is decided by floods and walks (`lattice.independence`), so sentences
+come at once on any network; the dependency constraint (`lattice.constraints`) is given beside
+them where it is short.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from voilattice.errors import TooLargeError
+from voilattice.feature_sets import bits
+from voilattice.lattice.constraints import Constraint, dependency_constraint
+from voilattice.lattice.independence import Graph, graph_of, masks
+from voilattice.model.problem import Problem
+
+__all__ = ["Explanation", "Member", "explain", "listed"]
+
+# A formula with more alternatives is not shown.
+MAX_TERMS = 40
+
+# So many floods are spent to find all smallest completions; else one that is minimal has to do.
+MAX_FLOODS = 3_000
+MAX_PRINTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What one feature does in a set, and why.
+
+    `why` is ``"alone"`` or ``"through"``: it depends on the target by itself, or because `named`
+    are known too. Or it does not depend, and `why` is ``"screened"`` (once `named` are known),
+    ``"one"`` (it would once any one of `named` is known too), ``"all"`` (it would once all of
+    `named` are), ``"blocked"`` (no further feature helps while the others are known) or
+    ``"never"``.
+    """
+
+    feature: str
+    why: str
+    named: frozenset[str]
+    constraint: Constraint | None  # None: too long to be of use
+
+    @property
+    def depends(self) -> bool:
+        """Whether it depends on the target given the rest of the set."""
+        return self.why in ("alone", "through")
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a set is, or is not, in the lattice."""
+
+    target: str
+    features: frozenset[str]
+    evidence: frozenset[str]
+    irreducible: bool
+    core: frozenset[str]
+    members: tuple[Member, ...]
+    completions: tuple[frozenset[str], ...]  # sets of features that make it irreducible
+
+    def reason(self, member: Member) -> str:
+        """Return what a member does, as a sentence."""
+        x, y = member.feature, self.target
+        word = "or" if member.why == "one" else "and"
+        verb = "are" if word == "and" and len(member.named) > 1 else "is"
+        known = f"{listed(member.named, word)} {verb} known"
+        alone = f"{x} depends on {y}" + (
+            ", and the others do not take its place." if len(self.features) > 1 else "."
+        )
+        return {
+            "alone": alone,
+            "through": f"{x} depends on {y} because {known} too.",
+            "screened": f"{x} adds nothing about {y} once {known}.",
+            "one": f"{x} says nothing about {y} here; it would once {known} too.",
+            "all": f"{x} says nothing about {y} here; it would once {known} too.",
+            "blocked": f"{x} says nothing about {y} while the others of this set are known.",
+            "never": f"{x} has no bearing on {y} at all.",
+        }[member.why]
+
+    def __str__(self) -> str:
+        name = f"{{{', '.join(sorted(self.features))}}}"
+        known = f" given {', '.join(sorted(self.evidence))}" if self.evidence else ""
+        if self.irreducible:
+            lines = [f"{name} is irreducible{known}: it is a node of the lattice."]
+        else:
+            lines = [f"{name} is not irreducible{known}: it is not in the lattice."]
+        lines += [f"- {self.reason(member)}" for member in self.members]
+        if not self.irreducible:
+            if self.core:
+                lines.append(f"Its core is {{{', '.join(sorted(self.core))}}}: worth as much.")
+            else:
+                lines.append(f"It says nothing about {self.target}: its core is empty.")
+            ways = [listed(added, "and") for added in self.completions[:MAX_PRINTED]]
+            more = len(self.completions) - len(ways)
+            if ways:
+                others = f"; or in {more} more ways" if more else ""
+                lines.append(f"It becomes irreducible by adding {'; or '.join(ways)}{others}.")
+            else:
+                lines.append("No further feature would make it irreducible.")
+        return "\n".join(lines)
+
+
+def explain(
+    problem: Problem, features: Iterable[str], evidence: Collection[str] = ()
+) -> Explanation:
+    """Explain in words why S is, or is not, in the lattice given E.
+
+    >>> import voilattice
+    >>> print(explain(voilattice.load_problem("figure3"), {"X2", "X4"}))
+    {X2, X4} is not irreducible: it is not in the lattice.
+    - X2 depends on Y, and the others do not take its place.
+    - X4 says nothing about Y here; it would once X3 is known too.
+    Its core is {X2}: worth as much.
+    It becomes irreducible by adding X3.
+    """
+    graph = graph_of(problem)
+    s, e = masks(problem, features, evidence)
+    names = problem.feature_names
+    irreducible = graph.is_irreducible(s, e)
+    return Explanation(
+        problem.target,
+        names(s),
+        names(e),
+        irreducible,
+        names(graph.core(s, e)),
+        tuple(_member(problem, graph, k, s, e) for k in bits(s)),
+        () if irreducible else tuple(map(names, _completions(graph, s, e))),
+    )
+
+
+def _member(problem: Problem, graph: Graph, k: int, s: int, e: int) -> Member:
+    others, free = s & ~(1 << k), graph.all & ~s & ~e
+
+    def depends(rest: int) -> bool:
+        return bool(graph.boundary(rest | e | 1 << k) >> k & 1)
+
+    def could_depend(undecided: int) -> bool:
+        return bool(graph.reachable(others | e | 1 << k, undecided) >> k & 1)
+
+    if depends(others):
+        why, named = ("alone", 0) if depends(0) else ("through", _minimal(others, depends))
+    elif depends(0):
+        why, named = "screened", _minimal(others, lambda rest: not depends(rest))
+    elif helpers := sum(1 << h for h in bits(free) if depends(others | 1 << h)):
+        why, named = "one", helpers
+    elif could_depend(free):
+        why, named = "all", _minimal(free, could_depend)
+    elif graph.relevant(e) >> k & 1:
+        why, named = "blocked", 0
+    else:
+        why, named = "never", 0
+    feature, known = problem.features[k], problem.feature_names(e) - {*problem.evidence}
+    try:
+        constraint = dependency_constraint(problem, feature, known, max_terms=MAX_TERMS)
+    except TooLargeError:
+        constraint = None
+    return Member(feature, why, problem.feature_names(named), constraint)
+
+
+def _minimal(s: int, holds: Callable[[int], bool]) -> int:
+    """Return a subset of S for which `holds`, as it does for S, and for no smaller part of it."""
+    for k in bits(s):
+        if holds(s & ~(1 << k)):
+            s &= ~(1 << k)
+    return s
+
+
+def _completions(graph: Graph, s: int, e: int) -> list[int]:
+    """Return the smallest sets that make S irreducible when added, or one that is minimal."""
+    free = graph.relevant(e) & ~s
+    if not graph.is_extendable(s, e, free):
+        return []
+    n, floods = free.bit_count(), 0
+    for size in range(1, n + 1):
+        floods += math.comb(n, size)
+        if floods > MAX_FLOODS:
+            break
+        added = (sum(1 << k for k in ks) for ks in itertools.combinations(list(bits(free)), size))
+        if found := [mask for mask in added if graph.is_irreducible(s | mask, e)]:
+            return found
+    # By the proof of Theorem 2 (docs/lattice.md) the features that are needed to reach all of S,
+    # none of which can be left out, make S irreducible.
+    return [_minimal(free, lambda rest: graph.is_extendable(s, e, rest))]
+
+
+def listed(names: Collection[str], word: str) -> str:
+    """Return names in order: ``A``, ``A and B``, ``A, B and C``."""
+    ordered = sorted(names)
+    if len(ordered) < 2:
+        return "".join(ordered)
+    return f"{', '.join(ordered[:-1])} {word} {ordered[-1]}"

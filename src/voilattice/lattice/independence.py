@@ -1,0 +1,348 @@
+r"""Which features can tell something about the target: boundary, core, irreducible sets.
+
+Vocabulary. S is a set of features, E the set of features that are known (their values do not
+matter here), Y the target, and Z = S ∪ E. "Depends" means: not d-separated in the network.
+
+Definition 1 (paper). S is *irreducible* given E if every X in S depends on Y given E and the rest
+of S.
+
+One flood answers this for all of S. Take the ancestors A of {Y} ∪ Z (selves included), join all
+parents of a common child in A and drop the directions (the moral graph of A), delete Z, and flood
+from Y. The members of Z that touch the flooded part are the *boundary* of Z,
+
+    ∂(Z) = { X in Z : X depends on Y given Z \ {X} },
+
+so S is irreducible given E iff S ⊆ ∂(S ∪ E). The *core* of S is what remains of S under
+
+    S ← S ∩ ∂(S ∪ E)        until nothing changes.
+
+It is the one irreducible subset of S that carries all of its information: S \ core(S) is
+d-separated from Y given core(S) and E, hence EVI(S) = EVI(core(S)). That is what Proposition 1
+means; read literally, with any inclusion-maximal irreducible subset in place of the core, it is
+false (``docs/lattice.md``). The core of *all* acquirable features has the highest EVI of all sets.
+It is the Markov blanket of Y when the blanket can be acquired, and serves wherever the paper says
+Markov blanket.
+
+Hidden nodes need no special case: they are flooded, and never part of Z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from voilattice.errors import InputError
+from voilattice.feature_sets import bits
+from voilattice.model.network import Network
+from voilattice.model.problem import Problem
+
+__all__ = [
+    "Graph",
+    "Moral",
+    "acquirable_core",
+    "boundary",
+    "core",
+    "graph_of",
+    "is_irreducible",
+    "is_separated",
+    "markov_blanket",
+    "relevant_features",
+    "separator",
+]
+
+
+# -- at the border: names
+
+
+def boundary(
+    problem: Problem, features: Iterable[str], evidence: Collection[str] = ()
+) -> frozenset[str]:
+    """Return ∂(S ∪ E): the members of S and E that depend on the target given the others.
+
+    >>> import voilattice
+    >>> p = voilattice.load_problem("figure3")  # Y -> X1 -> X2, Y -> X3 <- X4
+    >>> sorted(boundary(p, {"X1", "X2", "X4"}))
+    ['X1']
+    """
+    s, e = masks(problem, features, evidence)
+    return problem.feature_names(graph_of(problem).boundary(s | e))
+
+
+def core(
+    problem: Problem, features: Iterable[str], evidence: Collection[str] = ()
+) -> frozenset[str]:
+    """Return the irreducible subset of S that carries all of its information.
+
+    >>> import voilattice
+    >>> p = voilattice.load_problem("figure3")
+    >>> sorted(core(p, {"X1", "X2", "X3", "X4"}))
+    ['X1', 'X3', 'X4']
+    """
+    return problem.feature_names(graph_of(problem).core(*masks(problem, features, evidence)))
+
+
+def is_irreducible(
+    problem: Problem, features: Iterable[str], evidence: Collection[str] = ()
+) -> bool:
+    """Return whether every member of S depends on the target given E and the rest of S (Def. 1)."""
+    return graph_of(problem).is_irreducible(*masks(problem, features, evidence))
+
+
+def acquirable_core(problem: Problem, evidence: Collection[str] = ()) -> frozenset[str]:
+    """Return the core of all features that are not known: the set of highest EVI."""
+    unknown = [f for f in problem.features if f not in {*problem.evidence, *evidence}]
+    return core(problem, unknown, evidence)
+
+
+def relevant_features(problem: Problem, evidence: Collection[str] = ()) -> frozenset[str]:
+    """Return the features that can still matter: those in some irreducible set given E."""
+    _, e = masks(problem, (), evidence)
+    return problem.feature_names(graph_of(problem).relevant(e))
+
+
+def markov_blanket(problem: Problem) -> frozenset[str]:
+    """Return the target's parents, children and its children's other parents in the network."""
+    network, y = problem.network, problem.network.index(problem.target)
+    children = [node for node, parents in enumerate(network.parents) if y in parents]
+    blanket = {*network.parents[y], *children, *(p for c in children for p in network.parents[c])}
+    return frozenset(network.names[node] for node in blanket - {y})
+
+
+def is_separated(
+    network: Network, first: Collection[str], second: Collection[str], given: Collection[str]
+) -> bool:
+    """Return whether `given` d-separates every node of `first` from every node of `second`.
+
+    Nodes of `first` and `second` that are also `given` do not count.
+    """
+    nodes = [
+        sum(1 << network.index(name) for name in set(names)) for names in (first, second, given)
+    ]
+    first_nodes, second_nodes = nodes[0] & ~nodes[2], nodes[1] & ~nodes[2]
+    if first_nodes & second_nodes:
+        return False
+    moral = _moral(network.parents)
+    return not moral.flood(first_nodes, nodes[2], second_nodes) & second_nodes
+
+
+def separator(
+    network: Network,
+    target: int,
+    features: Collection[int],
+    candidates: Collection[int],
+    given: Collection[int],
+) -> list[int]:
+    """Return some of `candidates`, which separate, that separate the target from the features.
+
+    None of them can be left out. All arguments are nodes; `given` is known.
+    """
+    moral = _moral(network.parents)
+    ends, known = (sum(1 << node for node in set(nodes)) for nodes in (features, given))
+    chosen = sum(1 << node for node in set(candidates)) & ~known
+
+    def separates(nodes: int) -> bool:
+        outside = ends & ~nodes & ~known
+        return not moral.flood(1 << target, nodes | known, outside) & outside
+
+    for node in bits(chosen):
+        if separates(chosen & ~(1 << node)):
+            chosen &= ~(1 << node)
+    return list(bits(chosen))
+
+
+def masks(problem: Problem, features: Iterable[str], evidence: Collection[str]) -> tuple[int, int]:
+    """Return S and E, the problem's own evidence included, as bitmasks of features."""
+    known = problem.feature_mask(evidence) | problem.feature_mask(problem.evidence)
+    chosen = problem.feature_mask(features)
+    if both := chosen & known:
+        names = ", ".join(sorted(problem.feature_names(both)))
+        raise InputError(f"{names}: known already")
+    return chosen, known
+
+
+# -- inside: bitmasks
+
+
+@dataclass(frozen=True, slots=True)
+class Moral:
+    """A directed graph, prepared for floods in the moral graph of any ancestral part of it.
+
+    Two nodes are joined in the moral graph of A iff some node c of A has both in its *family*,
+    {c} and the parents of c. All sets are bitmasks of nodes.
+    """
+
+    family: tuple[int, ...]  # family[c] = {c} and its parents
+    families_of: tuple[int, ...]  # the c whose family holds a node: itself and its children
+    ancestors: tuple[int, ...]  # of each node, itself included
+    children: tuple[tuple[int, ...], ...]
+
+    def ancestral(self, nodes: int) -> int:
+        found = 0
+        for node in bits(nodes):
+            found |= self.ancestors[node]
+        return found
+
+    def flood(self, sources: int, blocked: int, others: int = 0) -> int:
+        """Return the nodes that touch the flood from `sources`, blocked ones included.
+
+        The flood runs in the moral graph of the ancestors of all three sets and does not enter
+        `blocked`.
+        """
+        families_left = self.ancestral(sources | blocked | others)
+        touched = sources
+        frontier = sources & ~blocked
+        while frontier:
+            node = frontier.bit_length() - 1
+            frontier ^= 1 << node
+            families = self.families_of[node] & families_left
+            families_left ^= families
+            for c in bits(families):
+                frontier |= self.family[c] & ~touched & ~blocked
+                touched |= self.family[c]
+        return touched
+
+
+@lru_cache(maxsize=64)
+def _moral(parents: tuple[tuple[int, ...], ...]) -> Moral:
+    n = len(parents)
+    children: list[list[int]] = [[] for _ in parents]
+    for child, above in enumerate(parents):
+        for parent in above:
+            children[parent].append(child)
+    family = [1 << c | sum(1 << p for p in parents[c]) for c in range(n)]
+    families_of = [0] * n
+    ancestors = [0] * n
+    for c in range(n):
+        for node in bits(family[c]):
+            families_of[node] |= 1 << c
+        stack = [c]
+        while stack:
+            node = stack.pop()
+            if not ancestors[c] >> node & 1:
+                ancestors[c] |= 1 << node
+                stack.extend(parents[node])
+    return Moral(tuple(family), tuple(families_of), tuple(ancestors), tuple(map(tuple, children)))
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The graph of a problem: its network's arcs, its target, and which nodes are features.
+
+    All sets are bitmasks of features: bit k stands for the k-th feature of the problem.
+    """
+
+    parents: tuple[tuple[int, ...], ...]
+    target: int
+    features: tuple[int, ...]  # the node of each feature
+    moral: Moral = field(compare=False, repr=False)
+
+    @property
+    def all(self) -> int:
+        """All features."""
+        return (1 << len(self.features)) - 1
+
+    def boundary(self, z: int) -> int:
+        """Return ∂(Z)."""
+        touched = self.moral.flood(1 << self.target, self._nodes(z))
+        return sum(1 << k for k in bits(z) if touched >> self.features[k] & 1)
+
+    def is_irreducible(self, s: int, e: int) -> bool:
+        """Return whether S ⊆ ∂(S ∪ E)."""
+        return not s & ~self.boundary(s | e)
+
+    def core(self, s: int, e: int) -> int:
+        """Return the core of S given E."""
+        while inner := s & ~self.boundary(s | e):
+            s ^= inner
+        return s
+
+    def relevant(self, e: int) -> int:
+        """Return the features outside E that can matter given E."""
+        return self.reachable(e, self.all & ~e) & ~e
+
+    def what_matters(
+        self, e: int, conditions: Mapping[int, int], free: int | None = None
+    ) -> tuple[int, int]:
+        """Return R and K: the features, and the evidence, that can still matter when E is known.
+
+        `free` are the features that can be acquired; by default all outside E.
+        `conditions` holds, for a feature, the features that its price depends on: while it is in R,
+        they are in R if they are unknown and in K if they are known. What tells something about
+        them is in R too, as what tells something about Y is. Given K, the rest of E is d-separated
+        from Y and R together.
+        """
+        free = self.all & ~e if free is None else free
+        sources, before = 1 << self.target, 0
+        while sources != before:
+            before = sources
+            relevant = self.reachable(e, free, sources) & free
+            named = 0
+            for k in bits(relevant):
+                named |= conditions.get(k, 0)
+            sources |= self._nodes(named & free)
+        known = self._touching(1 << self.target | self._nodes(relevant), e, named & e)
+        return relevant, known
+
+    def screen(self, features: int, e: int) -> int:
+        """Return the part of E that separates the rest of it from some features outside E."""
+        return self._touching(self._nodes(features), e, 0)
+
+    def _touching(self, sources: int, e: int, needed: int) -> int:
+        """Return a part of E, `needed` included, that separates its rest from some nodes."""
+        kept, before = e, -1
+        while kept != before:
+            touched = self.moral.flood(sources, self._nodes(kept))
+            before = kept
+            kept = needed | sum(1 << k for k in bits(kept) if touched >> self.features[k] & 1)
+        return kept
+
+    def is_extendable(self, s: int, e: int, undecided: int) -> bool:
+        """Return whether S becomes irreducible by adding some of `undecided`, or none."""
+        return not s & ~self.reachable(s | e, undecided)
+
+    def reachable(self, b: int, u: int, sources: int | None = None) -> int:
+        """Return the features that a walk from Y reaches when B is known and U may become known.
+
+        `sources` are the nodes to walk from, if not Y.
+
+        A node inside the walk blocks it if it is in B, unless the arrows meet there (a collider);
+        a collider lets it pass if it, or a descendant of it, is in B or U.
+
+        By Theorem 2 of ``docs/lattice.md``, S can be extended by some of U to a set that is
+        irreducible given E iff all of S is reached with B = S ∪ E.
+        """
+        blocked = self._nodes(b)
+        open_colliders = self.moral.ancestral(blocked | self._nodes(u))
+        # A state is (node, whether the walk came down an arrow into it).
+        begin = bits(1 << self.target if sources is None else sources)
+        stack = [(node, False) for node in begin]
+        seen = set(stack)
+        while stack:
+            node, came_down = stack.pop()
+            blocks = blocked >> node & 1
+            steps: list[tuple[int, bool]] = []
+            if not blocks:
+                steps += [(child, True) for child in self.moral.children[node]]
+            if (open_colliders >> node & 1) if came_down else not blocks:
+                steps += [(parent, False) for parent in self.parents[node]]
+            for step in steps:
+                if step not in seen:
+                    seen.add(step)
+                    stack.append(step)
+        reached = {node for node, _ in seen}
+        return sum(1 << k for k, node in enumerate(self.features) if node in reached)
+
+    def _nodes(self, features: int) -> int:
+        return sum(1 << self.features[k] for k in bits(features))
+
+
+def graph_of(problem: Problem) -> Graph:
+    """Return the graph of a problem."""
+    network = problem.network
+    return Graph(
+        network.parents,
+        network.index(problem.target),
+        tuple(network.index(feature) for feature in problem.features),
+        _moral(network.parents),
+    )

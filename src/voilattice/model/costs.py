@@ -1,0 +1,419 @@
+"""What features cost, and what wrong decisions cost (paper, Section 2).
+
+A set S acquired together at evidence e costs
+
+    C(S | e) = sum_{i in S} price(i | e)  +  sum of overheads of the groups touched by S, not by e
+
+where price(i | e) is the first conditional price of feature i whose condition e satisfies, or else
+its own price. Prices depend on e and not on the rest of S, and nothing is negative, so
+C(S' | e) <= C(S | e) whenever S' is a subset of S: what Proposition 1 asks of costs.
+
+`cost[i, j]` = c_ij is what it costs to predict class y_i when y_j is true. The two scaled kinds
+(paper, Table 2) choose c_ij so that the decision without any feature has a given expected cost:
+
+    symmetric    c_ij = expected / (1 - max_k P(y_k))          i != j
+    asymmetric   c_ij = expected / ((m - 1) P(y_j))            i != j, m classes
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.errors import InputError, UnknownNameError, located, quote
+from voilattice.feature_sets import membership
+from voilattice.ties import TOLERANCE, tolerance
+
+__all__ = [
+    "ConditionalCost",
+    "CostCheck",
+    "CostMatrix",
+    "CostModel",
+    "FeatureCosts",
+    "Group",
+    "check_amount",
+    "check_monotone",
+    "check_monotone_at",
+    "cost_matrix",
+    "priced",
+    "scaled_costs",
+    "set_costs",
+    "stakes_scale",
+]
+
+CostMatrix: TypeAlias = NDArray[np.float64]
+
+KINDS = ("symmetric", "asymmetric")
+
+# No amount of money is larger: so no sum or product of amounts overflows.
+MAX_AMOUNT = 1e100
+
+# Of a user's own costs so many sets are priced, or else so many pairs of sets compared at most,
+# looking for one that costs more than a superset.
+MAX_CHECKED_SETS = 1 << 13
+MAX_CHECKED_PAIRS = 10_000
+
+
+@runtime_checkable
+class CostModel(Protocol):
+    """Anything that can price a set of features: C(S | e)."""
+
+    def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
+        """Return what acquiring `features` together costs once `evidence` is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Features that share an overhead, paid once by the first of them that is acquired."""
+
+    name: str
+    overhead: float
+    features: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise InputError("must not be empty", "name")
+        with located("overhead"):
+            object.__setattr__(self, "overhead", check_amount(self.overhead))
+        if not self.features:
+            raise InputError("at least one is needed, found none", "features")
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionalCost:
+    """Another own price of a feature, once all of `when` is known."""
+
+    feature: str
+    when: tuple[tuple[str, str], ...]
+    cost: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.when, Mapping):
+            object.__setattr__(self, "when", tuple(self.when.items()))
+        with located("cost"):
+            object.__setattr__(self, "cost", check_amount(self.cost))
+        if not self.when:
+            raise InputError(
+                f"at least one known feature is needed; give {self.feature!r} that price under "
+                f"costs if it always holds",
+                "when",
+            )
+        if self.feature in dict(self.when):
+            raise InputError(f"{self.feature!r} cannot be known before it is acquired", "when")
+
+    def applies(self, evidence: Mapping[str, str]) -> bool:
+        """Return whether the evidence satisfies the condition."""
+        return all(evidence.get(feature) == state for feature, state in self.when)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FeatureCosts:
+    """Own prices, group overheads and conditional prices: the costs of a problem file.
+
+    >>> costs = FeatureCosts({"chol": 7.27, "fbs": 5.2}, (Group("blood", 2.1, ("chol", "fbs")),))
+    >>> round(costs.cost(frozenset({"chol", "fbs"}), {}), 2)
+    14.57
+    >>> costs.cost(frozenset({"chol"}), {"fbs": "high"})
+    7.27
+    """
+
+    prices: Mapping[str, float]
+    groups: tuple[Group, ...] = ()
+    conditional: tuple[ConditionalCost, ...] = ()
+
+    def __post_init__(self) -> None:
+        prices = {}
+        for feature, price in self.prices.items():
+            with located(f"costs.{feature}"):
+                prices[feature] = check_amount(price)
+        members: dict[str, str] = {}
+        names: set[str] = set()
+        for place, group in enumerate(self.groups):
+            with located(f"groups[{place}]"):
+                if group.name in names:
+                    raise InputError(f"two groups are called {group.name!r}", "name")
+                names.add(group.name)
+                for feature in group.features:
+                    if feature in members:
+                        raise InputError(
+                            f"{feature!r} is in group {members[feature]!r} already; "
+                            f"a feature belongs to one group at most, once",
+                            "features",
+                        )
+                    members[feature] = group.name
+        object.__setattr__(self, "prices", MappingProxyType(prices))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FeatureCosts, (dict(self.prices), self.groups, self.conditional)
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.prices.items()), self.groups, self.conditional))
+
+    def __repr__(self) -> str:
+        return (
+            f"<FeatureCosts: {len(self.prices)} prices, {len(self.groups)} groups, "
+            f"{len(self.conditional)} conditional prices>"
+        )
+
+    def without(self, features: Collection[str]) -> FeatureCosts:
+        """Return the costs of the other features, when these can never be known."""
+        groups = (
+            Group(g.name, g.overhead, tuple(f for f in g.features if f not in features))
+            for g in self.groups
+            if not set(g.features) <= set(features)
+        )
+        conditional = (
+            entry
+            for entry in self.conditional
+            if entry.feature not in features and not any(f in features for f, _ in entry.when)
+        )
+        prices = {f: price for f, price in self.prices.items() if f not in features}
+        return FeatureCosts(prices, tuple(groups), tuple(conditional))
+
+    def price(self, feature: str, evidence: Mapping[str, str]) -> float:
+        """Return the own price of a feature at this evidence."""
+        for entry in self.conditional:
+            if entry.feature == feature and entry.applies(evidence):
+                return entry.cost
+        return self.prices[feature]
+
+    def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
+        """Return C(S | e)."""
+        # Sorted, so that the sum does not depend on the order of a set's elements.
+        own = math.fsum(self.price(feature, evidence) for feature in sorted(features))
+        overheads = math.fsum(
+            group.overhead
+            for group in self.groups
+            if not features.isdisjoint(group.features)
+            and not any(mate in evidence for mate in group.features)
+        )
+        return own + overheads
+
+
+def set_costs(
+    costs: CostModel, features: Sequence[str], rows: NDArray[np.uint64], evidence: Mapping[str, str]
+) -> NDArray[np.float64]:
+    """Return C(S | e) for many sets: rows of words, bit k for the k-th of `features`."""
+    member = membership(rows, len(features))
+    if not isinstance(costs, FeatureCosts):
+        names = np.array(features, dtype=object)
+        return np.array([priced(costs, frozenset(names[row]), evidence) for row in member])
+    total = np.zeros(len(rows))
+    for k, name in enumerate(features):
+        if name not in evidence:
+            total[member[:, k]] += costs.price(name, evidence)
+    for group in costs.groups:
+        if not any(mate in evidence for mate in group.features):
+            mates = [features.index(name) for name in group.features]
+            total += group.overhead * member[:, mates].any(axis=1)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class CostCheck:
+    """Whether C(S' | e) <= C(S | e) for S' in S, as far as it was checked, and what was checked."""
+
+    monotone: bool  # no pair of sets was found that says otherwise
+    proved: bool  # every pair of sets was looked at
+    checked: str
+
+    def __str__(self) -> str:
+        return self.checked
+
+
+def check_monotone(
+    costs: CostModel,
+    states: Mapping[str, Sequence[str]],
+    evidence: Mapping[str, str],
+    *,
+    seed: int = 0,
+) -> CostCheck:
+    """Look for a set of features that costs more than a superset of it, now or later.
+
+    The sets at the given evidence are compared (`check_monotone_at`), and then as many pairs at
+    random further evidence. A price that is negative or not finite is an error.
+
+    Parameters
+    ----------
+    states
+        The features and their states.
+    evidence
+        What is known from the start.
+    """
+    now = check_monotone_at(costs, tuple(states), evidence, seed=seed)
+    if isinstance(costs, FeatureCosts) or not now.monotone:
+        return now
+    random_source = random.Random(seed)
+    free = [feature for feature in states if feature not in evidence]
+    n_further = min(_n_pairs(len(free)), MAX_CHECKED_PAIRS) if len(free) > 1 else 0
+    for _ in range(n_further):
+        observed = random_source.sample(free, random_source.randint(1, len(free) - 1))
+        known = dict(evidence) | {f: random_source.choice(states[f]) for f in observed}
+        unknown = [feature for feature in free if feature not in known]
+        if found := _violation(costs, *_random_pair(unknown, random_source), known):
+            return CostCheck(False, True, found)
+    return CostCheck(True, now.proved, f"{now.checked} and {n_further} at random evidence")
+
+
+def check_monotone_at(
+    costs: CostModel, features: Collection[str], evidence: Mapping[str, str], *, seed: int = 0
+) -> CostCheck:
+    """Look for a set of features that costs more than a superset of it, at this evidence alone.
+
+    All sets are priced while they are few enough; otherwise a random choice of pairs is compared,
+    which can refute and not prove.
+    """
+    if isinstance(costs, FeatureCosts):
+        return CostCheck(True, True, "monotone by construction")
+    free = [feature for feature in features if feature not in evidence]
+    if priced(costs, frozenset(), evidence) > tolerance(0.0):
+        raise InputError("the cost of the empty set must be 0")
+    n_pairs = _n_pairs(len(free))
+    if 1 << len(free) > MAX_CHECKED_SETS:
+        random_source = random.Random(seed)
+        for _ in range(MAX_CHECKED_PAIRS):
+            if found := _violation(costs, *_random_pair(free, random_source), evidence):
+                return CostCheck(False, True, found)
+        some = f"{MAX_CHECKED_PAIRS} of {n_pairs} pairs of sets at the initial evidence"
+        return CostCheck(True, False, f"monotone on {some}")
+    sets = [frozenset(f for k, f in enumerate(free) if s >> k & 1) for s in range(1 << len(free))]
+    price = np.array([priced(costs, s, evidence) for s in sets])
+    for k, added in enumerate(free):
+        without = np.flatnonzero(~np.arange(len(sets)) >> k & 1)
+        # A sum in another order may differ in its last bits.
+        more = price[without | 1 << k]
+        dearer = without[price[without] > more + TOLERANCE * np.maximum(more, 1.0)]
+        for s in dearer[:1].tolist():
+            found = _violation(costs, added, sets[s], evidence)
+            return CostCheck(False, True, found or "")
+    return CostCheck(True, True, f"monotone on all {n_pairs} pairs of sets at the initial evidence")
+
+
+def _n_pairs(n: int) -> int:
+    """Return how many pairs (S without one feature, S) there are."""
+    return n << max(n - 1, 0)
+
+
+def _random_pair(free: Sequence[str], source: random.Random) -> tuple[str, frozenset[str]]:
+    added = source.choice(free)
+    others = [feature for feature in free if feature != added]
+    return added, frozenset(source.sample(others, source.randint(0, len(others))))
+
+
+def _violation(
+    costs: CostModel, added: str, subset: frozenset[str], known: Mapping[str, str]
+) -> str | None:
+    """Return what is wrong with the price of a set beside that of one more feature, or None."""
+    less, more = priced(costs, subset, known), priced(costs, subset | {added}, known)
+    if less <= more + tolerance(more):
+        return None
+    return (
+        f"not monotone: {_set(subset)} costs {less:.6g} and {_set(subset | {added})} only "
+        f"{more:.6g}" + (f" at {dict(known)}" if known else "")
+    )
+
+
+def cost_matrix(rows: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> CostMatrix:
+    """Return c_ij from ``{predicted: {actual: cost}}``, which must name every class."""
+    _check_classes(rows, classes, "predicted")
+    for predicted in classes:
+        with located(predicted):
+            if not isinstance(rows[predicted], Mapping):
+                raise InputError(
+                    f"must be a table {{ actual = cost, ... }}, got {quote(rows[predicted])}"
+                )
+            _check_classes(rows[predicted], classes, "actual")
+            for actual in classes:
+                with located(actual):
+                    check_amount(rows[predicted][actual])
+    return np.array([[float(rows[i][j]) for j in classes] for i in classes])
+
+
+def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatrix:
+    """Return the c_ij of a scaled kind: the prior decision costs `expected` on average.
+
+    >>> scaled_costs("asymmetric", 1.0, [0.651, 0.349]).round(3).tolist()
+    [[0.0, 2.865], [1.536, 0.0]]
+    """
+    if kind not in KINDS:
+        raise InputError(f"must be symmetric or asymmetric, got {quote(kind)}", "kind")
+    with located("expected"):
+        expected = check_amount(expected)
+    p = np.asarray(prior, dtype=np.float64)
+    if len(p) < 2 or p.min() <= 0 or p.max() >= 1:
+        raise InputError(
+            f"{kind} costs need every class to have a prior probability between 0 and 1, "
+            f"got {', '.join(f'{x:.6g}' for x in p)}; give the matrix instead",
+            "kind",
+        )
+    if kind == "symmetric":
+        cost = np.full((len(p), len(p)), expected / (1 - p.max()))
+    else:
+        cost = np.tile(expected / ((len(p) - 1) * p), (len(p), 1))
+    np.fill_diagonal(cost, 0.0)
+    with located("expected"):
+        check_amount(float(cost.max()))  # a rare class makes large entries
+    return cost
+
+
+def stakes_scale(cost: CostMatrix, unit: CostMatrix) -> float:
+    """Return how many times the unit these misclassification costs are.
+
+    Raises
+    ------
+    InputError
+        They are not of the same shape: no number times the unit gives them.
+    """
+    scale = float(cost.max() / unit.max()) if unit.max() > 0 else 1.0
+    # Relative alone: small stakes are as different from each other as large ones.
+    if not np.allclose(scale * unit, cost, rtol=1e-9, atol=0.0):
+        raise InputError("the misclassification costs are no multiple of those of the sweep")
+    return scale
+
+
+def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: str) -> None:
+    for name in given:
+        if name not in classes:
+            raise UnknownNameError(
+                f"this is not a class; the {role} classes are {', '.join(map(repr, classes))}",
+                str(name),
+            )
+    for name in classes:
+        if name not in given:
+            raise InputError(f"the {role} class {name!r} is missing")
+
+
+def priced(costs: CostModel, features: frozenset[str], evidence: Mapping[str, str]) -> float:
+    """Return C(S | e) of any cost model, checked."""
+    with located(f"the cost of {_set(features)}"):
+        return check_amount(costs.cost(features, evidence))
+
+
+def _set(features: frozenset[str]) -> str:
+    return "{" + ", ".join(sorted(features)) + "}"
+
+
+def check_amount(amount: object) -> float:
+    """Return an amount of money as a float, or say why it is none."""
+    if isinstance(amount, bool) or not isinstance(amount, numbers.Real):
+        raise InputError(f"must be a number >= 0, got {quote(amount)}")
+    try:
+        value = float(amount)
+    except OverflowError:  # an integer of hundreds of digits
+        value = -1.0 if str(amount).startswith("-") else 2 * MAX_AMOUNT
+    if not math.isfinite(value):
+        raise InputError(f"must be finite, got {quote(amount)}")
+    if value < 0:
+        raise InputError(f"must be >= 0, got {quote(amount)}")
+    if value > MAX_AMOUNT:
+        raise InputError(f"must be at most {MAX_AMOUNT:g}, got {quote(amount)}")
+    return value

@@ -1,0 +1,203 @@
+"""Exact tables P(S, e) of a network, by variable elimination.
+
+    P(S, e) = sum over all other nodes of  prod_i P(x_i | parents of x_i)
+
+Only the ancestors of S and E take part: every other node sums to 1. Each table is first cut down
+to the evidence; then the nodes outside S are summed out one by one, always the one whose product
+is smallest, so the joint over all nodes never exists. The sizes of all products are known before
+the first is made, and work that would not fit the memory budget is refused.
+
+A product of many small numbers leaves the range of doubles. Tables are therefore held as
+``table * 2**exponent`` with the largest entry of `table` near 1: powers of two lose no bit.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from voilattice.budgets import memory_budget
+from voilattice.errors import TooLargeError, rough
+from voilattice.model.network import MAX_AXES, Network, Table
+
+__all__ = [
+    "LEAST_MASS",
+    "ScaledTable",
+    "ancestors",
+    "joint_table",
+    "prior",
+    "scaled_joint_table",
+]
+
+# While a product is made, its two factors are there too.
+TABLES_AT_ONCE = 3
+
+# A table is scaled when its largest entry falls below 2 to this power. The product of two tables is
+# made before it is scaled, so the limit is far from where doubles end: entries that are 1e-280 of
+# the largest are still exact.
+SAFE_EXPONENT = -40
+
+# What has less than this share of a table's mass is not exact any more: the numbers that it was
+# added up from may have left the range of doubles. It is found anew, from its own evidence.
+LEAST_MASS = 1e-250
+
+
+class ScaledTable(NamedTuple):
+    """The table ``table * 2**exponent``."""
+
+    table: Table
+    exponent: int
+
+
+class _Factor(NamedTuple):
+    nodes: tuple[int, ...]  # ascending; one axis of `scaled.table` each
+    scaled: ScaledTable
+
+
+def joint_table(network: Network, keep: Sequence[int], evidence: Mapping[int, int]) -> Table:
+    """Return P(keep, e), one axis for each node of `keep`, in that order.
+
+    Parameters
+    ----------
+    keep
+        Distinct nodes, none of them in `evidence`.
+    evidence
+        The known state of each node in E.
+
+    Raises
+    ------
+    TooLargeError
+        The tables would not fit the budget (`memory_limit`).
+    """
+    return np.ldexp(*scaled_joint_table(network, keep, evidence))
+
+
+def scaled_joint_table(
+    network: Network, keep: Sequence[int], evidence: Mapping[int, int]
+) -> ScaledTable:
+    """Return P(keep, e) as `joint_table` does, but safe from underflow under much evidence."""
+    relevant = ancestors(network, {*keep, *evidence})
+    factors = [_restricted(network, node, evidence) for node in sorted(relevant)]
+    order = _elimination_order(network, factors, relevant - set(keep) - set(evidence))
+    touching: dict[int, set[int]] = {node: set() for node in relevant}
+    for place, factor in enumerate(factors):
+        for node in factor.nodes:
+            touching[node].add(place)
+    left = set(range(len(factors)))
+    for node in order:
+        touched = touching[node]
+        summed = _sum_out(_product(network, [factors[place] for place in sorted(touched)]), node)
+        left -= touched
+        for place in list(touched):
+            for other in factors[place].nodes:
+                touching[other].discard(place)
+        for other in summed.nodes:
+            touching[other].add(len(factors))
+        left.add(len(factors))
+        factors.append(summed)
+    result = _product(network, [factors[place] for place in sorted(left)])
+    axes = [result.nodes.index(node) for node in keep]
+    return ScaledTable(result.scaled.table.transpose(axes), result.scaled.exponent)
+
+
+def prior(network: Network, node: int) -> Table:
+    """Return P(node), before any evidence."""
+    return joint_table(network, [node], {})
+
+
+def ancestors(network: Network, nodes: Iterable[int]) -> set[int]:
+    """Return `nodes` and all their ancestors."""
+    found: set[int] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack.extend(network.parents[node])
+    return found
+
+
+def _restricted(network: Network, node: int, evidence: Mapping[int, int]) -> _Factor:
+    """Return P(node | parents) with the evidence filled in."""
+    axes = (*network.parents[node], node)
+    table = network.tables[node][tuple(evidence.get(axis, slice(None)) for axis in axes)]
+    free = [axis for axis in axes if axis not in evidence]
+    order = sorted(range(len(free)), key=free.__getitem__)
+    return _Factor(tuple(sorted(free)), _scaled(table.transpose(order), 0))
+
+
+def _scaled(table: Table, exponent: int) -> ScaledTable:
+    shift = math.frexp(table.max())[1]
+    if shift > SAFE_EXPONENT:
+        return ScaledTable(table, exponent)
+    return ScaledTable(np.ldexp(table, -shift), exponent + shift)
+
+
+def _product(network: Network, factors: Sequence[_Factor]) -> _Factor:
+    nodes: tuple[int, ...] = ()
+    scaled = ScaledTable(np.ones(()), 0)
+    for factor in sorted(factors, key=lambda factor: factor.scaled.table.size):
+        union = tuple(sorted({*nodes, *factor.nodes}))
+        left = _broadcast(network, nodes, scaled.table, union)
+        right = _broadcast(network, factor.nodes, factor.scaled.table, union)
+        scaled = _scaled(left * right, scaled.exponent + factor.scaled.exponent)
+        nodes = union
+    return _Factor(nodes, scaled)
+
+
+def _broadcast(network: Network, nodes: Sequence[int], table: Table, union: Sequence[int]) -> Table:
+    """Return the table with an axis of length 1 for each node of `union` that it lacks."""
+    return table.reshape([len(network.states[node]) if node in nodes else 1 for node in union])
+
+
+def _sum_out(factor: _Factor, node: int) -> _Factor:
+    axis = factor.nodes.index(node)
+    nodes = factor.nodes[:axis] + factor.nodes[axis + 1 :]
+    return _Factor(nodes, _scaled(factor.scaled.table.sum(axis=axis), factor.scaled.exponent))
+
+
+def _elimination_order(
+    network: Network, factors: Sequence[_Factor], summed: Collection[int]
+) -> list[int]:
+    """Return an order to sum nodes out in, the node of the smallest product first each time."""
+    n_states = network.n_states
+    neighbours: dict[int, set[int]] = {}
+    for factor in factors:
+        for node in factor.nodes:
+            neighbours.setdefault(node, set()).update(factor.nodes)
+
+    def cells(nodes: Collection[int]) -> int:
+        return math.prod(n_states[node] for node in nodes)
+
+    sizes = {node: cells(neighbours[node]) for node in summed}
+    heap = [(size, node) for node, size in sizes.items()]
+    heapq.heapify(heap)
+    order, largest, axes = [], 1, 0
+    while heap:
+        size, node = heapq.heappop(heap)
+        if sizes.get(node) != size:  # the size has changed since: it is further down once more
+            continue
+        order.append(node)
+        del sizes[node]
+        largest, axes = max(largest, size), max(axes, len(neighbours[node]))
+        clique = neighbours.pop(node) - {node}
+        for other in clique:
+            neighbours[other] |= clique
+            neighbours[other].discard(node)
+            if other in sizes:
+                sizes[other] = cells(neighbours[other])
+                heapq.heappush(heap, (sizes[other], other))
+    largest, axes = max(largest, cells(neighbours)), max(axes, len(neighbours))
+    needed = TABLES_AT_ONCE * largest * np.dtype(np.float64).itemsize
+    needed_mib = rough(needed >> 20) if needed >> 30 else f"{needed / 2**20:.1f}"
+    if needed > (budget := memory_budget()) or axes > MAX_AXES:
+        raise TooLargeError(
+            f"exact inference would need a table over {axes} nodes, {needed_mib} MiB; "
+            f"the budget is {MAX_AXES} nodes and {budget / 2**20:.1f} MiB (--memory): raise it, "
+            f"ask for fewer features at once, or give more evidence"
+        )
+    return order

@@ -1,0 +1,364 @@
+"""A problem: a network, a target, the features that can be acquired, and what everything costs.
+
+The network holds P(Y, X). One node is the target Y. The features are the nodes whose state can be
+bought; a node that is neither is *hidden*: never acquired, never evidence, but part of P. Evidence
+e that is known from the start is free.
+
+`Problem` is what every later stage takes. It is checked once, when it is made, and owns the
+translation between names (at the border) and indices (inside).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, nearest, quote
+from voilattice.model.costs import (
+    CostCheck,
+    CostMatrix,
+    CostModel,
+    FeatureCosts,
+    check_amount,
+    check_monotone,
+    cost_matrix,
+    scaled_costs,
+)
+from voilattice.model.elimination import prior, scaled_joint_table
+from voilattice.model.network import Network, Table
+
+__all__ = ["Problem", "impossible"]
+
+Misclassification: TypeAlias = (
+    CostMatrix | Sequence[Sequence[float]] | Mapping[str, Mapping[str, float]] | tuple[str, float]
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Problem:
+    """A cost-sensitive feature acquisition problem (paper, Section 2).
+
+    `Problem.create` makes one from plain Python values, `voilattice.load_problem` from a file.
+    """
+
+    network: Network
+    target: str
+    features: tuple[str, ...]
+    costs: CostModel
+    misclassification: CostMatrix  # c_ij: [i = predicted, j = actual]
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+    cost_check: CostCheck = field(init=False)
+    _places: dict[str, int] = field(init=False)  # of each feature, in the problem's order
+
+    def __post_init__(self) -> None:
+        matrix = _as_matrix(self.misclassification) + 0.0  # no -0.0: equal problems hash alike
+        matrix.setflags(write=False)
+        object.__setattr__(self, "misclassification", matrix)
+        with located("network.target"):
+            self.network.index(self.target)
+        self._check_features()
+        object.__setattr__(self, "_places", {name: k for k, name in enumerate(self.features)})
+        if not isinstance(self.costs, CostModel):
+            raise InputError(
+                f"must be prices or an object with a method cost(features, evidence), "
+                f"got {quote(self.costs)}",
+                "costs",
+            )
+        if isinstance(self.costs, FeatureCosts):
+            self._check_feature_costs(self.costs)
+        self._check_misclassification()
+        for feature, state in self.evidence.items():
+            with located(f"evidence.{feature}"):
+                self._check_observation(feature, state)
+        with located("evidence"):
+            self.check_possible(self.evidence)
+        states = {name: self.states(name) for name in self.features}
+        for name, value in (
+            ("evidence", MappingProxyType(dict(self.evidence))),
+            ("cost_check", check_monotone(self.costs, states, self.evidence)),
+        ):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def create(
+        cls,
+        network: Network,
+        target: str,
+        costs: CostModel | Mapping[str, float],
+        misclassification: Misclassification,
+        *,
+        features: Sequence[str] | None = None,
+        evidence: Mapping[str, str] | None = None,
+        title: str = "",
+    ) -> Problem:
+        """Make a problem from plain values.
+
+        Parameters
+        ----------
+        costs
+            The price of each feature, or any object with the method of `CostModel`.
+        misclassification
+            c_ij as an array [predicted, actual], as ``{predicted: {actual: cost}}``, or as a
+            scaled kind: ``("symmetric", expected)`` or ``("asymmetric", expected)``.
+        features
+            What can be acquired; by default every node but the target.
+
+        >>> from voilattice import Network, Problem, evi
+        >>> n = Network.from_tables(
+        ...     {"ill": ["yes", "no"], "test": ["+", "-"]},
+        ...     {"test": ["ill"]},
+        ...     {"ill": [0.1, 0.9], "test": [[0.8, 0.2], [0.1, 0.9]]},
+        ... )
+        >>> p = Problem.create(n, "ill", {"test": 3}, ("asymmetric", 100))
+        >>> round(evi(p, {"test"}), 6)
+        70.0
+        """
+        if not isinstance(network, Network):
+            raise InputError(
+                f"must be a voilattice.Network, got {quote(network)}; "
+                f"Network.from_pyagrum and Network.from_pgmpy make one of theirs",
+                "network",
+            )
+        with located("network.target"):
+            node = network.index(target)
+        if features is None:
+            features = [name for name in network.names if name != target]
+        if isinstance(costs, Mapping):
+            costs = FeatureCosts(costs)
+        return cls(
+            network,
+            target,
+            tuple(features),
+            costs,
+            _cost_matrix(misclassification, network, node),
+            dict(evidence or {}),
+            title,
+        )
+
+    def with_expected(self, kind: str, expected: float) -> Problem:
+        """Return this problem with misclassification costs of a scaled kind."""
+        return replace(self, misclassification=scaled_costs(kind, expected, self.prior.tolist()))
+
+    def with_evidence(self, evidence: Mapping[str, str] | None) -> Problem:
+        """Return this problem with more known from the start."""
+        return replace(self, evidence=self.known(evidence)) if evidence else self
+
+    def without(self, features: Collection[str]) -> Problem:
+        """Return this problem with some features hidden: they cannot be acquired, nor known."""
+        if not features:
+            return self
+        self.feature_mask(features)  # they are features
+        if known := sorted(set(features) & set(self.evidence)):
+            raise InputError(f"{known[0]!r} is evidence of the problem")
+        costs = self.costs
+        if isinstance(costs, FeatureCosts):
+            costs = costs.without(features)
+        left = tuple(name for name in self.features if name not in features)
+        return replace(self, features=left, costs=costs)
+
+    # -- what it holds
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The states of the target."""
+        return self.states(self.target)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The nodes that are neither target nor feature."""
+        return tuple(
+            name for name in self.network.names if name != self.target and name not in self._places
+        )
+
+    @property
+    def prior(self) -> Table:
+        """P(Y), before any evidence."""
+        return prior(self.network, self.network.index(self.target))
+
+    def states(self, name: str) -> tuple[str, ...]:
+        """Return the states of a node."""
+        return self.network.states[self.network.index(name)]
+
+    # -- from names to indices and bitmasks
+
+    def feature_mask(self, features: Iterable[str]) -> int:
+        """Return a set of features as a bitmask: bit k stands for the k-th feature."""
+        mask = 0
+        for feature in _names(features):
+            self._check_feature(feature)
+            mask |= 1 << self._places[feature]
+        return mask
+
+    def feature_names(self, mask: int) -> frozenset[str]:
+        """Return the set of features that a bitmask stands for."""
+        return frozenset(name for k, name in enumerate(self.features) if mask >> k & 1)
+
+    def known(self, evidence: Mapping[str, str] | None) -> dict[str, str]:
+        """Return the problem's own evidence together with `evidence`, checked."""
+        if not isinstance(evidence, Mapping | None):
+            raise InputError(
+                f"evidence must be a mapping such as {{'X1': 'T'}}, got {quote(evidence)}"
+            )
+        for feature, state in (evidence or {}).items():
+            self._check_observation(feature, state)
+            if feature in self.evidence:
+                raise InputError(f"{feature!r} is evidence of the problem already")
+        return {**self.evidence, **(evidence or {})}
+
+    def acquirable(self, features: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
+        """Return `features` as a set, once each of them is a feature and not yet known."""
+        chosen: set[str] = set()
+        for feature in _names(features):
+            self._check_feature(feature)
+            if feature in known:
+                raise InputError(f"{feature!r} is known already ({known[feature]!r})")
+            if feature in chosen:
+                raise InputError(f"{feature!r} is asked for twice")
+            chosen.add(feature)
+        return frozenset(chosen)
+
+    def node_states(self, known: Mapping[str, str]) -> dict[int, int]:
+        """Return evidence by indices: the state of each known node."""
+        nodes = {name: self.network.index(name) for name in known}
+        return {nodes[n]: self.network.state_index(nodes[n], state) for n, state in known.items()}
+
+    def check_possible(self, known: Mapping[str, str]) -> None:
+        """Raise `InputError` when P(e) = 0."""
+        if known and not scaled_joint_table(self.network, [], self.node_states(known)).table > 0:
+            raise impossible(known)
+
+    # -- checks
+
+    def _check_features(self) -> None:
+        seen: set[str] = set()
+        with located("network.features"):
+            for feature in self.features:
+                self.network.index(feature)
+                if feature == self.target:
+                    raise InputError(f"{feature!r} is the target; it cannot be a feature")
+                if feature in seen:
+                    raise InputError(f"{feature!r} stands twice")
+                seen.add(feature)
+
+    def _check_feature(self, name: str) -> None:
+        if name == self.target:
+            raise InputError(f"{name!r} is the target, not a feature")
+        if name not in self._places:
+            if name in self.network.names:
+                raise InputError(f"{name!r} is hidden: it is not one of the features")
+            raise UnknownNameError(f"no feature {quote(name)}{nearest(name, self.features)}")
+
+    def _check_observation(self, feature: str, state: str) -> None:
+        self._check_feature(feature)
+        self.network.state_index(self.network.index(feature), state)
+
+    def _check_feature_costs(self, costs: FeatureCosts) -> None:
+        for feature in costs.prices:
+            with located(f"costs.{feature}"):
+                self._check_feature(feature)
+        for feature in self.features:
+            if feature not in costs.prices:
+                raise InputError("every feature needs a price >= 0, found none", f"costs.{feature}")
+        for place, group in enumerate(costs.groups):
+            with located(f"groups[{place}].features"):
+                for feature in group.features:
+                    self._check_feature(feature)
+        for place, entry in enumerate(costs.conditional):
+            with located(f"conditional_costs[{place}].feature"):
+                self._check_feature(entry.feature)
+            for feature, state in entry.when:
+                with located(f"conditional_costs[{place}].when.{feature}"):
+                    self._check_observation(feature, state)
+
+    def _check_misclassification(self) -> None:
+        m = len(self.classes)
+        with located("misclassification"):
+            cost = self.misclassification
+            if cost.shape != (m, m):
+                raise InputError(f"must be a {m} x {m} matrix, got the shape {cost.shape}")
+        for i, predicted in enumerate(self.classes):
+            for j, actual in enumerate(self.classes):
+                with located(f"misclassification.{predicted}.{actual}"):
+                    check_amount(float(cost[i, j]))
+
+    # -- comparing and printing
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.network, self.target, self.features, self.title)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Problem):
+            return NotImplemented
+        return (
+            self._key() == other._key()
+            and self.costs == other.costs
+            and self.evidence == other.evidence
+            and np.array_equal(self.misclassification, other.misclassification)
+        )
+
+    def __hash__(self) -> int:
+        # A user's own cost object need not be hashable; equal problems still hash alike.
+        return hash(
+            (self._key(), frozenset(self.evidence.items()), self.misclassification.tobytes())
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        evidence = dict(self.evidence)
+        return Problem, (*self._key()[:3], self.costs, self.misclassification, evidence, self.title)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Problem {self.title!r}: target {self.target}, {len(self.features)} features, "
+            f"{len(self.hidden)} hidden>"
+        )
+
+    def __str__(self) -> str:
+        prior = ", ".join(f"{y} {p:.4g}" for y, p in zip(self.classes, self.prior, strict=True))
+        lines = [
+            self.title or "Untitled problem",
+            f"  target    {self.target}: {prior}",
+            f"  features  {', '.join(self.features) or 'none'}",
+        ]
+        if self.hidden:
+            lines.append(f"  hidden    {', '.join(self.hidden)}")
+        if self.evidence:
+            known = ", ".join(f"{name}={state}" for name, state in self.evidence.items())
+            lines.append(f"  evidence  {known}")
+        lines.append(f"  costs     {self.costs!r}, {self.cost_check}")
+        return "\n".join(lines)
+
+
+def _cost_matrix(given: Misclassification, network: Network, target: int) -> CostMatrix:
+    with located("misclassification"):
+        if isinstance(given, Mapping):
+            return cost_matrix(given, network.states[target])
+        if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
+            kind, expected = given
+            return scaled_costs(kind, expected, prior(network, target).tolist())
+    return _as_matrix(given)
+
+
+def _as_matrix(given: object) -> CostMatrix:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            "must be a matrix of numbers [predicted][actual]", "misclassification"
+        ) from None
+
+
+def _names(features: Iterable[str]) -> Iterable[str]:
+    if isinstance(features, str):
+        raise InputError(f"a set of features is wanted, got the text {quote(features)}")
+    return features
+
+
+def impossible(known: Mapping[str, str]) -> VoilatticeError:
+    """Return the error for evidence of probability 0."""
+    given = ", ".join(f"{name}={state}" for name, state in known.items())
+    return InputError(f"{given} is impossible: its probability is 0 in this network")

@@ -1,0 +1,329 @@
+"""Policies put to use: on tables of cases, on cases drawn from the network, and side by side.
+
+`apply_policy` follows a policy for many cases at once: the cases that stand at one node are moved
+on together. A cell that is missing means that the feature cannot be had for this case: the policy
+is planned anew from what is known, without that feature, and goes on.
+
+`simulate` draws cases from the network and applies the policy to them: the mean of what they pay
+estimates the expected total cost, which `Policy.expected_total_cost` gives exactly.
+
+`compare` builds policies along a sweep of stakes, and says what each costs and saves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.budgets import memory_budget, memory_limit
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, quote
+from voilattice.model.network import Network
+from voilattice.model.problem import Problem
+from voilattice.policy.policies import POLICIES, TIME_LIMIT, build_policy, policy_cost
+from voilattice.policy.policy import Leaf, Policy
+from voilattice.policy.situations import Sweep
+
+__all__ = ["Applied", "Comparison", "Simulated", "apply_policy", "compare", "simulate"]
+
+# Cases that contradict the evidence are drawn again, so many times at most.
+MAX_DRAWS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a policy bought, decided and paid, case by case."""
+
+    decision: NDArray[np.object_]
+    bought: NDArray[np.object_]  # tuples of features, in the order of their acquisition
+    feature_cost: NDArray[np.float64]
+    misclassification_cost: NDArray[np.float64] | None  # None: the true class was not given
+
+    @property
+    def total_cost(self) -> NDArray[np.float64] | None:
+        """What each case cost in all, when the true class was given."""
+        if self.misclassification_cost is None:
+            return None
+        return self.feature_cost + self.misclassification_cost
+
+
+def apply_policy(policy: Policy, cases: Any) -> Applied:
+    """Follow a policy for each row of a table.
+
+    Parameters
+    ----------
+    cases
+        A data frame, or any mapping of column names to columns: states by name, missing cells None,
+        NaN or empty. A column for the target gives the true class; other columns are not looked at.
+    """
+    problem = policy.problem
+    lengths = {len(cases[name]) for name in cases}
+    if len(lengths) > 1:
+        raise InputError(f"the columns are of different lengths: {sorted(lengths)}")
+    n = lengths.pop() if lengths else 0
+    columns = {name: _coded(problem, name, cases) for name in problem.features if name in cases}
+    for name, state in problem.evidence.items():
+        codes = columns.get(name, np.zeros(0))
+        wrong = np.flatnonzero((codes >= 0) & (codes != problem.states(name).index(state)))
+        if len(wrong):
+            raise InputError(
+                f"must be {state!r}, the problem's own evidence", f"{name}, row {int(wrong[0])}"
+            )
+    missing = np.full(n, -1)
+    run = _Run(policy, {name: columns.get(name, missing) for name in problem.features}, n)
+    run.follow(policy, {}, frozenset(), np.arange(n))
+    paid: NDArray[np.float64] | None = None
+    if problem.target in cases:
+        truth = _coded(problem, problem.target, cases)
+        if (truth < 0).any():
+            row = int(np.flatnonzero(truth < 0)[0])
+            raise InputError("the true class is missing", f"{problem.target}, row {row}")
+        paid = problem.misclassification[run.decision, truth]
+    classes = np.array(problem.classes, dtype=object)
+    return Applied(classes[run.decision], run.bought, run.feature_cost, paid)
+
+
+class _Run:
+    """The cases of one call, and what has become of them."""
+
+    def __init__(self, policy: Policy, columns: Mapping[str, NDArray[np.intp]], n: int) -> None:
+        self._policy, self._columns = policy, columns
+        self.decision = np.zeros(n, dtype=np.intp)
+        self.feature_cost = np.zeros(n)
+        self.bought = np.empty(n, dtype=object)
+        self.bought[:] = [()] * n
+
+    def follow(
+        self,
+        policy: Policy,
+        evidence: Mapping[str, str],
+        unavailable: frozenset[str],
+        rows: NDArray[np.intp],
+    ) -> None:
+        """Move cases, which agree in all of these, from the root of a policy to their decisions."""
+        problem = self._policy.problem
+        stack = [(len(policy.nodes) - 1, dict(evidence), rows)]
+        while stack:
+            number, known, rows = stack.pop()
+            node = policy.nodes[number]
+            if not len(rows):
+                continue
+            if isinstance(node, Leaf):
+                self.decision[rows] = problem.classes.index(node.decision)
+                continue
+            values = np.stack([self._columns[name][rows] for name in node.features], axis=1)
+            lacking = values < 0
+            for pattern in np.unique(lacking, axis=0):
+                these = rows[(lacking == pattern).all(axis=1)]
+                if pattern.any():
+                    gone = {f for f, lacks in zip(node.features, pattern, strict=True) if lacks}
+                    self._go_on_without(unavailable | gone, known, these)
+                    continue
+                self.feature_cost[these] += node.price
+                for row in these:
+                    self.bought[row] += node.features
+                found = np.stack([self._columns[name][these] for name in node.features], axis=1)
+                for branch in node.branches:
+                    codes = [
+                        problem.states(name).index(state)
+                        for name, state in zip(node.features, branch.states, strict=True)
+                    ]
+                    match = (found == codes).all(axis=1)
+                    more = dict(zip(node.features, branch.states, strict=True))
+                    stack.append((branch.child, known | more, these[match]))
+                    these, found = these[~match], found[~match]
+                if len(these):
+                    raise InputError(
+                        f"what was found for {', '.join(node.features)} has probability 0 in the "
+                        f"network, given {known or 'nothing'}",
+                        f"row {int(these[0])}",
+                    )
+
+    def _go_on_without(
+        self, unavailable: frozenset[str], known: Mapping[str, str], rows: NDArray[np.intp]
+    ) -> None:
+        if self._policy.name not in POLICIES:
+            raise InputError(
+                f"{', '.join(sorted(unavailable))} is missing, and policy {self._policy.name!r} "
+                f"cannot be planned anew without it",
+                f"row {int(rows[0])}",
+            )
+        reduced = self._policy.problem.without(unavailable)
+        self.follow(build_policy(reduced, self._policy.name, known), known, unavailable, rows)
+
+
+def _coded(problem: Problem, name: str, cases: Any) -> NDArray[np.intp]:
+    """Return a column as the numbers of its states, -1 where a cell is missing."""
+    states = problem.states(name)
+    codes = {state: code for code, state in enumerate(states)}
+    column = np.asarray(cases[name], dtype=object)
+    found = np.full(len(column), -1)
+    for row, cell in enumerate(column.tolist()):
+        if _is_missing(cell):
+            continue
+        # Beside a missing cell, a column of whole numbers has become one of floats.
+        whole = isinstance(cell, float) and cell.is_integer() and str(cell) not in codes
+        try:
+            found[row] = codes[str(int(cell)) if whole else str(cell)]
+        except KeyError:
+            raise UnknownNameError(
+                f"no state {quote(cell)}; its states are {', '.join(map(repr, states))}",
+                f"{name}, row {row}",
+            ) from None
+    return found
+
+
+def _is_missing(cell: object) -> bool:
+    if cell is None or isinstance(cell, str):
+        return not cell
+    try:
+        return bool(cell != cell)  # noqa: PLR0124 (NaN differs from itself)
+    except TypeError:  # pandas.NA will not say
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """The mean cost of simulated cases, and half the width of its 95 % confidence interval."""
+
+    expected_total_cost: float
+    margin: float
+    n: int
+
+
+def simulate(policy: Policy, n: int = 10_000, *, seed: int = 0) -> Simulated:
+    """Estimate the expected total cost on cases drawn from the network.
+
+    Cases that contradict the problem's own evidence are drawn again.
+    """
+    problem = policy.problem
+    if n < 2:
+        raise InputError(f"must be at least 2 cases, got {n}", "n")
+    rng = np.random.default_rng(seed)
+    kept: list[dict[str, NDArray[np.object_]]] = []
+    total = 0
+    for _ in range(MAX_DRAWS):
+        if total >= n:
+            break
+        cases = _drawn(problem.network, n, rng)
+        fits = np.ones(n, dtype=bool)
+        for name, state in problem.evidence.items():
+            fits &= cases[name] == state
+        kept.append({name: column[fits] for name, column in cases.items()})
+        total += int(fits.sum())
+    if total < n:
+        raise TooLargeError(
+            f"the problem's own evidence is too rare to draw cases: {total} of {MAX_DRAWS * n} "
+            f"agree with it"
+        )
+    cases = {name: np.concatenate([part[name] for part in kept])[:n] for name in kept[0]}
+    costs = apply_policy(policy, cases).total_cost
+    assert costs is not None  # the target is among the columns
+    return Simulated(float(costs.mean()), 1.96 * float(costs.std(ddof=1)) / math.sqrt(n), n)
+
+
+def _drawn(network: Network, n: int, rng: np.random.Generator) -> dict[str, NDArray[np.object_]]:
+    """Return n cases drawn from a network: a column of states for each node."""
+    codes: dict[int, NDArray[np.intp]] = {}
+    while len(codes) < len(network):
+        for node, parents in enumerate(network.parents):
+            if node not in codes and all(parent in codes for parent in parents):
+                rows = network.tables[node][tuple(codes[parent] for parent in parents)]
+                rows = np.broadcast_to(rows, (n, rows.shape[-1]))
+                below = np.cumsum(rows, axis=1) < rng.random((n, 1))
+                codes[node] = np.minimum(below.sum(axis=1), rows.shape[-1] - 1)
+    return {
+        name: np.array(network.states[node], dtype=object)[codes[node]]
+        for node, name in enumerate(network.names)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What one policy costs at one point of a sweep."""
+
+    kind: str
+    expected: float  # the a-priori expected misclassification cost
+    policy: str
+    expected_total_cost: float
+    savings: float  # over deciding at once
+    exact: bool = True  # False: an optimum that is not proved to be one
+
+
+def compare(
+    problem: Problem,
+    expected: Sequence[float],
+    *,
+    kinds: Sequence[str] = ("symmetric", "asymmetric"),
+    policies: Sequence[str] = POLICIES,
+    evidence: Mapping[str, str] | None = None,
+    n_jobs: int = -1,
+    time_limit: float | None = TIME_LIMIT,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Comparison]:
+    """Return what each policy costs along a sweep of a-priori expected misclassification costs.
+
+    Parameters
+    ----------
+    expected
+        The points of the sweep.
+    n_jobs
+        How many processes joblib may use; -1: one for each core. Results do not depend on it.
+    time_limit
+        Seconds at each point for an optimum that can only be searched for.
+    """
+    from joblib import Parallel, cpu_count, delayed
+
+    if n_jobs == 0:
+        raise InputError("must be a number of processes, or -1 for one a core, got 0", "n_jobs")
+
+    sweeps = [(kind, [float(x) for x in expected]) for kind in kinds]
+    for kind, points in sweeps:
+        for x in points:
+            problem.with_expected(kind, x)
+    # A part of a sweep shares what it finds out (`Sweep`): as few parts as keep all workers busy.
+    workers = cpu_count() if n_jobs < 0 else n_jobs
+    size = max(1, -(-len(expected) // -(-workers // max(len(kinds), 1))))
+    parts = [
+        (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
+    ]
+    results = Parallel(n_jobs=min(n_jobs, len(parts) or 1), return_as="generator")(
+        delayed(_compared)(
+            problem, kind, points, tuple(policies), evidence, time_limit, memory_budget()
+        )
+        for kind, points in parts
+    )
+    rows: list[Comparison] = []
+    done = 0
+    for (_, points), found in zip(parts, results, strict=True):
+        rows += found
+        done += len(points)
+        if progress is not None:
+            progress(done, len(kinds) * len(expected))
+    return rows
+
+
+def _compared(
+    problem: Problem,
+    kind: str,
+    points: Sequence[float],
+    policies: tuple[str, ...],
+    evidence: Mapping[str, str] | None,
+    time_limit: float | None,
+    memory_bytes: int,
+) -> list[Comparison]:
+    sweep = Sweep(problem, kind)
+    rows = []
+    with memory_limit(memory_bytes):  # another process has a budget of its own
+        for x in points:
+            staked = problem.with_expected(kind, x)
+            none = policy_cost(staked, "none", evidence).expected_total_cost
+            for name in policies:
+                found = policy_cost(staked, name, evidence, sweep=sweep, time_limit=time_limit)
+                cost = found.expected_total_cost
+                rows.append(Comparison(kind, x, name, cost, none - cost, found.exact))
+    return rows

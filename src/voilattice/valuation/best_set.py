@@ -1,0 +1,482 @@
+r"""The set of highest benefit (paper, Equation 7), by branch and bound.
+
+    L(X | e) = argmax over S of  Benefit(S | e) = EVI(S | e) - C(S | e)
+
+A node of the search is a pair (K, U): the features kept and those still undecided. The sets below
+it are those with K ⊆ S ⊆ K ∪ U, and because EVI and C never fall for larger sets,
+
+    Benefit(S | e) <= EVI(K ∪ U | e) - C(K | e)                                (the bound)
+
+for all of them. Deciding a feature gives two nodes: with it, the same table and a higher price;
+without it, a table summed over it (Section 3.2.3) and a lower EVI. K ∪ U is itself a set below the
+node, so every table that is made also values a candidate. Dear features are decided first: keeping
+one lowers the bound most.
+
+Where the table over all features does not fit the memory budget, the nodes on top have none. There
+
+    EVI(S | e) <= EVI(W | e)   and   EVI(S | e) <= EMC(e) - sum_j P(y_j | e) min_i c_ij
+
+serve as bounds: W is any set of nodes, hidden ones included, that separates Y from the features
+(Proposition 2), and the second is the value of knowing Y. The open node of the highest bound is
+split, and features that alone cost more than its bound leaves over the best set are dropped, until
+a table fits; below it the search goes on as above. Stopped early, the search returns the best set
+it has, and the highest bound that is still open.
+
+Costs of a user's own that are not monotone at e bound nothing: C(K) is replaced by 0, and S need
+not be irreducible. With many features not every set can be priced to find out. Then they are taken
+for monotone, and the set that is found is not called the best of all.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from voilattice.engines import check_engine, choose_engine
+from voilattice.errors import InputError, TooLargeError
+from voilattice.feature_sets import bits
+from voilattice.lattice.independence import graph_of, markov_blanket, separator
+from voilattice.lattice.lattice import Lattice
+from voilattice.model.costs import FeatureCosts, check_monotone_at, priced
+from voilattice.model.elimination import scaled_joint_table
+from voilattice.model.network import MAX_AXES
+from voilattice.model.problem import Problem
+from voilattice.ties import Offer, tolerance
+from voilattice.valuation.tables import Root, max_table_cells, root_table
+from voilattice.valuation.valuation import emc, expected_emc, value
+
+__all__ = ["Best", "best_in_table", "best_set"]
+
+# The compiled search is left after so many cells, to look at the clock and the keyboard.
+CELLS_AT_ONCE = 200_000_000
+
+# A table over all features is made while it has no more cells than this. Beyond, many small tables
+# are searched sooner than few large ones: the nodes on top grow in number by far less than their
+# tables shrink.
+WHOLE_CELLS = 1 << 24
+SPLIT_CELLS = 1 << 19
+
+# The lattice is grown for its size where that takes no more floods.
+CELLS_PER_SECOND = 20_000_000  # that a table is made of, on a slow day
+MAX_COUNTED_FLOODS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The set of highest benefit, and how far the search came."""
+
+    features: frozenset[str]
+    evi: float
+    cost: float
+    benefit: float
+    optimal: bool
+    bound: float  # no set has a higher benefit
+    n_evaluated: int  # sets whose EVI was computed
+    n_sets: int | None  # irreducible sets in all; None: not enumerated
+    short_of: str | None  # "time", "memory" or "costs", when it is not certain to be the best
+
+
+def best_set(
+    problem: Problem,
+    evidence: Mapping[str, str] | None = None,
+    *,
+    time_limit: float | None = None,
+    engine: str = "auto",
+    progress: Callable[[int, float], None] | None = None,
+) -> Best:
+    """Return the set of features whose EVI exceeds its cost by most (Eq. 7).
+
+    Ties go to fewer features, then to the lower price, then to the problem's order of features.
+
+    Parameters
+    ----------
+    time_limit
+        Stop after so many seconds with the best set found and a bound on all others.
+    engine
+        ``"python"`` (NumPy), ``"compiled"``, or ``"auto"``: by the estimated work.
+    progress
+        Called now and then with the number of sets evaluated and the gap to the bound.
+
+    >>> import voilattice
+    >>> found = best_set(voilattice.load_problem("asia"))
+    >>> sorted(found.features), round(found.benefit, 2), found.optimal
+    (['dysp', 'smoke', 'tub', 'xray'], 29.37, True)
+    """
+    check_engine(engine)
+    if time_limit is not None and not time_limit >= 0:
+        raise InputError(f"must be a number of seconds >= 0, got {time_limit}", "time_limit")
+    known = problem.known(evidence)
+    search = _Search(problem, known, emc(problem, evidence), time_limit, engine, progress)
+    short_of = "memory" if search.run() else "time"
+    bound = max(search.open_bound(), search.best.benefit)
+    if not search.check.proved:  # any set could be cheap: only its EVI is bounded
+        bound, short_of = max(bound, search.worth_bound()), "costs"
+    best = search.best
+    optimal = bound <= best.benefit + search.tol
+    return Best(
+        problem.feature_names(best.mask),
+        best.benefit + best.cost,
+        best.cost,
+        best.benefit,
+        optimal,
+        best.benefit if optimal else bound,
+        search.n_evaluated,
+        _count_sets(problem, known),
+        None if optimal else short_of,
+    )
+
+
+def best_in_table(
+    problem: Problem,
+    known: Mapping[str, str],
+    features: Sequence[int],
+    root: Root,
+    *,
+    time_limit: float | None = None,
+) -> int:
+    """Return the best set of `features`, whose table is at hand, as a bitmask.
+
+    Parameters
+    ----------
+    features
+        The features of the axes of `root`, by their numbers.
+    time_limit
+        Stop after so many seconds with the best set found.
+    """
+    stake = expected_emc(
+        root.table.reshape(len(problem.classes), -1).sum(axis=1), problem.misclassification
+    )
+    search = _Search(problem, known, stake / root.probability, time_limit, "auto", None)
+    places = [features.index(k) for k in sorted(features, key=search.decided_at)]
+    shape = (len(problem.classes), *root.sizes)
+    table = root.table.reshape(shape).transpose([0, *(1 + place for place in places)])
+    ordered = Root(
+        np.ascontiguousarray(table).reshape(-1),
+        tuple(root.sizes[place] for place in places),
+        root.probability,
+    )
+    axes = tuple(features[place] for place in places)
+    search.search_below(_Node(-math.inf, 0, axes), axes, ordered)
+    return search.best.mask
+
+
+def _count_sets(problem: Problem, known: Mapping[str, str]) -> int | None:
+    """Return the size of the lattice when it is quickly grown."""
+    n = graph_of(problem).relevant(problem.feature_mask(known)).bit_count()
+    if n << n > MAX_COUNTED_FLOODS:
+        return None
+    return len(Lattice(problem, set(known) - set(problem.evidence)))
+
+
+@dataclass(order=True, slots=True)
+class _Node:
+    """A node without a table; sorted by its bound, the highest first."""
+
+    priority: float
+    kept: int = field(compare=False)
+    undecided: tuple[int, ...] = field(compare=False)  # in the order of decision
+
+
+class _Search:
+    def __init__(
+        self,
+        problem: Problem,
+        known: Mapping[str, str],
+        stake: float,
+        time_limit: float | None,
+        engine: str,
+        progress: Callable[[int, float], None] | None,
+    ) -> None:
+        self.problem, self.known, self.tol = problem, known, tolerance(stake)
+        self.best, self.n_evaluated = Offer(0.0, 0.0, 0), 0
+        self._engine, self._progress = engine, progress
+        self._deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+        self._sizes = [len(problem.states(name)) for name in problem.features]
+        self._max_cells = max_table_cells()
+        self._open: list[_Node] = []
+        self._unsearched = -math.inf  # the highest bound of a set whose own table does not fit
+        self._below = -math.inf  # the highest bound open in the tables of the current node
+        # What holds at the problem's own evidence need not hold here.
+        self.check = check_monotone_at(problem.costs, problem.features, known)
+        relevant = graph_of(problem).relevant(problem.feature_mask(known))
+        if not self.check.monotone:
+            relevant = graph_of(problem).all & ~problem.feature_mask(known)
+        self._undecided = tuple(sorted(bits(relevant), key=self.decided_at))
+
+    def decided_at(self, k: int) -> tuple[float, int]:
+        """Return where a feature stands in the order of decision: the dearest first."""
+        return -self.cost(1 << k), k
+
+    def offer(self, mask: int, benefit: float, cost: float) -> None:
+        """Take a set for the best one, if it is better."""
+        made = Offer(benefit, cost, mask)
+        if made.beats(self.best, self.tol):
+            self.best = made
+
+    def is_beyond(self, bound: float, kept: int) -> bool:
+        """Return whether no set below a node of that bound, with `kept`, can be the best."""
+        if bound < self.best.benefit - self.tol:
+            return True
+        only_ties = bound <= self.best.benefit + self.tol
+        return only_ties and kept.bit_count() > self.best.mask.bit_count()
+
+    def cost(self, mask: int) -> float:
+        """Return C(S | e)."""
+        return priced(self.problem.costs, self.problem.feature_names(mask), self.known)
+
+    def cost_at_least(self, mask: int) -> float:
+        """Return a lower bound on the cost of S and of all its supersets."""
+        return self.cost(mask) if self.check.monotone else 0.0
+
+    def open_bound(self) -> float:
+        """Return the highest bound among what was not searched."""
+        on_top = max((-node.priority for node in self._open), default=-math.inf)
+        return max(self._below, self._unsearched, on_top)
+
+    def run(self) -> bool:
+        """Search until all is done (True) or time is up (False)."""
+        limit = min(self._max_cells, WHOLE_CELLS)
+        if not self._fits(self._undecided, limit):
+            limit = min(limit, SPLIT_CELLS)
+            self._climb(limit)
+        self._open = [_Node(-math.inf, 0, self._undecided)]
+        worth = math.inf
+        while self._open:
+            node = heapq.heappop(self._open)
+            if self.is_beyond(-node.priority, node.kept):
+                continue
+            spent = self.cost_at_least(node.kept)
+            if math.isfinite(worth) and self.check.monotone:
+                left = worth - spent - self.best.benefit + self.tol
+                prices = self._added_costs(node)
+                node.undecided = tuple(k for k in node.undecided if prices[k] <= left)
+            axes = (*bits(node.kept), *node.undecided)
+            root = self._root(axes, limit if node.undecided else self._max_cells)
+            if root is not None:
+                if not self.search_below(node, axes, root):
+                    return False
+                continue
+            if not math.isfinite(worth):
+                worth = self.worth_bound()
+            if node.undecided:
+                self._split(node, worth)
+            else:
+                self._unsearched = max(self._unsearched, worth - spent)
+            self._report()
+            if time.monotonic() > self._deadline:
+                return False
+        return True
+
+    def _root(self, axes: Sequence[int], limit: int) -> Root | None:
+        if not self._fits(axes, limit):
+            return None
+        try:
+            return root_table(self.problem, self.known, axes)
+        except TooLargeError:  # on the way to it
+            return None
+
+    def _fits(self, axes: Sequence[int], limit: int) -> bool:
+        cells = len(self.problem.classes) * math.prod(self._sizes[k] for k in axes)
+        return cells <= limit and len(axes) < MAX_AXES
+
+    def _added_costs(self, node: _Node) -> dict[int, float]:
+        """Return what each undecided feature adds to the cost of K at least."""
+        spent = self.cost(node.kept)
+        return {k: self.cost(node.kept | 1 << k) - spent for k in node.undecided}
+
+    def _split(self, node: _Node, worth: float) -> None:
+        first, rest = node.undecided[0], node.undecided[1:]
+        for kept in (node.kept | 1 << first, node.kept):
+            bound = worth - self.cost_at_least(kept)
+            if not self.is_beyond(bound, kept):
+                heapq.heappush(self._open, _Node(-bound, kept, rest))
+
+    def worth_bound(self) -> float:
+        """Return an upper bound on the EVI of any set of features."""
+        problem, network = self.problem, self.problem.network
+        y = network.index(problem.target)
+        evidence = problem.node_states(self.known)
+        posterior = scaled_joint_table(network, [y], evidence).table
+        posterior = posterior / posterior.sum()
+        now = expected_emc(posterior, problem.misclassification)
+        perfect = now - float(posterior @ problem.misclassification.min(axis=0))
+        features = [network.index(problem.features[k]) for k in self._undecided]
+        blanket = [network.index(name) for name in markov_blanket(problem)]
+        between = separator(network, y, features, blanket, list(evidence))
+        cells = len(problem.classes) * math.prod(network.n_states[node] for node in between)
+        in_time = CELLS_PER_SECOND * (self._deadline - time.monotonic())
+        if cells > min(in_time, self._max_cells) or len(between) >= MAX_AXES:
+            return perfect
+        try:
+            table = scaled_joint_table(network, [y, *between], evidence).table
+        except TooLargeError:
+            return perfect
+        after = expected_emc(table, problem.misclassification) / float(table.sum())
+        if set(between) <= set(features):  # it is a set of features itself, the best one of all
+            mask = problem.feature_mask(network.names[node] for node in between)
+            price = self.cost(mask)
+            self.n_evaluated += 1
+            self.offer(mask, now - after - price, price)
+        return min(perfect, now - after)
+
+    def _climb(self, limit: int) -> None:
+        """Find a good set to begin with: add the best feature, or take one away, while it pays."""
+        mask, improved = 0, True
+        while improved and time.monotonic() < self._deadline:
+            improved = False
+            before = self.best.mask
+            for k in self._undecided:
+                changed = mask ^ 1 << k
+                if self._fits(tuple(bits(changed)), limit):
+                    self._try(changed)
+            if self.best.mask != before:
+                mask, improved = self.best.mask, True
+
+    def _try(self, mask: int) -> None:
+        try:
+            found = value(self.problem, self.problem.feature_names(mask), self._given())
+        except TooLargeError:
+            return
+        self.n_evaluated += 1
+        self.offer(mask, found.benefit, found.cost)
+
+    def _given(self) -> dict[str, str]:
+        return {f: v for f, v in self.known.items() if f not in self.problem.evidence}
+
+    def _report(self) -> None:
+        if self._progress is not None:
+            self._progress(self.n_evaluated, max(self.open_bound() - self.best.benefit, 0.0))
+
+    # -- below a table
+
+    def search_below(self, node: _Node, axes: tuple[int, ...], root: Root) -> bool:
+        """Search all sets between a node's K and K ∪ U, whose table is at hand, K's axes first."""
+        engine = choose_engine(self._engine, "best_set", len(root.table))
+        compiled = engine == "compiled" and isinstance(self.problem.costs, FeatureCosts)
+        matrix = self.problem.misclassification
+        table = root.table.reshape(len(matrix), -1)
+        below = _Below(
+            axes,
+            node.kept.bit_count(),
+            root,
+            expected_emc(table.sum(axis=1), matrix),
+            expected_emc(table, matrix),
+        )
+        whole = sum(1 << k for k in axes)
+        self.n_evaluated += 1
+        self.offer(whole, below.worth(below.after) - self.cost(whole), self.cost(whole))
+        for bound in (_search_compiled if compiled else _search_numpy)(self, below):
+            self._below = bound
+            self._report()
+            if time.monotonic() > self._deadline:
+                return False
+        self._below = -math.inf
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """What is below a node: its axes, the first `n_kept` of them kept, and the table over them."""
+
+    axes: tuple[int, ...]
+    n_kept: int
+    root: Root
+    now: float  # EMC, on the scale of the table
+    after: float  # expected EMC once all axes are known, on that scale
+
+    def worth(self, after: Any) -> Any:
+        """Return the EVI of a set with this expected EMC."""
+        return (self.now - after) / self.root.probability
+
+    @property
+    def kept(self) -> int:
+        return sum(1 << k for k in self.axes[: self.n_kept])
+
+
+def _search_numpy(search: _Search, below: _Below) -> Iterator[float]:
+    """Search below a node; tell now and then the highest bound that is open.
+
+    The readable twin of `compiled.kernels.search`, and the one for a user's own costs.
+    """
+    axes, root, matrix = below.axes, below.root, search.problem.misclassification
+    outer = len(matrix) * math.prod(root.sizes[: below.n_kept])
+    bound = below.worth(below.after) - search.cost_at_least(below.kept)
+    stack = [(bound, below.n_kept, below.kept, root.table.reshape(outer, -1), below.after)]
+    while stack:
+        bound, axis, kept, table, after = stack.pop()
+        if axis == len(axes) or search.is_beyond(bound, kept):
+            continue
+        size, with_it = root.sizes[axis], kept | 1 << axes[axis]
+        same = table.reshape(len(table) * size, -1)
+        dearer = below.worth(after) - search.cost_at_least(with_it)
+        stack.append((dearer, axis + 1, with_it, same, after))
+        if size == 1:
+            dropped = same
+        else:
+            dropped = table.reshape(len(table), size, -1).sum(axis=1)
+            after = expected_emc(dropped, matrix)
+            search.n_evaluated += 1
+        whole = kept | sum(1 << k for k in axes[axis + 1 :])
+        price = search.cost(whole)
+        search.offer(whole, below.worth(after) - price, price)
+        bound = below.worth(after) - search.cost_at_least(kept)
+        stack.append((bound, axis + 1, kept, dropped, after))
+        yield max(entry[0] for entry in stack)
+
+
+def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
+    """Do the same with the compiled kernel, in portions."""
+    from voilattice.compiled import best_set as compiled
+
+    problem, costs = search.problem, search.problem.costs
+    assert isinstance(costs, FeatureCosts)
+    axes, root, matrix = below.axes, below.root, problem.misclassification
+    names = [problem.features[k] for k in axes]
+    open_groups = [g for g in costs.groups if not any(f in search.known for f in g.features)]
+    group_of = {f: place for place, g in enumerate(open_groups) for f in g.features}
+    m = len(axes)
+    frames = np.zeros((2 * m + 2, 5), dtype=np.int64)
+    keeps = np.zeros(2 * m + 2, dtype=np.uint64)
+    amounts = np.zeros((2 * m + 2, 2))
+    outer = len(matrix) * math.prod(root.sizes[: below.n_kept])
+    frames[0] = (below.n_kept, -1, outer, len(root.table) // outer, 0)
+    keeps[0] = (1 << below.n_kept) - 1
+    amounts[0] = (search.cost(below.kept), below.after)
+    # The best set so far may have features that are not among the axes; the first of them is enough
+    # to tell who wins a tie.
+    others = search.best.mask & ~sum(1 << k for k in axes)
+    outside = next(bits(others), compiled.NOWHERE)
+    held = search.best
+    best = np.array([held.benefit, held.mask.bit_count(), held.cost, outside])
+    key = sum(1 << place for place, k in enumerate(axes) if held.mask >> k & 1)
+    best_key = np.array([key], dtype=np.uint64)
+    arguments = (
+        root.table,
+        np.array(root.sizes, dtype=np.int64),
+        np.array(axes, dtype=np.int64),
+        matrix,
+        below.now,
+        1 / root.probability,
+        np.array([costs.price(name, search.known) for name in names], dtype=np.float64),
+        np.array([group_of.get(name, -1) for name in names], dtype=np.int64),
+        np.array([g.overhead for g in open_groups], dtype=np.float64),
+    )
+    room = np.empty(len(root.table))
+    height, quota = 1, CELLS_AT_ONCE
+    while height:
+        height, evaluated = compiled.search(
+            *arguments, frames, keeps, amounts, height, best, best_key, search.tol, room, quota
+        )
+        search.n_evaluated += evaluated
+        if not others or best[3] != outside:
+            mask = sum(1 << k for place, k in enumerate(axes) if int(best_key[0]) >> place & 1)
+            search.best = Offer(float(best[0]), float(best[2]), mask)
+        if height:
+            left = amounts[:height]
+            yield float((below.worth(left[:, 1]) - left[:, 0]).max())

@@ -1,0 +1,353 @@
+r"""EVI of many sets at once: tables flow down the lattice (paper, Section 3.2.3).
+
+The table of a set comes from the table of a superset by summing features out,
+
+    P(Y, S, e) = sum_x P(Y, S ∪ {X}, e),
+
+so one elimination serves many sets. The sets are walked as a trie: the features are decided one by
+one, kept or summed out, and all sets that agree so far share a table,
+
+    [Y] [features kept] [features undecided]        the next to be decided in the slowest place,
+
+which makes every sum one over long runs of memory. A set is a leaf, and its table gives
+sum_s P(s, e) EMC(e, s) in one pass. Each sum on the way to a leaf halves the table at least, so all
+of them together need no more memory than the first one.
+
+The first table is one over all features of the sets only while that fits the memory budget and
+pays. Otherwise the sets are split by one feature, those with it and those without, and each *part*
+gets a table of its own. So memory is bounded by the budget and the largest set, never by the joint
+distribution over all features.
+
+Two engines walk the trie: a readable one in NumPy and a compiled one that uses several threads. The
+parts do not depend on the number of threads, and neither does any result.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from queue import SimpleQueue
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.budgets import memory_budget
+from voilattice.engines import choose_engine
+from voilattice.errors import TooLargeError
+from voilattice.feature_sets import Words, membership
+from voilattice.model.costs import CostMatrix
+from voilattice.model.elimination import scaled_joint_table
+from voilattice.model.network import MAX_AXES, Table
+from voilattice.model.problem import Problem, impossible
+from voilattice.valuation.valuation import expected_emc
+
+__all__ = [
+    "Root",
+    "expected_emcs",
+    "expected_emcs_in",
+    "max_table_cells",
+    "risk_tables",
+    "root_table",
+]
+
+# While an elimination runs, it holds three tables; while a trie is walked, the first table and one
+# of the same size for each thread.
+TABLES_AT_ONCE = 4
+MAX_THREADS = TABLES_AT_ONCE - 2
+
+# One elimination costs about as much as summing so many cells.
+CELLS_PER_ELIMINATION = 5_000_000
+
+CELLS_PER_SET = 20_000  # what a set costs NumPy beside its cells
+
+# Smaller tables are walked before a thread has started.
+CELLS_PER_THREAD = 1 << 16
+
+# The trie is cut into tasks, for threads to share, for progress to be seen and for Ctrl-C to be
+# heard: so many that starting each from the first table costs a twentieth of all the work.
+MAX_TASK_DEPTH = 10
+WORK_PER_TASK = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A table P(Y, features, e) up to a power of two: Y slowest, then the features in order."""
+
+    table: Table  # flat
+    sizes: tuple[int, ...]  # the number of states of each feature
+    probability: float  # P(e), on the same scale
+
+    @property
+    def shaped(self) -> Table:
+        """The table with an axis for Y and one for each feature."""
+        return self.table.reshape(-1, *self.sizes)
+
+
+def expected_emcs(
+    problem: Problem,
+    known: Mapping[str, str],
+    sets: Words,
+    *,
+    engine: str = "auto",
+    progress: Callable[[int, int], None] | None = None,
+) -> NDArray[np.float64]:
+    """Return sum_s P(s | e) EMC(e, s) for each of the sets.
+
+    Parameters
+    ----------
+    known
+        e: everything that is known, checked.
+    sets
+        Sets of unknown features, one row of words each.
+    engine
+        ``"python"`` (NumPy), ``"compiled"``, or ``"auto"``: by the estimated work.
+    progress
+        Called now and then with the number of sets done and of all sets.
+
+    Raises
+    ------
+    TooLargeError
+        The table of a single set does not fit the memory budget.
+    """
+    member = membership(sets, len(problem.features))
+    cells = np.full(len(sets), float(len(problem.classes)))
+    for k, name in enumerate(problem.features):
+        cells[member[:, k]] *= len(problem.states(name))
+    engine = choose_engine(engine, "tables", float(cells.sum()) + CELLS_PER_SET * len(sets))
+    walk = _walk_compiled if engine == "compiled" else _walk_numpy
+    result = np.empty(len(sets))
+    done = 0
+
+    def report(n: int) -> None:
+        nonlocal done
+        done += n
+        if progress is not None:
+            progress(done, len(sets))
+
+    for part, axes, root in _parts(problem, known, member, cells):
+        found = walk(root, problem.misclassification, member[part][:, axes], report)
+        result[part] = found / root.probability
+    return result
+
+
+def expected_emcs_in(
+    root: Root, features: Sequence[int], cost: CostMatrix, sets: Words
+) -> NDArray[np.float64]:
+    """Return sum_s P(s | e) EMC(e, s) for sets of `features`, whose table is at hand."""
+    n = max(features, default=-1) + 1
+    member = membership(sets, n)[:, list(features)]
+    counts = member.sum(axis=0)
+    order = sorted(range(len(features)), key=lambda i: (counts[i], i))
+    shape = (len(cost), *root.sizes)
+    table = root.table.reshape(shape).transpose([0, *(1 + i for i in order)])
+    ordered = Root(
+        np.ascontiguousarray(table).reshape(-1),
+        tuple(root.sizes[i] for i in order),
+        root.probability,
+    )
+    engine = choose_engine("auto", "tables", CELLS_PER_SET * len(sets) + len(root.table))
+    walk = _walk_compiled if engine == "compiled" else _walk_numpy
+    return walk(ordered, cost, member[:, order], lambda n: None) / root.probability
+
+
+def risk_tables(
+    root: Root, cost: CostMatrix, member: NDArray[np.bool_], starts: NDArray[np.int64], engine: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return P(s, e) and min_i sum_j c_ij P(y_j, s, e), for every s of every set.
+
+    Parameters
+    ----------
+    member
+        The sets, all different: a row of flags for the root's features.
+    starts
+        Where each set's tables begin; they end where the last one does.
+    """
+    cells = np.ones(len(member), dtype=np.int64)
+    for axis, size in enumerate(root.sizes):
+        cells[member[:, axis]] *= size
+    mass, risk = (np.empty(int((starts + cells).max(initial=0))) for _ in range(2))
+    if engine == "compiled":
+        _walk_compiled(root, cost, member, lambda n: None, (starts, mass, risk))
+        return mass, risk
+
+    def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
+        for k in chosen:
+            here = slice(starts[k], starts[k] + cells[k])
+            mass[here] = table.reshape(len(cost), -1).sum(axis=0)
+            risk[here] = (cost @ table.reshape(len(cost), -1)).min(axis=0)
+
+    _walk_trie(root, len(cost), member, leaf)
+    return mass, risk
+
+
+def max_table_cells() -> int:
+    """Return how many cells a first table may have within the memory budget."""
+    return memory_budget() // (TABLES_AT_ONCE * np.dtype(np.float64).itemsize)
+
+
+def root_table(problem: Problem, known: Mapping[str, str], features: Sequence[int]) -> Root:
+    """Return P(Y, features, e) for features given by their numbers."""
+    network = problem.network
+    names = [problem.target, *(problem.features[k] for k in features)]
+    nodes = [network.index(name) for name in names]
+    table = scaled_joint_table(network, nodes, problem.node_states(known)).table
+    if not table.any():
+        raise impossible(known)
+    # The largest entry near 1, whatever P(e): sums and products of entries stay in range.
+    table = np.ascontiguousarray(np.ldexp(table, -math.frexp(table.max())[1]))
+    return Root(table.reshape(-1), table.shape[1:], float(table.sum()))
+
+
+def _parts(
+    problem: Problem,
+    known: Mapping[str, str],
+    member: NDArray[np.bool_],
+    cells: NDArray[np.float64],
+) -> Iterator[tuple[NDArray[np.intp], list[int], Root]]:
+    """Split the sets until the table over the features of each part fits, and pays."""
+    n_states = [len(problem.states(name)) for name in problem.features]
+    max_cells = max_table_cells()
+    stack = [np.arange(len(member))]
+    while stack:
+        part = stack.pop()
+        counts = member[part].sum(axis=0)
+        axes = _axes(counts, n_states)
+        needed = len(problem.classes) * math.prod(n_states[k] for k in axes)
+        pays = needed <= float(cells[part].sum()) + CELLS_PER_ELIMINATION
+        if len(part) == 1:
+            # It fits, or elimination says what to do.
+            yield part, axes, root_table(problem, known, axes)
+            continue
+        if needed <= max_cells and len(axes) < MAX_AXES and pays:
+            try:
+                root = root_table(problem, known, axes)
+            except TooLargeError:  # on the way to it
+                pass
+            else:
+                yield part, axes, root
+                continue
+        # The feature that splits most evenly; the sets without it lose it, and those with it keep
+        # company only with what goes together with it.
+        split = min(axes, key=lambda k: (abs(2 * counts[k] - len(part)), k))
+        with_it = member[part, split]
+        stack += [part[with_it], part[~with_it]]
+
+
+def _axes(counts: NDArray[np.intp], n_states: Sequence[int]) -> list[int]:
+    """Return the features that occur, the rarest first: summing them out early serves most sets."""
+    return sorted(np.flatnonzero(counts).tolist(), key=lambda k: (counts[k], -n_states[k], k))
+
+
+def _keys(member: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return each row as a number, the first column in the highest place."""
+    keys = np.zeros(len(member), dtype=np.uint64)
+    for column in range(member.shape[1]):
+        keys = keys << np.uint64(1) | member[:, column]
+    return keys
+
+
+_Report: TypeAlias = Callable[[int], None]
+
+
+def _walk_numpy(
+    root: Root, cost: CostMatrix, member: NDArray[np.bool_], report: _Report
+) -> NDArray[np.float64]:
+    """Return sum_s P(s, e) EMC(e, s) for each row, walking the trie."""
+    result = np.empty(len(member))
+
+    def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
+        result[chosen] = expected_emc(table, cost)
+        report(len(chosen))
+
+    _walk_trie(root, len(cost), member, leaf)
+    return result
+
+
+def _walk_trie(
+    root: Root,
+    n_classes: int,
+    member: NDArray[np.bool_],
+    leaf: Callable[[Table, NDArray[np.intp]], None],
+) -> None:
+    """Call `leaf` with the table of each different row, and the numbers of the rows it is of."""
+    order = np.argsort(_keys(member), kind="stable")
+
+    def walk(table: Table, chosen: NDArray[np.intp], axis: int) -> None:
+        # table is [Y and what is kept, axis, what is undecided].
+        while axis < len(root.sizes):
+            size = root.sizes[axis]
+            keeps = member[chosen, axis]
+            kept = table.reshape(len(table) * size, -1)
+            if not keeps.all():
+                dropped = kept if size == 1 else table.reshape(len(table), size, -1).sum(axis=1)
+                if not keeps.any():
+                    table, axis = dropped, axis + 1
+                    continue
+                walk(dropped, chosen[~keeps], axis + 1)
+            table, chosen, axis = kept, chosen[keeps], axis + 1
+        leaf(table, chosen)
+
+    if len(member):
+        walk(root.table.reshape(n_classes, -1), order, 0)
+
+
+def _walk_compiled(
+    root: Root,
+    cost: CostMatrix,
+    member: NDArray[np.bool_],
+    report: _Report,
+    out: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None = None,
+) -> NDArray[np.float64]:
+    """Do the same with the compiled kernel, the parts of the trie shared among threads.
+
+    `out`: starts, mass and risk of `risk_tables`, to be written in place of the sums.
+    """
+    from voilattice.compiled import tables as compiled
+
+    keys = _keys(member)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    found = np.empty(len(keys))
+    starts, mass, risk = (np.empty(0, np.int64), found, found) if out is None else out
+    starts = starts[order] if len(starts) else starts
+    sizes = np.array(root.sizes, dtype=np.int64)
+    prefix = keys >> np.uint64(len(sizes) - _task_depth(root, member))
+    cuts = [0, *(np.flatnonzero(np.diff(prefix)) + 1).tolist(), len(keys)]
+    tasks = [(lo, hi) for lo, hi in pairwise(cuts) if lo < hi]
+    n_threads = 1 if len(root.table) < CELLS_PER_THREAD else min(os.cpu_count() or 1, MAX_THREADS)
+    rooms: SimpleQueue[Table] = SimpleQueue()
+    for _ in range(n_threads):
+        rooms.put(np.empty(len(root.table)))
+
+    def run(task: tuple[int, int]) -> int:
+        lo, hi = task
+        room = rooms.get()
+        compiled.walk_trie(
+            root.table, sizes, cost, keys[lo:hi], found[lo:hi], starts[lo:hi], mass, risk, room
+        )
+        rooms.put(room)
+        return hi - lo
+
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for n in pool.map(run, tasks) if n_threads > 1 else map(run, tasks):
+            report(n)
+    finally:  # after Ctrl-C, what has not begun does not begin
+        pool.shutdown(cancel_futures=True)
+    result = np.empty(len(keys))
+    result[order] = found
+    return result
+
+
+def _task_depth(root: Root, member: NDArray[np.bool_]) -> int:
+    """Return at how many features the trie is cut into tasks."""
+    cells = np.ones(len(member))
+    for axis, size in enumerate(root.sizes):
+        cells[member[:, axis]] *= size
+    n_tasks = float(cells.sum()) / (WORK_PER_TASK * math.prod(root.sizes))
+    return min(max(int(n_tasks).bit_length(), 0), MAX_TASK_DEPTH, len(root.sizes))

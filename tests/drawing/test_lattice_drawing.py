@@ -1,0 +1,108 @@
+import xml.etree.ElementTree as ET
+
+import networkx
+import pytest
+from helpers.problems import naive_bayes, structured
+
+from voilattice import Lattice, load_problem
+from voilattice.drawing.lattice import MAX_DRAWN, lattice_graphml, lattice_html, lattice_svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn_sets(svg):
+    groups = ET.fromstring(svg).iter(f"{SVG}g")
+    return [group.find(f"{SVG}title").text for group in groups]
+
+
+@pytest.mark.parametrize("problem", [load_problem("figure3"), load_problem("asia"), naive_bayes(7)])
+def test_every_set_and_every_edge_is_drawn(problem):
+    v = Lattice(problem)
+    svg = lattice_svg(v)
+    assert sorted(drawn_sets(svg)) == sorted(", ".join(sorted(s)) or "∅" for s in v)
+    assert len(list(ET.fromstring(svg).iter(f"{SVG}line"))) == v.n_edges
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        load_problem("asia"),
+        naive_bayes(7),  # bands of several rows
+        structured({f"{'long' * 30}{k}": ["Y"] for k in range(4)}),
+    ],
+)
+def test_boxes_do_not_overlap_and_stay_inside(problem):
+    svg = ET.fromstring(lattice_svg(Lattice(problem)))
+    boxes = [
+        tuple(float(box.get(key)) for key in ("x", "y", "width", "height"))
+        for box in svg.iter(f"{SVG}rect")
+        if box.get("class") == "box"
+    ]
+    width, height = float(svg.get("width")), float(svg.get("height"))
+    for i, (x, y, w, h) in enumerate(boxes):
+        assert 0 <= x <= x + w <= width
+        assert 0 <= y <= y + h <= height
+        for a, b, c, d in boxes[i + 1 :]:
+            assert x + w <= a or a + c <= x or y + h <= b or b + d <= y
+
+
+def test_roots_and_core_are_marked():
+    groups = ET.fromstring(lattice_svg(Lattice(load_problem("figure3")))).iter(f"{SVG}g")
+    kinds = {group.find(f"{SVG}title").text: group.get("class").split() for group in groups}
+    assert [name for name, kind in kinds.items() if "root" in kind] == ["X1, X3, X4", "X2, X3, X4"]
+    assert [name for name, kind in kinds.items() if "core" in kind] == ["X1, X3, X4"]
+
+
+def test_a_large_lattice_is_summed_up_by_level():
+    v = Lattice(naive_bayes(9))
+    assert len(v) > MAX_DRAWN
+    svg = ET.fromstring(lattice_svg(v))
+    bars = [rect for rect in svg.iter(f"{SVG}rect") if rect.get("class") == "bar"]
+    assert len(bars) == 10
+    assert "126 of 126 (100 %)" in "".join(svg.itertext())
+
+
+def test_a_cut_lattice_does_not_pretend_to_be_whole():
+    v = Lattice(load_problem("asia"), max_size=2)
+    page = lattice_html(v)
+    assert "14 irreducible sets of at most 2 features" in page
+    assert "fewer" not in page
+    assert "thick border" not in page
+    whole = Lattice(load_problem("asia"), max_size=9)
+    assert "36 irreducible sets among 64 (43.8 % fewer)" in lattice_html(whole)
+
+
+def test_counts_beyond_doubles_are_summed_up_too():
+    # One chain of colliders: 501 sets, and C(1200, 250) of all.
+    parents = {"C0": ["Y", "C1"]}
+    parents |= {f"C{k}": [f"C{k - 1}", f"C{k + 1}"] for k in range(2, 500, 2)}
+    parents |= {f"Z{k}": [] for k in range(700)}
+    v = Lattice(structured(parents), engine="compiled")
+    assert len(v) > MAX_DRAWN
+    assert "10^" in lattice_svg(v)
+
+
+def test_names_are_shown_as_text():
+    problem = structured({"<script>": ["Y"], "a&b": ["Y"]})
+    page = lattice_html(Lattice(problem))
+    assert "<script>, a" not in page
+    assert "&lt;script&gt;, a&amp;b" in page
+    assert "<script>, a&b" in drawn_sets(lattice_svg(Lattice(problem)))
+
+
+def test_the_page_needs_nothing_from_outside():
+    page = lattice_html(Lattice(load_problem("figure3")))
+    outside = page.replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in outside
+    assert "src=" not in outside
+
+
+def test_graphml_is_the_lattice(tmp_path):
+    v = Lattice(load_problem("figure3"))
+    path = tmp_path / "v.graphml"
+    path.write_text("".join(lattice_graphml(v)))
+    graph = networkx.read_graphml(path)
+    assert (graph.number_of_nodes(), graph.number_of_edges()) == (9, 12)
+    labels = networkx.get_node_attributes(graph, "label")
+    edges = {(labels[a], labels[b]) for a, b in graph.edges}
+    assert ("X1, X3, X4", "X1, X3") in edges

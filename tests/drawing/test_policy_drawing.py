@@ -1,0 +1,78 @@
+import xml.etree.ElementTree as ET
+
+import pytest
+from helpers.problems import noisy_bayes, structured
+
+from voilattice import load_problem
+from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
+from voilattice.policy.policies import build_policy, policy_from_rule
+
+SVG = "{http://www.w3.org/2000/svg}"
+ASIA = build_policy(load_problem("asia"), "greedy-la")
+
+
+def large_policy():
+    problem = noisy_bayes(9)
+    order = problem.features
+    return policy_from_rule(problem, lambda e: {order[len(e)]} if len(e) < 9 else set())
+
+
+def test_text_has_a_line_for_each_place_of_the_tree():
+    lines = list(policy_text(ASIA))
+    assert len(lines) == ASIA.n_acquisitions + ASIA.n_paths
+    assert lines[0] == "buy tub for 6.00"
+
+
+def test_a_large_tree_is_unfolded_where_it_is_likely():
+    policy = large_policy()
+    lines = list(policy_text(policy, max_nodes=50))
+    assert len(lines) <= 50
+    assert sum("paths" in line for line in lines) > 1
+    folded = [int(line.split(", ")[-1].removesuffix(" paths")) for line in lines if "paths" in line]
+    leaves = sum("say" in line for line in lines)
+    assert sum(folded) + leaves == policy.n_paths == 512
+
+
+def test_of_a_root_with_many_outcomes_the_likeliest_are_drawn():
+    problem = noisy_bayes(9)
+    policy = policy_from_rule(problem, lambda e: set() if e else set(problem.features))
+    lines = list(policy_text(policy, max_nodes=50))
+    assert len(lines) == 50
+    assert "464 other outcomes" in lines[-1]
+    likeliest = max(b.probability for b in policy.root.branches)
+    assert f"({100 * likeliest:.1f} %)" in lines[1]
+
+
+def test_svg_draws_each_place_inside_the_picture():
+    svg = ET.fromstring(policy_svg(ASIA))
+    boxes = [rect for rect in svg.iter(f"{SVG}rect") if rect.get("class") in ("buy", "say")]
+    assert len(boxes) == ASIA.n_acquisitions + ASIA.n_paths
+    for box in boxes:
+        right = float(box.get("x")) + float(box.get("width"))
+        assert right <= float(svg.get("width"))
+        assert float(box.get("y")) + float(box.get("height")) <= float(svg.get("height"))
+    assert len(list(svg.iter(f"{SVG}path"))) == len(boxes) - 1
+
+
+def test_the_page_tells_costs_and_needs_nothing_from_outside():
+    page = policy_html(ASIA)
+    assert f"<b>{ASIA.expected_total_cost:,.2f}</b>" in page
+    assert page.count("<details") == ASIA.n_acquisitions
+    assert page.count("to come") == ASIA.n_acquisitions + ASIA.n_paths
+    assert "http" not in page
+    assert "src=" not in page
+
+
+@pytest.mark.parametrize("draw", [policy_svg, policy_html])
+def test_names_are_shown_as_text(draw):
+    problem = structured({"<script>": ["Y"], 'a"b': ["Y"]})
+    policy = policy_from_rule(problem, lambda e: set() if e else set(problem.features))
+    drawn = draw(policy)
+    assert "<script>" not in drawn
+    assert "&lt;script&gt;" in drawn
+    assert '\\"b' in "\n".join(policy_dot(policy))
+
+
+def test_dot_has_every_place_and_every_way():
+    lines = list(policy_dot(ASIA))
+    assert sum("->" in line for line in lines) == ASIA.n_acquisitions + ASIA.n_paths - 1

@@ -1,0 +1,91 @@
+import json
+
+import pytest
+from helpers.strategies import problems
+from hypothesis import given, settings
+
+from voilattice import Problem, load_problem
+from voilattice.errors import InputError
+from voilattice.files import policies as policy_files
+from voilattice.files.policies import fingerprint, load_policy, save_policy
+from voilattice.policy.policies import build_policy
+
+
+@settings(max_examples=40)
+@given(problem=problems(max_features=4))
+def test_a_saved_policy_is_loaded_equal(tmp_path_factory, problem):
+    path = tmp_path_factory.mktemp("policy") / "p.json"
+    policy = build_policy(problem, "greedy-la")
+    save_policy(policy, path)
+    assert load_policy(path, problem) == policy
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "p.json"
+    save_policy(build_policy(load_problem("asia"), "greedy-la"), path)
+    return path
+
+
+def test_a_policy_of_another_problem_is_refused(saved):
+    asia = load_problem("asia")
+    for other in (load_problem("figure3"), asia.with_expected("symmetric", 7)):
+        with pytest.raises(InputError, match="was built for another problem"):
+            load_policy(saved, other)
+
+
+def test_a_file_that_was_changed_is_refused(saved):
+    document = json.loads(saved.read_text())
+    document["nodes"][-1]["price"] += 1
+    saved.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"p\.json: the file was changed after it was saved"):
+        load_policy(saved, load_problem("asia"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.pop("nodes"), "this is no saved policy"),
+        (lambda d: d["nodes"].append(5), "this is no saved policy"),
+        (lambda d: d["nodes"][-1].update(price="x"), "node 12: price: must be a number"),
+        (lambda d: d["nodes"][-1].update(price=-1000), "node 12: price: must be >= 0"),
+        (lambda d: d["nodes"][-1]["branches"].pop(), "the probabilities of its branches"),
+        (lambda d: d["nodes"][-1]["branches"][0].update(to="0"), "this is no saved policy"),
+    ],
+)
+def test_a_file_with_a_new_checksum_is_checked_all_the_same(saved, change, message):
+    document = json.loads(saved.read_text())
+    del document["checksum"]
+    change(document)
+    document["checksum"] = policy_files._digest(document)
+    saved.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=message):
+        load_policy(saved, load_problem("asia"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not valid JSON"),
+        ("[]", "this is no saved policy: the key 'format' must be 'voilattice policy'"),
+        ('{"format": "voilattice policy", "version": 9}', "version 9 is not known here, only 1"),
+        ('{"format": "voilattice policy", "version": 1}', "the file was changed"),
+    ],
+)
+def test_what_is_no_policy_is_named(tmp_path, text, message):
+    (tmp_path / "p.json").write_text(text)
+    with pytest.raises(InputError, match=message):
+        load_policy(tmp_path / "p.json", load_problem("asia"))
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        load_policy(tmp_path / "none.json", load_problem("asia"))
+
+
+def test_problems_with_costs_of_their_own_have_no_fingerprint():
+    class Free:
+        def cost(self, features, evidence):
+            return 0.0
+
+    asia = load_problem("asia")
+    free = Problem.create(asia.network, "lung", Free(), asia.misclassification)
+    with pytest.raises(InputError, match="costs of type Free cannot be told apart in a file"):
+        fingerprint(free)

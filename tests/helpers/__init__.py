@@ -1,0 +1,1 @@
+"""What tests share: random problems, brute force, referees, servers."""

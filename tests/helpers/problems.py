@@ -1,0 +1,43 @@
+"""Problems of a known structure."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from voilattice import Network, Problem
+
+
+def structured(parents, target="Y", features=None):
+    """A problem with this graph; the probabilities do not matter here."""
+    names = sorted({*parents, *itertools.chain(*parents.values())})
+    tables = {name: np.full((2,) * (len(parents.get(name, ())) + 1), 0.5) for name in names}
+    network = Network.from_tables({name: ["T", "F"] for name in names}, parents, tables)
+    features = features or [name for name in names if name != target]
+    return Problem.create(
+        network, target, dict.fromkeys(features, 1.0), [[0, 1], [1, 0]], features=features
+    )
+
+
+def naive_bayes(n):
+    return structured({f"X{k:02d}": ["Y"] for k in range(n)})
+
+
+def chain(n):
+    names = ["Y", *(f"X{k:02d}" for k in range(n))]
+    return structured({b: [a] for a, b in itertools.pairwise(names)})
+
+
+def noisy_bayes(n, seed=0):
+    """Naive Bayes with random tables: every set has a value of its own."""
+    rng = np.random.default_rng(seed)
+    problem = naive_bayes(n)
+    tables = {
+        name: rng.dirichlet([1, 1], table.shape[:-1])
+        for name, table in zip(problem.network.names, problem.network.tables, strict=True)
+    }
+    states = dict(zip(problem.network.names, problem.network.states, strict=True))
+    parents = {name: ["Y"] for name in problem.features}
+    network = Network.from_tables(states, parents, tables)
+    return Problem.create(network, "Y", dict.fromkeys(problem.features, 1.0), [[0, 9], [5, 0]])

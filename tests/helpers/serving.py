@@ -1,0 +1,23 @@
+"""A real server, in a process of its own."""
+
+import signal
+import subprocess
+import sys
+
+
+def start_server(*arguments):
+    """Start `voilattice serve` and return the process and its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "voilattice", "serve", "--port", "0", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    line = process.stdout.readline()
+    assert line, process.stderr.read()
+    return process, line.split()[4]
+
+
+def stop_server(process):
+    """Stop it as Ctrl-C does, and return its exit status and what it complained of."""
+    process.send_signal(signal.SIGINT)
+    _, complaints = process.communicate(timeout=15)
+    return process.returncode, complaints

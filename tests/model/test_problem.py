@@ -1,0 +1,167 @@
+import pickle
+from copy import deepcopy
+
+import numpy as np
+import pytest
+from helpers.strategies import problems
+from hypothesis import given
+
+from voilattice import FeatureCosts, Network, Problem, evi
+from voilattice.errors import InputError, UnknownNameError
+from voilattice.model.costs import ConditionalCost, Group
+
+NETWORK = Network.from_tables(
+    {"Y": ["T", "F"], "A": ["T", "F"], "B": ["T", "F"], "H": ["T", "F"]},
+    {"A": ["Y"], "B": ["H"]},
+    {
+        "Y": [0.5, 0.5],
+        "A": [[0.9, 0.1], [0.3, 0.7]],
+        "B": [[1, 0], [0.3, 0.7]],
+        "H": [0.2, 0.8],
+    },
+)
+
+
+def make(**changes):
+    given = {
+        "network": NETWORK,
+        "target": "Y",
+        "costs": {"A": 1, "B": 2},
+        "misclassification": [[0, 50], [50, 0]],
+        "features": ["A", "B"],
+    }
+    return Problem.create(**(given | changes))
+
+
+def test_nodes_that_are_neither_target_nor_feature_are_hidden():
+    assert make().hidden == ("H",)
+    default = make(features=None, costs={"A": 1, "B": 2, "H": 3})
+    assert default.features == ("A", "B", "H")
+    assert default.hidden == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"target": "X"}, "network.target: the network has no node 'X'"),
+        ({"features": ["A", "Y"]}, "network.features: 'Y' is the target"),
+        ({"features": ["A", "A"]}, "network.features: 'A' stands twice"),
+        ({"features": ["A", "Bb"]}, r"network.features: the network has no node 'Bb' \(nearest"),
+        ({"costs": {"A": 1}}, "costs.B: every feature needs a price >= 0, found none"),
+        ({"costs": {"A": 1, "B": 1, "H": 1}}, "costs.H: 'H' is hidden: it is not one of the feat"),
+        ({"costs": {"A": 1, "B": 1, "Y": 1}}, "costs.Y: 'Y' is the target, not a feature"),
+        ({"costs": {"A": 1, "B": 1, "Q": 1}}, "costs.Q: no feature 'Q'"),
+        (
+            {"costs": FeatureCosts({"A": 1, "B": 1}, (Group("g", 1, ("A", "Z")),))},
+            r"groups\[0\].features: no feature 'Z'",
+        ),
+        (
+            {
+                "costs": FeatureCosts(
+                    {"A": 1, "B": 1}, conditional=(ConditionalCost("A", (("B", "x"),), 1),)
+                )
+            },
+            r"conditional_costs\[0\].when.B: 'B' has no state 'x'",
+        ),
+        (
+            {
+                "costs": FeatureCosts(
+                    {"A": 1, "B": 1}, conditional=(ConditionalCost("A", (("H", "T"),), 1),)
+                )
+            },
+            r"conditional_costs\[0\].when.H: 'H' is hidden",
+        ),
+        ({"misclassification": [[0, 1]]}, r"misclassification: must be a 2 x 2 matrix, got the sh"),
+        ({"misclassification": [[0, np.nan], [1, 0]]}, "misclassification.T.F: must be finite"),
+        ({"misclassification": [[0, 5], [-1, 0]]}, "misclassification.F.T: must be >= 0, got -1"),
+        ({"misclassification": "cheap"}, "misclassification: must be a matrix of numbers"),
+        ({"misclassification": {"T": {"T": 0, "F": 1}}}, "the predicted class 'F' is missing"),
+        (
+            {"misclassification": {"T": {"T": 0}, "F": {"T": 1, "F": 0}}},
+            "misclassification.T: the actual class 'F' is missing",
+        ),
+        (
+            {"misclassification": {"T": {}, "F": {}, "G": {}}},
+            "misclassification.G: this is not a class; the predicted classes are 'T', 'F'",
+        ),
+        (
+            {"misclassification": ("symmetric", -5)},
+            "misclassification.expected: must be >= 0, got -5",
+        ),
+        ({"network": "asia"}, "network: must be a voilattice.Network, got 'asia'; Network.from_py"),
+        ({"costs": 5}, "costs: must be prices or an object with a method cost"),
+        ({"evidence": {"A": "x"}}, "evidence.A: 'A' has no state 'x'; its states are 'T', 'F'"),
+        ({"evidence": {"Y": "T"}}, "evidence.Y: 'Y' is the target, not a feature"),
+        ({"evidence": {"H": "T"}}, "evidence.H: 'H' is hidden"),
+        ({"evidence": {"Q": "T"}}, "evidence.Q: no feature 'Q'"),
+    ],
+)
+def test_a_bad_problem_is_refused_with_its_place(changes, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        make(**changes)
+
+
+def test_impossible_evidence_is_refused():
+    sure = Network.from_tables({"Y": ["T", "F"], "A": ["T", "F"]}, {}, {"Y": [1, 0], "A": [1, 0]})
+    with pytest.raises(InputError, match="evidence: A=F is impossible: its probability is 0"):
+        Problem.create(sure, "Y", {"A": 1}, [[0, 1], [1, 0]], evidence={"A": "F"})
+
+
+def test_a_problem_is_frozen_and_hashable():
+    problem = make(evidence={"A": "T"})
+    with pytest.raises(AttributeError):
+        problem.target = "A"
+    with pytest.raises(TypeError):
+        problem.evidence["B"] = "T"
+    with pytest.raises(ValueError, match="read-only"):
+        problem.misclassification[0, 1] = 3
+    assert problem == make(evidence={"A": "T"})
+    assert hash(problem) == hash(make(evidence={"A": "T"}))
+    assert len({problem, make(evidence={"A": "T"}), make()}) == 2
+    assert problem != make(costs={"A": 1, "B": 3}, evidence={"A": "T"})
+
+
+def test_a_problem_can_be_copied_to_another_process():
+    problem = make(evidence={"A": "T"}, misclassification=[[-0.0, 50], [50, 0]])
+    for copy in (pickle.loads(pickle.dumps(problem)), deepcopy(problem)):
+        assert copy == problem
+        assert hash(copy) == hash(problem) == hash(make(evidence={"A": "T"}))
+
+
+@pytest.mark.parametrize(
+    ("features", "evidence", "message"),
+    [
+        ("AB", {}, "a set of features is wanted, got the text 'AB'"),
+        ([1], {}, r"no feature 1 \(there are: A, B\)"),
+        (["B"], ["A"], r"evidence must be a mapping such as {'X1': 'T'}, got \['A'\]"),
+        (["B"], {1: "T"}, "no feature 1"),
+        (["B"], {"A": 1}, "'A' has no state 1; its states are 'T', 'F'"),
+    ],
+)
+def test_questions_of_the_wrong_kind_are_refused(features, evidence, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        evi(make(), features, evidence)
+
+
+def test_a_users_cost_object_is_taken_and_its_check_is_said():
+    class PerFeature:
+        def cost(self, features, evidence):
+            return 2.0 * len(features)
+
+    problem = make(costs=PerFeature())
+    assert problem.cost_check.monotone
+    assert "monotone on all 4 pairs" in str(problem)
+
+
+def test_scaled_costs_replace_the_matrix():
+    problem = make().with_expected("asymmetric", 10)
+    assert problem.misclassification.tolist() == [[0, 20], [20, 0]]
+    assert make(misclassification=("asymmetric", 10)) == problem
+
+
+@given(problems())
+def test_printing_names_target_and_features(problem):
+    text = str(problem)
+    assert problem.target in text
+    assert all(feature in text for feature in problem.features)
+    assert repr(problem).startswith("<Problem")

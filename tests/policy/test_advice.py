@@ -1,0 +1,87 @@
+import pytest
+from helpers.strategies import problems
+from hypothesis import given, settings
+
+from voilattice import Problem, load_problem
+from voilattice.errors import InputError, UnknownNameError
+from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
+from voilattice.policy.advice import advise
+from voilattice.policy.policies import POLICIES, build_policy
+from voilattice.policy.policy import Leaf
+from voilattice.valuation.valuation import posterior, value
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@settings(max_examples=40)
+@given(problem=problems(max_features=4))
+def test_advice_is_what_the_policy_does(name, problem):
+    root, advice = build_policy(problem, name).root, advise(problem, name)
+    if isinstance(root, Leaf):
+        assert advice.action == "decide"
+        assert advice.decision == root.decision
+        assert advice.benefit == 0
+    else:
+        assert advice.action == "acquire"
+        assert advice.features == set(root.features)
+        assert advice.decision is None
+    assert advice.posterior == pytest.approx(posterior(problem), abs=1e-9)
+    assert advice.spent == 0
+    for candidate in advice.candidates:
+        expected = value(problem, candidate.features)
+        assert candidate.benefit == pytest.approx(expected.benefit, abs=1e-9)
+
+
+def test_reasons_speak_of_this_case():
+    asia = load_problem("asia")
+    ahead = advise(asia, "greedy-la").reasons
+    assert ahead[0].startswith(
+        "Alone, no feature pays for consultation (10.00) by itself; dysp, smoke, tub and xray"
+    )
+    assert ahead[1].startswith("Of these, tub has the highest benefit by itself (-6.00)")
+    assert advise(asia, "greedy").reasons[0] == "No feature alone is worth its price."
+    done = {"xray": "no"}
+    assert advise(asia, "batch", done).reasons[0] == (
+        "No feature, alone or together, is worth its price."
+    )
+    alone = advise(asia, "greedy", {"smoke": "yes"}).reasons
+    assert alone[0].startswith("xray pays for itself: worth 88.59, for 8.00")
+    assert advise(asia, "none").reasons[0] == "This policy acquires nothing."
+    assert (
+        advise(asia, "markov-blanket")
+        .reasons[0]
+        .startswith("All that can be known about the target is in bronc, dysp, smoke, tub and xray")
+    )
+
+
+def test_what_was_spent_adds_up_in_the_order_given():
+    asia = load_problem("asia")
+    advice = advise(asia, "greedy", {"smoke": "yes", "xray": "yes", "dysp": "no"})
+    assert advice.spent == (10 + 1) + 8 + 2
+
+
+def test_an_unknown_policy_is_named():
+    with pytest.raises(UnknownNameError, match=r"no policy 'gredy' \(nearest: 'greedy'\)"):
+        advise(load_problem("asia"), "gredy")
+
+
+def test_a_problem_goes_on_without_features():
+    costs = FeatureCosts(
+        {"X1": 1, "X2": 2, "X3": 3, "X4": 4},
+        (Group("a", 5, ("X1", "X2")), Group("b", 6, ("X3",))),
+        (
+            ConditionalCost("X4", (("X3", "T"),), 1),
+            ConditionalCost("X4", (("X2", "T"),), 2),
+            ConditionalCost("X3", (("X2", "T"),), 2),
+        ),
+    )
+    figure3 = load_problem("figure3")
+    problem = Problem.create(
+        figure3.network, "Y", costs, figure3.misclassification, evidence={"X2": "T"}
+    )
+    left = problem.without({"X1", "X3"})
+    assert left.features == ("X2", "X4")
+    assert left.hidden == ("X1", "X3")
+    assert left.costs.groups == (Group("a", 5, ("X2",)),)
+    assert [entry.when for entry in left.costs.conditional] == [(("X2", "T"),)]
+    with pytest.raises(InputError, match="'X2' is evidence of the problem"):
+        problem.without({"X2"})

@@ -1,0 +1,157 @@
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.strategies import problems
+from hypothesis import given, settings
+
+from voilattice import Network, Problem, cost, load_problem
+from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.policy import evaluation
+from voilattice.policy.advice import advise
+from voilattice.policy.evaluation import apply_policy, compare, simulate
+from voilattice.policy.policies import POLICIES, build_policy, policy_from_rule
+
+ASIA = load_problem("asia")
+
+
+@settings(max_examples=25)
+@given(problem=problems(max_features=4))
+def test_every_path_applied_to_its_own_case_costs_what_it_says(problem):
+    policy = build_policy(problem, "greedy-la")
+    paths = list(policy.paths())
+    cases = {name: [dict(path.evidence).get(name) for path in paths] for name in problem.features}
+    applied = apply_policy(policy, cases)
+    assert applied.feature_cost == pytest.approx([path.feature_cost for path in paths])
+    assert applied.decision.tolist() == [path.leaf.decision for path in paths]
+    assert [set(b) for b in applied.bought] == [set(dict(path.evidence)) for path in paths]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_simulation_agrees_with_the_exact_cost(name):
+    policy = build_policy(ASIA, name)
+    found = simulate(policy, 20_000, seed=1)
+    # Three half-widths of a 95 % interval: one run in 10^8 would be outside.
+    assert abs(found.expected_total_cost - policy.expected_total_cost) <= 3 * found.margin + 1e-9
+
+
+def followed(problem, name, row):
+    """One case by asking for advice at each turn: what is bought, decided and paid."""
+    known, unavailable, bought, paid = {}, set(), (), 0.0
+    while True:
+        advice = advise(problem.without(unavailable), name, known)
+        if advice.decision is not None:
+            return set(bought), advice.decision, paid
+        lacking = {f for f in advice.features if row[f] is None}
+        if lacking:
+            unavailable |= lacking
+            continue
+        paid += cost(problem, advice.features, known)
+        known |= {f: row[f] for f in advice.features}
+        bought += tuple(advice.features)
+
+
+@pytest.mark.parametrize("name", ["greedy", "greedy-la", "batch", "markov-blanket"])
+def test_cases_with_missing_cells_are_followed_as_advice_would(name):
+    rng = np.random.default_rng(5)
+    rows = [
+        {f: rng.choice(["yes", "no", None], p=[0.4, 0.3, 0.3]) for f in ASIA.features}
+        for _ in range(40)
+    ]
+    for start in ({}, {"smoke": "yes"}):
+        policy = build_policy(ASIA, name, start)
+        rows = [row | start for row in rows]
+        applied = apply_policy(policy, {f: [row[f] for row in rows] for f in ASIA.features})
+        for k, row in enumerate(rows):
+            bought, decision, paid = followed(policy.problem, name, row)
+            assert set(applied.bought[k]) == bought
+            assert applied.decision[k] == decision
+            assert applied.feature_cost[k] == pytest.approx(paid)
+
+
+def test_simulation_keeps_to_the_evidence():
+    policy = build_policy(ASIA, "greedy", {"smoke": "yes"})
+    found = simulate(policy, 10_000, seed=2)
+    assert abs(found.expected_total_cost - policy.expected_total_cost) <= 3 * found.margin
+
+
+def test_evidence_too_rare_to_simulate_is_said(monkeypatch):
+    monkeypatch.setattr(evaluation, "MAX_DRAWS", 2)
+    policy = build_policy(ASIA, "none", {"asia": "yes"})
+    with pytest.raises(TooLargeError, match="evidence is too rare to draw cases"):
+        simulate(policy, 50)
+    with pytest.raises(InputError, match="n: must be at least 2 cases, got 1"):
+        simulate(policy, 1)
+
+
+def test_what_pandas_calls_missing_is_missing():
+    network = Network.from_tables(
+        {"Y": ["0", "1"], "X": ["0", "1"]},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[0.9, 0.1], [0.1, 0.9]]},
+    )
+    policy = build_policy(Problem.create(network, "Y", {"X": 1}, [[0, 9], [9, 0]]), "greedy")
+    for column in (
+        pd.Series([0, 1, None]),  # floats
+        pd.Series([0, 1, pd.NA], dtype="Int64"),
+        pd.Series(["0", "1", pd.NA], dtype="string"),
+    ):
+        applied = apply_policy(policy, pd.DataFrame({"X": column}))
+        assert applied.decision.tolist() == ["0", "1", "0"]
+        assert applied.feature_cost.tolist() == [1, 1, 0]
+
+
+def test_what_is_missing_is_done_without():
+    policy = build_policy(ASIA, "greedy-la")
+    cases = {"tub": [None, "no"], "xray": ["yes", "yes"], "smoke": ["yes", float("nan")]}
+    cases |= {"dysp": ["yes", ""], "lung": ["yes", "no"], "bronc": ["no", "no"]}
+    applied = apply_policy(policy, cases)
+    assert "tub" not in applied.bought[0]
+    assert applied.bought[1][:2] == ("tub", "xray")
+    assert not {"smoke", "dysp"} & set(applied.bought[1])
+    assert applied.total_cost == pytest.approx(
+        applied.feature_cost + applied.misclassification_cost
+    )
+    everything_missing = apply_policy(policy, {"xray": [None]})
+    assert everything_missing.bought[0] == ()
+    assert everything_missing.total_cost is None
+
+
+def test_a_hundred_thousand_rows_are_followed_together():
+    rng = np.random.default_rng(0)
+    cases = {name: rng.choice(["yes", "no"], 100_000) for name in ASIA.features}
+    policy = build_policy(ASIA, "batch")
+    applied = apply_policy(policy, pd.DataFrame(cases))
+    assert len(applied.decision) == 100_000
+    first = {name: cases[name][0] for name in ASIA.features}
+    assert policy.follow(first).decision == applied.decision[0]
+
+
+def test_cases_that_make_no_sense_are_named():
+    policy = build_policy(ASIA, "batch")
+    with pytest.raises(UnknownNameError, match=r"xray, row 1: no state 'maybe'; its states are"):
+        apply_policy(policy, {"xray": ["yes", "maybe"]})
+    with pytest.raises(InputError, match=r"the columns are of different lengths: \[1, 2\]"):
+        apply_policy(policy, {"tub": ["no"], "xray": ["no", "no"]})
+    smoker = build_policy(ASIA, "none", {"smoke": "yes"})
+    with pytest.raises(InputError, match="smoke, row 1: must be 'yes', the problem's own evid"):
+        apply_policy(smoker, {"smoke": ["yes", "no"]})
+    with pytest.raises(InputError, match="n_jobs: must be a number of processes"):
+        compare(ASIA, [1], n_jobs=0)
+    with pytest.raises(InputError, match="lung, row 0: the true class is missing"):
+        apply_policy(build_policy(ASIA, "none"), {"lung": [None]})
+    rule = policy_from_rule(ASIA, lambda e: set() if e else {"xray"})
+    with pytest.raises(InputError, match="row 0: xray is missing, and policy 'rule' cannot be"):
+        apply_policy(rule, {"xray": [None]})
+
+
+def test_a_comparison_is_what_its_policies_cost():
+    rows = compare(ASIA, [0, 300], policies=("greedy", "greedy-la"), n_jobs=1)
+    assert len(rows) == 2 * 2 * 2
+    for row in rows:
+        staked = ASIA.with_expected(row.kind, row.expected)
+        exact = build_policy(staked, row.policy).expected_total_cost
+        assert row.expected_total_cost == pytest.approx(exact)
+        assert row.savings == pytest.approx(row.expected - exact)
+    assert rows == compare(ASIA, [0, 300], policies=("greedy", "greedy-la"), n_jobs=2)
+    with pytest.raises(InputError, match="^expected: must be >= 0, got -1"):
+        compare(ASIA, [-1])

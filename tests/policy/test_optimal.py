@@ -1,0 +1,491 @@
+"""The optimal policy: against brute force, a plain table DP, and every other policy."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from helpers.problems import noisy_bayes
+from helpers.strategies import possible_evidence, problems
+from helpers.table_dp import optimal_cost
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voilattice import FeatureCosts, Network, Problem, VoilatticeError, load_problem
+from voilattice.budgets import memory_limit
+from voilattice.lattice.lattice import Lattice
+from voilattice.model.costs import ConditionalCost, Group
+from voilattice.policy.advice import advise
+from voilattice.policy.optimal.blocks import bundles_of, find_blocks
+from voilattice.policy.optimal.solution import StateSpace
+from voilattice.policy.policies import (
+    POLICIES,
+    best_action,
+    build_optimal,
+    build_policy,
+    policy_cost,
+    policy_from_rule,
+)
+from voilattice.policy.situations import Builder, Sweep
+from voilattice.valuation.valuation import posterior
+
+ENGINES = ("python", "compiled")
+
+
+def close(amount):
+    return pytest.approx(amount, rel=1e-9, abs=1e-9)
+
+
+def all_policies(problem, known):
+    """The costs of every policy from some evidence on, tree by tree."""
+    belief = list(posterior(problem, known).values())
+    yield float((problem.misclassification @ belief).min())
+    for feature in problem.features:
+        if feature in known or feature in problem.evidence:
+            continue
+        price = problem.costs.cost(frozenset({feature}), {**problem.evidence, **known})
+        outcomes = []
+        for state in problem.states(feature):
+            p = probability(problem, known, feature, state)
+            if p > 0:
+                costs = list(all_policies(problem, {**known, feature: state}))
+                outcomes.append([p * cost for cost in costs])
+        for chosen in itertools.product(*outcomes):
+            yield price + sum(chosen)
+
+
+def probability(problem, known, feature, state):
+    from voilattice.model.elimination import joint_table
+
+    network = problem.network
+    table = joint_table(
+        network, [network.index(feature)], problem.node_states({**problem.evidence, **known})
+    )
+    return float(table[problem.states(feature).index(state)] / table.sum())
+
+
+@settings(max_examples=40)
+@given(problems(max_features=2, max_states=2))
+def test_no_policy_of_all_costs_less(problem):
+    if bundles_of(problem):
+        return  # then some policies acquire two at once
+    costs = list(all_policies(problem, {}))
+    assert build_optimal(problem).policy.expected_total_cost == close(min(costs))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=150)
+@given(problem=problems(max_features=5))
+def test_the_solver_equals_a_table_over_all_partial_assignments(engine, problem):
+    if not bundles_of(problem):
+        solution = StateSpace(problem, engine=engine).solve()
+        assert solution.expected_total_cost == close(optimal_cost(problem))
+
+
+@settings(max_examples=60)
+@given(problem=problems(max_features=4))
+def test_nothing_is_saved_by_acquiring_several_at_once(problem):
+    found = build_optimal(problem)
+    assert found.exact
+    assert found.policy.expected_total_cost == close(optimal_cost(problem, largest=4))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_larger_problems(seed):
+    problem = random_problem(seed, n_features=int(6 + seed % 4))
+    want = optimal_cost(problem)
+    for engine in ENGINES:
+        assert StateSpace(problem, engine=engine).solve().expected_total_cost == close(want)
+    found = build_optimal(problem)
+    assert found.policy.expected_total_cost == close(want)
+    assert found.lower_bound == close(want)
+
+
+def random_problem(seed, n_features):
+    """Hidden nodes, evidence, groups, conditional prices, zeros, two to four classes."""
+    rng = np.random.default_rng(seed)
+    n = n_features + 2
+    names = [f"N{k}" for k in range(n)]
+    counts = np.where(rng.random(n) < 0.8, 2, 3)
+    counts[0] = 2 + seed % 3
+    order = [int(k) for k in rng.permutation(n)]
+    parents, tables = {}, {}
+    for place, node in enumerate(order):
+        above = [p for p in order[:place] if rng.random() < 0.35][:3]
+        shape = (*(counts[p] for p in above), counts[node])
+        rows = rng.dirichlet(np.ones(counts[node]), shape[:-1])
+        rows = np.where(rng.random(shape) < 0.1, 0.0, rows)
+        rows = np.where(rows.sum(-1, keepdims=True) == 0, np.eye(counts[node])[0], rows)
+        parents[names[node]] = [names[p] for p in above]
+        tables[names[node]] = rows / rows.sum(axis=-1, keepdims=True)
+    states = {a: [f"s{k}" for k in range(c)] for a, c in zip(names, counts, strict=True)}
+    network = Network.from_tables(states, parents, tables)
+    features = names[1 : 1 + n_features]
+    costs = FeatureCosts(
+        {f: float(rng.integers(0, 6)) for f in features},
+        (Group("g", 4.0, tuple(features[:3])), Group("h", 2.0, tuple(features[3:5]))),
+        (ConditionalCost(features[0], {features[4]: "s0"}, float(rng.integers(0, 9))),),
+    )
+    m = counts[0]
+    cost = rng.integers(1, 80, (m, m)).astype(float) * (1 - np.eye(m))
+    problem = Problem.create(network, "N0", costs, cost, features=features)
+    if seed % 4 == 3:
+        for state in problem.states(features[5]):
+            try:
+                return problem.with_evidence({features[5]: state})
+            except VoilatticeError:
+                continue
+    return problem
+
+
+@settings(max_examples=200)
+@given(problem=problems(max_features=5))
+def test_no_other_policy_costs_less_and_the_policy_costs_what_the_solver_says(problem):
+    found = build_optimal(problem)
+    cost = found.policy.expected_total_cost
+    assert found.lower_bound == close(cost)
+    for name in POLICIES:
+        assert build_policy(problem, name).expected_total_cost >= cost - 1e-9 * max(1, cost)
+
+
+@settings(max_examples=100)
+@given(problem=problems(max_features=5), data=st.data())
+def test_at_any_evidence_the_action_is_that_of_the_optimum_from_there_on(problem, data):
+    known = {}
+    for feature in data.draw(st.permutations(problem.features)):
+        if feature not in problem.evidence and data.draw(st.booleans()):
+            possible = [
+                s for s in problem.states(feature) if is_possible(problem, {**known, feature: s})
+            ]
+            known[feature] = data.draw(st.sampled_from(possible))
+    action = best_action(problem, known)
+    fresh = build_optimal(problem.with_evidence(known)).policy
+    assert action.exact
+    assert action.cost_to_go == close(fresh.expected_total_cost)
+    assert problem.feature_names(action.chosen) == frozenset(getattr(fresh.root, "features", ()))
+
+
+def is_possible(problem, known):
+    try:
+        problem.with_evidence(known)
+    except VoilatticeError:
+        return False
+    return True
+
+
+def test_a_feature_may_be_bought_only_because_it_makes_another_cheaper():
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in ("Y", "X", "A")},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5]},
+    )
+    costs = FeatureCosts({"X": 30, "A": 1}, conditional=(ConditionalCost("X", {"A": "T"}, 2),))
+    problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+    found = build_optimal(problem).policy
+    assert found.root.features == ("A",)
+    # A = T: X for 2; A = F: X would cost 30 and save 20.
+    assert found.expected_total_cost == close(1 + 0.5 * 2 + 0.5 * 20)
+
+
+def test_what_tells_about_a_price_is_worth_buying_too():
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXAB"},
+        {"X": ["Y"], "B": ["A"]},
+        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5], "B": [[1, 0], [0, 1]]},
+    )
+    costs = FeatureCosts(
+        {"X": 30, "A": 5, "B": 0.1}, conditional=(ConditionalCost("X", {"A": "T"}, 2),)
+    )
+    problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+    # B for 0.1 tells what A would say: A is bought only where X will be cheap.
+    for engine in ENGINES:
+        solution = StateSpace(problem, engine=engine).solve()
+        assert solution.expected_total_cost == close(0.1 + 0.5 * 20 + 0.5 * (5 + 2))
+    assert optimal_cost(problem) == close(13.6)
+    assert build_optimal(problem).policy.root.features == ("B",)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_prices_that_hang_on_bystanders(seed):
+    """Signs of Y whose prices depend on features that have proxies of their own."""
+    rng = np.random.default_rng(seed)
+    names = ["Y", "X1", "X2", "A", "B", "C"]
+    above = {"X1": ["Y"], "X2": ["Y"], "B": ["A"], "C": ["B"] if seed % 2 else ["A"]}
+    if seed % 3 == 0:
+        above["A"] = ["X2"]
+    shape = {name: (2,) * len(above.get(name, ())) for name in names}
+    tables = {name: rng.dirichlet([0.4, 0.4], shape[name]) for name in names}
+    for proxy in "BC":
+        p = rng.uniform(0.8, 1.0)
+        tables[proxy] = [[p, 1 - p], [1 - p, p]]
+    network = Network.from_tables({name: ["T", "F"] for name in names}, above, tables)
+    conditional = tuple(
+        ConditionalCost(x, {"A": str(rng.choice(["T", "F"]))}, low)
+        for x, low in (("X1", 1.0), ("X2", 2.0))
+    )
+    prices = {"A": float(rng.uniform(1, 5)), "B": 0.1, "C": 0.05, "X1": 28.0, "X2": 24.0}
+    problem = Problem.create(
+        network, "Y", FeatureCosts(prices, conditional=conditional), ("symmetric", 20.0)
+    )
+    want = optimal_cost(problem)
+    for engine in ENGINES:
+        assert StateSpace(problem, engine=engine).solve().expected_total_cost == close(want)
+    assert build_optimal(problem).policy.expected_total_cost == close(want)
+
+
+def test_features_that_make_each_other_dearer_are_bought_together():
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in ("Y", "A", "B")},
+        {"Y": ["A", "B"]},
+        {"A": [0.5, 0.5], "B": [0.5, 0.5], "Y": [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]},
+    )
+    dearer = tuple(
+        ConditionalCost(x, {other: state}, 100) for x, other in ("AB", "BA") for state in "TF"
+    )
+    problem = Problem.create(
+        network, "Y", FeatureCosts({"A": 1, "B": 1}, conditional=dearer), [[0, 40], [40, 0]]
+    )
+    found = build_optimal(problem)
+    assert (found.policy.root.features, found.policy.expected_total_cost) == (("A", "B"), 2.0)
+    assert found.exact
+
+
+def test_blocks_are_about_as_many_as_irreducible_sets_and_the_same_in_both_engines():
+    for name in ("asia", "diabetes", "heart"):
+        problem = load_problem(name)
+        first, second = (find_blocks(problem, 10**9, engine=engine) for engine in ENGINES)
+        assert len(first) <= 1.5 * len(Lattice(problem))
+        for field in ("features", "relevant", "kept", "paid", "first", "axis", "child", "dropped"):
+            assert np.array_equal(getattr(first, field), getattr(second, field))
+        assert np.array_equal(first.screen, second.screen)
+
+
+@settings(max_examples=100)
+@given(problem=problems(max_features=5))
+def test_blocks_are_the_states_that_policies_meet(problem):
+    if bundles_of(problem):
+        return
+    space = StateSpace(problem)
+    builder, met = Builder(problem, 10**6), set()
+
+    def rule(evidence):  # everything, in the problem's order
+        known = {**problem.evidence, **evidence}
+        met.add((builder.key(known), space.solve()._locate(known) is not None))
+        return {f for f in problem.features if f not in known and f in left(known)} and {
+            next(f for f in problem.features if f in left(known))
+        }
+
+    def left(known):
+        return problem.feature_names(builder.relevant(known))
+
+    policy_from_rule(problem, rule)
+    assert all(found for _, found in met)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_sweep_solves_each_point_as_if_alone(engine):
+    heart = load_problem("heart")
+    space = StateSpace(heart.with_expected("asymmetric", 1.0), engine=engine)
+    for x in (0.0, 30.0, 700.0):
+        staked = heart.with_expected("asymmetric", x)
+        alone = build_optimal(staked)
+        assert space.solve(staked).expected_total_cost == close(alone.lower_bound)
+        swept = policy_cost(staked, "optimal", sweep=Sweep(heart, "asymmetric"))
+        assert (swept.exact, swept.expected_total_cost) == (True, close(alone.lower_bound))
+
+
+def test_a_space_is_for_one_problem_and_one_shape_of_stakes():
+    asia = load_problem("asia")
+    space = StateSpace(asia)
+    with pytest.raises(VoilatticeError, match="of another problem"):
+        space.solve(asia.with_evidence({"smoke": "yes"}))
+    with pytest.raises(VoilatticeError, match="no multiple of those of the sweep"):
+        space.solve(asia.with_expected("asymmetric", 100))
+    with pytest.raises(VoilatticeError, match="of another problem"):
+        space.solve(asia.without({"tub"}))
+
+
+def test_states_beyond_the_memory_budget_are_searched():
+    problem = noisy_bayes(9)
+    exact = build_optimal(problem)
+    assert exact.exact
+    with memory_limit(200_000):
+        with pytest.raises(VoilatticeError, match="states"):
+            StateSpace(problem)
+        found = build_optimal(problem, time_limit=2.0)
+    assert found.lower_bound <= exact.lower_bound + 1e-9
+    assert found.policy.expected_total_cost >= exact.lower_bound - 1e-9
+
+
+@pytest.mark.parametrize("wrong", [-1, float("nan"), "x", True])
+def test_the_time_limit_is_checked(wrong):
+    with pytest.raises(VoilatticeError, match="time_limit: must be a number of seconds"):
+        build_optimal(load_problem("asia"), time_limit=wrong)
+
+
+@settings(max_examples=60)
+@given(problem=problems(max_features=4))
+def test_what_a_policy_costs_needs_no_policy(problem):
+    for name in POLICIES:
+        built = build_policy(problem, name).expected_total_cost
+        assert policy_cost(problem, name).expected_total_cost == close(built)
+
+
+def test_a_bound_is_not_above_what_it_bounds():
+    for name in ("asia", "diabetes", "heart"):
+        found = build_optimal(load_problem(name))
+        assert found.lower_bound <= found.policy.expected_total_cost
+
+
+def test_an_optimum_that_is_not_proved_says_so_everywhere(run):
+    with memory_limit(1 << 20):
+        heart = load_problem("heart")
+        found = policy_cost(heart, "optimal", time_limit=5.0)
+        assert not found.exact
+        batch = build_policy(heart, "batch").expected_total_cost
+        assert found.expected_total_cost <= batch + 1e-9
+        advice = advise(heart, "optimal", time_limit=5.0)
+        assert advice.reasons[-1] == "This is the best found in time, not proved to be optimal."
+    status, out, _ = run("compare", "heart", "--memory", "1", "--time-limit", "5")
+    assert status == 0
+    assert "The optimum was not proved in time" in out
+    # A budget reaches other processes too.
+    options = ("--memory", "1", "--time-limit", "5", "--emc", "500:500:1")
+    for jobs in ("1", "2"):
+        _, out, _ = run("compare", "heart", *options, "--jobs", jobs, "--json")
+        last = json.loads(out)[-1]
+        assert (last["policy"], last["exact"]) == ("optimal", False)
+
+
+def test_advice_where_no_table_fits():
+    with memory_limit(1 << 20):
+        advice = advise(load_problem("hepatitis"), "optimal", time_limit=3.0)
+    assert advice.action in {"acquire", "decide"}
+
+
+def test_the_built_in_problems():
+    costs = {}
+    for name in ("figure1", "figure3", "asia", "liver", "diabetes", "heart"):
+        problem = load_problem(name)
+        found = build_optimal(problem)
+        assert found.exact
+        costs[name] = found.policy.expected_total_cost
+        assert costs[name] <= build_policy(problem, "greedy-la").expected_total_cost + 1e-9
+        if name in {"figure1", "figure3", "asia", "liver"}:
+            assert costs[name] == close(optimal_cost(problem))
+    assert costs["figure1"] == close(17.6)
+
+
+def test_a_price_may_depend_on_what_is_known_from_the_start():
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXA"},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5]},
+    )
+    costs = FeatureCosts({"X": 30, "A": 1}, conditional=(ConditionalCost("X", {"A": "T"}, 2),))
+    problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+    for state, cost in (("T", 2.0), ("F", 20.0)):
+        known = problem.with_evidence({"A": state})
+        for engine in ENGINES:
+            assert StateSpace(known, engine=engine).solve().expected_total_cost == close(cost)
+        assert best_action(problem, {"A": state}).cost_to_go == close(cost)
+
+
+def test_a_bystander_that_was_bought_has_paid_the_overhead():
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXA"},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5]},
+    )
+    costs = FeatureCosts({"X": 5, "A": 1}, (Group("draw", 18, ("X", "A")),))
+    problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+    assert best_action(problem).cost_to_go == close(20.0)  # X would cost 23
+    action = best_action(problem, {"A": "T"})  # which tells nothing, but the draw is paid
+    assert problem.feature_names(action.chosen) == {"X"}
+    assert action.cost_to_go == close(5.0)
+    assert advise(problem, "optimal", {"A": "T"}).benefit == close(15.0)
+
+
+def test_three_that_make_each_other_dearer_are_bought_together():
+    names = ["A", "B", "C"]
+    parity = np.zeros((2, 2, 2, 2))
+    for a, b, c in np.ndindex(2, 2, 2):
+        parity[a, b, c, (a + b + c) % 2] = 1
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in ("Y", *names)},
+        {"Y": names},
+        {**{name: [0.5, 0.5] for name in names}, "Y": parity},
+    )
+    circle = tuple(
+        ConditionalCost(x, {other: state}, 100)
+        for x, other in zip("ABC", "BCA", strict=True)
+        for state in "TF"
+    )
+    problem = Problem.create(
+        network, "Y", FeatureCosts(dict.fromkeys(names, 1), conditional=circle), [[0, 40], [40, 0]]
+    )
+    # A alone, then C, then B: A before B, C before A, B before C cannot all be.
+    found = build_optimal(problem)
+    assert found.exact
+    assert found.policy.expected_total_cost == close(optimal_cost(problem, largest=3))
+    assert found.policy.expected_total_cost == close(3.0)
+    assert len(found.policy.root.features) == 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=60)
+@given(problem=problems(max_features=4, max_hidden=1), seed=st.integers(0, 2**32 - 1))
+def test_rare_evidence_is_solved_as_exactly_as_any_other(engine, problem, seed):
+    evidence = possible_evidence(problem, seed)
+    here = problem.with_evidence(evidence)
+    want = optimal_cost(here, largest=4, exactly=True)
+    assert build_optimal(problem, evidence).policy.expected_total_cost == close(want)
+    assert best_action(problem, evidence).cost_to_go == close(want)
+    if not bundles_of(problem):
+        known = problem.known(evidence)
+        assert StateSpace(problem, engine=engine).solve().cost_to_go(known) == close(want)
+        assert StateSpace(here, engine=engine).solve().expected_total_cost == close(want)
+
+
+def rare_findings(q, *, chain):
+    """Four findings of probability about q each, and a sign that is not rare."""
+    names = [f"X{k}" for k in range(4)]
+    tables = {"Y": [0.4, 0.6], "Z": [[0.8, 0.2], [0.3, 0.7]]}
+    parents = {"Z": ["Y"]}
+    for k, name in enumerate(names):
+        rows = [[q * (1 + k), 1 - q * (1 + k)], [q * (2 + k), 1 - q * (2 + k)]]
+        parents[name] = ["Y", names[k - 1]] if chain and k else ["Y"]
+        tables[name] = [[row, row] for row in rows] if chain and k else rows
+    network = Network.from_tables({n: ["a", "b"] for n in ("Y", *names, "Z")}, parents, tables)
+    return Problem.create(network, "Y", dict.fromkeys([*names, "Z"], 1.0), [[0, 100], [90, 0]])
+
+
+@pytest.mark.parametrize("chain", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("q", [1e-40, 1e-76, 1e-107, 1e-108, 1e-150, 1e-200, 1e-300])
+def test_findings_of_tiny_probability(q, n, chain):
+    problem = rare_findings(q, chain=chain)
+    evidence = {f"X{k}": "a" for k in range(n)}
+    here = problem.with_evidence(evidence)
+    want = optimal_cost(here, exactly=True)
+    assert want > 1
+    assert build_optimal(here).lower_bound == close(want)
+    advice = advise(problem, "optimal", evidence)
+    assert advice.emc - advice.benefit == close(want)
+    known = problem.known(evidence)
+    for engine in ENGINES:
+        assert StateSpace(problem, engine=engine).solve().cost_to_go(known) == close(want)
+        assert StateSpace(here, engine=engine).solve().expected_total_cost == close(want)
+    for name in ("greedy", "greedy-la", "batch"):
+        assert build_policy(problem, name, evidence).expected_total_cost >= want - 1e-9
+        assert advise(problem, name, evidence).emc == close(advice.emc)
+
+
+@settings(max_examples=100)
+@given(problem=problems(min_features=3, max_features=5, max_hidden=3), seed=st.integers(0, 10**6))
+def test_evidence_from_the_start_is_part_of_every_screen(problem, seed):
+    here = problem.with_evidence(possible_evidence(problem, seed, share=0.4))
+    if not bundles_of(here):
+        for engine in ENGINES:
+            solution = StateSpace(here, engine=engine).solve()
+            assert solution.expected_total_cost == close(optimal_cost(here))
