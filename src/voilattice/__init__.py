@@ -2,36 +2,98 @@
 
 Given a Bayesian network, prices of features and costs of wrong decisions, voilattice values sets
 of features exactly: the Value of Information Lattice of Bilgic and Getoor (JAIR 41, 2011).
+
+The package is a house of rooms along the data flow: `model` (networks, costs, problems), `lattice`
+(irreducible sets), `valuation` (what sets are worth), `policy` (what to do, and in which order),
+`files`, `learning`, `drawing`, `paper`, and the surfaces `cli` and `web`.
 """
 
-from voilattice.errors import VoilatticeError
-from voilattice.files.networks import read_network, write_network
-from voilattice.files.problems import load_problem, write_problem
-from voilattice.lattice.explanations import explain
-from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import FeatureCosts
-from voilattice.model.network import Network
-from voilattice.model.problem import Problem
-from voilattice.valuation.best_set import best_set
-from voilattice.valuation.valuation import benefit, cost, emc, evi, value
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from voilattice.budgets import memory_limit
+    from voilattice.errors import VoilatticeError
+    from voilattice.files.networks import read_network, write_network
+    from voilattice.files.policies import load_policy, save_policy
+    from voilattice.files.problems import load_problem, write_problem
+    from voilattice.lattice.explanations import explain
+    from voilattice.lattice.lattice import Lattice
+    from voilattice.learning.problems import learn_problem
+    from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
+    from voilattice.model.network import Network
+    from voilattice.model.problem import Problem
+    from voilattice.policy.advice import advise
+    from voilattice.policy.evaluation import apply_policy, compare, simulate
+    from voilattice.policy.policies import build_policy
+    from voilattice.policy.policy import Policy
+    from voilattice.valuation.best_set import best_set
+    from voilattice.valuation.valuation import benefit, cost, emc, evi, value
 
 __all__ = [
+    "ConditionalCost",
     "FeatureCosts",
+    "Group",
     "Lattice",
     "Network",
+    "Policy",
     "Problem",
     "VoilatticeError",
+    "advise",
+    "apply_policy",
     "benefit",
     "best_set",
+    "build_policy",
+    "compare",
     "cost",
     "emc",
     "evi",
     "explain",
+    "learn_problem",
+    "load_policy",
     "load_problem",
+    "memory_limit",
     "read_network",
+    "save_policy",
+    "simulate",
     "value",
     "write_network",
     "write_problem",
 ]
 
 __version__ = "0.1.0"
+
+# The module of each name: it is imported when the name is first used, so that the command line
+# starts at once.
+_HOMES = {
+    "budgets": ("memory_limit",),
+    "errors": ("VoilatticeError",),
+    "files.networks": ("read_network", "write_network"),
+    "files.policies": ("load_policy", "save_policy"),
+    "files.problems": ("load_problem", "write_problem"),
+    "lattice.explanations": ("explain",),
+    "lattice.lattice": ("Lattice",),
+    "learning.problems": ("learn_problem",),
+    "model.costs": ("ConditionalCost", "FeatureCosts", "Group"),
+    "model.network": ("Network",),
+    "model.problem": ("Problem",),
+    "policy.advice": ("advise",),
+    "policy.evaluation": ("apply_policy", "compare", "simulate"),
+    "policy.policies": ("build_policy",),
+    "policy.policy": ("Policy",),
+    "valuation.best_set": ("best_set",),
+    "valuation.valuation": ("benefit", "cost", "emc", "evi", "value"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'voilattice' has no attribute {name!r}")
+    found = getattr(import_module(f"voilattice.{_HOME_OF[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -67,6 +67,10 @@ CELLS_PER_SECOND = 20_000_000  # that a table is made of, on a slow day
 MAX_COUNTED_FLOODS = 50_000
 
 
+# Where a user's own costs are too many to check, so many pairs of sets are compared.
+MAX_CHECKED_PAIRS = 500
+
+
 @dataclass(frozen=True, slots=True)
 class Best:
     """The set of highest benefit, and how far the search came."""
@@ -203,7 +207,9 @@ class _Search:
         self._unsearched = -math.inf  # the highest bound of a set whose own table does not fit
         self._below = -math.inf  # the highest bound open in the tables of the current node
         # What holds at the problem's own evidence need not hold here.
-        self.check = check_monotone_at(problem.costs, problem.features, known)
+        self.check = check_monotone_at(
+            problem.costs, problem.features, known, max_pairs=MAX_CHECKED_PAIRS
+        )
         relevant = graph_of(problem).relevant(problem.feature_mask(known))
         if not self.check.monotone:
             relevant = graph_of(problem).all & ~problem.feature_mask(known)
