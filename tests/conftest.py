@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-from voilattice.cli.main import main
+from voilattice.cli import main
 
 # Seeded, so that a failure is the same everywhere; without deadlines, because machines are noisy.
 settings.register_profile("voilattice", deadline=None, derandomize=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from voilattice.cli.main import main
+from voilattice.cli import main
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))

@@ -8,10 +8,12 @@ The package is a house of rooms along the data flow: `model` (networks, costs, p
 `files`, `learning`, `drawing`, `paper`, and the surfaces `cli` and `web`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # type checkers take it for true; typing itself need not be loaded
 if TYPE_CHECKING:
+    from typing import Any
+
     from voilattice.budgets import memory_limit
     from voilattice.errors import VoilatticeError
     from voilattice.files.networks import read_network, write_network
@@ -90,6 +92,8 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'voilattice' has no attribute {name!r}")
+    from importlib import import_module
+
     found = getattr(import_module(f"voilattice.{_HOME_OF[name]}"), name)
     globals()[name] = found
     return found

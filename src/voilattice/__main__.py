@@ -1,6 +1,6 @@
 """``python -m voilattice`` is the command `voilattice`."""
 
-from voilattice.cli.main import main
+from voilattice.cli import main
 
 if __name__ == "__main__":
     main()

@@ -4,20 +4,26 @@ Every error caused by input derives from `VoilatticeError`. Its text is one line
 the input is wrong, what was found and what would be right. The place is collected as the error
 travels outwards: `located` puts a key in front of it, `within` the file or option that holds it
 all, and the text ends up as ``heart.toml: costs.chol: must be >= 0, got -3``.
+
+What would help is not part of the message: an error carries `Remedy` entries, which name parameters
+of the library. The command line and the server put names of their own in their place.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 __all__ = [
     "InputError",
+    "Remedy",
     "TooLargeError",
     "UnknownNameError",
     "VoilatticeError",
+    "count_noun",
     "located",
     "nearest",
     "quote",
@@ -30,6 +36,22 @@ MAX_LISTED = 8
 MAX_SHOWN = 60
 
 
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Something that would help.
+
+    Parameters
+    ----------
+    text
+        What to do, as an order: "raise the budget".
+    parameter
+        The parameter of the library to set for it, where there is one.
+    """
+
+    text: str
+    parameter: str | None = None
+
+
 class VoilatticeError(Exception):
     """Something given to voilattice is wrong; the text says where, what, and what would be right.
 
@@ -39,14 +61,43 @@ class VoilatticeError(Exception):
         What is wrong and what would be right.
     place
         Where: keys with dots between.
+    remedies
+        What would help; any one of them may be enough.
     """
 
-    def __init__(self, message: str, place: str = "") -> None:
-        super().__init__(message, place)
-        self.message, self.place = message, place
+    def __init__(self, message: str, place: str = "", remedies: Sequence[Remedy] = ()) -> None:
+        super().__init__(message, place, tuple(remedies))
+        self.message, self.place, self.remedies = message, place, tuple(remedies)
 
     def __str__(self) -> str:
+        return self.describe(lambda parameter: parameter)
+
+    @property
+    def complaint(self) -> str:
+        """Where and what, without the remedies."""
         return f"{self.place}: {self.message}" if self.place else self.message
+
+    def describe(self, name_of: Callable[[str], str | None]) -> str:
+        """Return the error as one line, for somebody who knows the parameters by other names.
+
+        Parameters
+        ----------
+        name_of
+            What a parameter is called there; None: it cannot be set there. A place that is a
+            parameter is called so too, and a remedy that cannot be had is left out.
+        """
+        place = (name_of(self.place) if self.place else None) or self.place
+        said = f"{place}: {self.message}" if place else self.message
+        advice = []
+        for remedy in self.remedies:
+            if remedy.parameter is None:
+                advice.append(remedy.text)
+            elif (name := name_of(remedy.parameter)) is not None:
+                advice.append(f"{remedy.text} ({name})")
+        if not advice:
+            return said
+        *others, last = advice
+        return f"{said}; " + (f"{', '.join(others)}, or {last}" if others else last)
 
 
 class InputError(VoilatticeError, ValueError):
@@ -68,7 +119,7 @@ def located(key: str) -> Iterator[None]:
         yield
     except VoilatticeError as error:
         place = f"{key}.{error.place}" if error.place else key
-        raise type(error)(error.message, place) from None
+        raise type(error)(error.message, place, error.remedies) from None
 
 
 @contextmanager
@@ -77,7 +128,7 @@ def within(holder: str) -> Iterator[None]:
     try:
         yield
     except VoilatticeError as error:
-        raise type(error)(f"{holder}: {error}") from None
+        raise type(error)(f"{holder}: {error.complaint}", "", error.remedies) from None
 
 
 def nearest(name: object, names: Collection[str]) -> str:
@@ -92,6 +143,11 @@ def quote(value: object) -> str:
     """Return a value as it is quoted in an error: short enough to be read."""
     text = repr(value)
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+
+
+def count_noun(n: int, noun: str) -> str:
+    """Return ``1 node``, ``2 nodes``."""
+    return f"{n:,} {noun}{'s'[: n != 1]}"
 
 
 def rough(number: int) -> str:

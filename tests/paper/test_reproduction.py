@@ -35,7 +35,7 @@ SMALL = Grid((0.0, 400.0), (0.0, 700.0))
 
 def command(out, *options):
     return [
-        sys.executable, "-c", "from voilattice.cli.main import main; main()",
+        sys.executable, "-c", "from voilattice.cli import main; main()",
         "reproduce", "--out", str(out), "--quick", "--jobs", "2", *options,
     ]  # fmt: skip
 

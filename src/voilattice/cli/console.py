@@ -1,20 +1,23 @@
-"""How results look in a terminal: tables, amounts, progress.
+"""How results look in a terminal: tables, amounts, sentences.
 
-Names come from files, so nothing here takes them for markup; widths follow the terminal.
+Names come from files, so nothing here takes them for markup. In a terminal lines are wrapped
+between words; what goes to a file or a pipe is not wrapped. No figure is ever cut.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
+from voilattice.errors import count_noun
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "console",
-    "counted",
     "money",
     "print_advice",
     "print_best",
@@ -47,29 +49,33 @@ __all__ = [
     "print_lines",
     "print_policy",
     "print_problem",
+    "print_table",
     "print_value",
-    "progress_bar",
-    "progress_line",
     "table",
 ]
 
 MAX_LISTED = 12
-BAR_WIDTH = 24
-QUIET_SECONDS = 1.0
-SECONDS_PER_LINE = 5.0
+ENDLESS = 1_000_000  # columns: nothing is wrapped
+NO_BREAK = "\u00a0"
+TREE = " │├└─"  # what the lines of a tree begin with
 
 
 def console() -> Console:
-    """Return a console as wide as the terminal, to which all text is plain."""
+    """Return a console to which all text is plain: as wide as the terminal, or without an end."""
     from rich.console import Console
 
-    # rich would take COLUMNS=0 at its word.
-    width = shutil.get_terminal_size((80, 24)).columns
-    return Console(markup=False, emoji=False, highlight=False, width=width)
+    return Console(markup=False, emoji=False, highlight=False, width=_width())
+
+
+def _width() -> int:
+    is_asked = os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) > 0
+    if not is_asked and not sys.stdout.isatty():
+        return ENDLESS
+    return shutil.get_terminal_size((80, 24)).columns
 
 
 def table(*columns: str) -> Table:
-    """Return an empty table; the columns that begin with ``>`` hold numbers, aligned right."""
+    """Return an empty table; the columns that begin with ``>`` hold figures, aligned right."""
     from rich import box
     from rich.table import Table
 
@@ -82,17 +88,32 @@ def table(*columns: str) -> Table:
     return made
 
 
+def print_table(rows: Table) -> None:
+    """Print a table; one that does not fit is printed as a list, a line for each cell."""
+    from rich.cells import cell_len
+
+    out = console()
+    for column in rows.columns:
+        if column.justify == "right":
+            column.min_width = max(map(cell_len, map(str, column.cells)), default=0)
+    if rows.__rich_measure__(out, out.options.update(width=ENDLESS)).minimum <= out.width:
+        out.print(rows)
+        return
+    heads = [str(column.header).replace("\n", "") for column in rows.columns]
+    for cells in zip(*(column.cells for column in rows.columns), strict=True):
+        first, *others = map(str, cells)
+        print_lines([f"{heads[0]} {first}" if len(others) > 1 else first], before="")
+        for head, cell in zip(heads[1:], others, strict=True):
+            if cell:
+                print_lines([f"  {head}: {cell}" if head else f"  {cell}"], before="")
+
+
 def money(amount: float) -> str:
     """Return an amount with two decimals, or with four digits where those would not do."""
     size = abs(amount)
     if size < TOLERANCE:
         return "0.00"
     return f"{amount:,.2f}" if 0.01 <= size < 1e12 else f"{amount:.4g}"
-
-
-def counted(n: int, noun: str) -> str:
-    """Return ``1 node``, ``2 nodes``."""
-    return f"{n:,} {noun}{'s'[: n != 1]}"
 
 
 def listed(names: Iterator[str] | tuple[str, ...]) -> str:
@@ -114,8 +135,8 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     out = console()
     out.print(problem.title or "Untitled problem", style="bold")
     out.print(
-        f"A network of {counted(len(network), 'node')} and {counted(network.n_arcs, 'arc')}: "
-        f"the target, {counted(len(problem.features), 'feature')}, {len(problem.hidden)} hidden"
+        f"A network of {count_noun(len(network), 'node')} and {count_noun(network.n_arcs, 'arc')}: "
+        f"the target, {count_noun(len(problem.features), 'feature')}, {len(problem.hidden)} hidden"
         + (f" ({listed(problem.hidden)})." if problem.hidden else ".")
     )
     if known := problem.known(given):
@@ -127,7 +148,7 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     for name in problem.features:
         states = ", ".join(problem.states(name))
         features.add_row(name, states, money(costs.prices[name]), group_of.get(name, ""))
-    out.print(features)
+    print_table(features)
     for group in costs.groups:
         out.print(f"Group {group.name}: its first feature also pays {money(group.overhead)}, once.")
     for entry in costs.conditional:
@@ -139,7 +160,7 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     stakes.add_row("prior probability", *(f"{probability:.4g}" for probability in prior))
     for predicted, row in zip(problem.classes, problem.misclassification, strict=True):
         stakes.add_row(f"cost of saying {predicted}", *map(money, row))
-    out.print(stakes)
+    print_table(stakes)
 
 
 def print_value(result: Value) -> None:
@@ -152,7 +173,7 @@ def print_value(result: Value) -> None:
     rows.add_row("EVI", money(result.evi))
     rows.add_row("cost", money(result.cost))
     rows.add_row("benefit", money(result.benefit), style="bold")
-    out.print(rows)
+    print_table(rows)
     if names:
         pays = "it pays" if result.benefit > tolerance(result.emc) else "it does not pay"
         out.print(
@@ -172,7 +193,7 @@ def print_best(found: Best) -> None:
     rows.add_row("sets valued", f"{found.n_evaluated:,}")
     if found.n_sets is not None:
         rows.add_row("irreducible sets", f"{found.n_sets:,}")
-    out.print(rows)
+    print_table(rows)
     if found.optimal:
         out.print("\nNo set of features has a higher benefit.")
     else:
@@ -199,14 +220,14 @@ def print_advice(advice: Advice) -> None:
         rows.add_row(f"probability of {state}", f"{100 * probability:.2f} %")
     rows.add_row("expected cost of deciding", money(advice.emc))
     rows.add_row("spent so far", money(advice.spent))
-    out.print(rows)
+    print_table(rows)
     if advice.candidates:
         out.print()
         offers = table("could be acquired", ">EVI", ">cost", ">benefit")
         for entry in advice.candidates[:MAX_LISTED]:
             amounts = map(money, (entry.evi, entry.cost, entry.benefit))
             offers.add_row(", ".join(sorted(entry.features)), *amounts)
-        out.print(offers)
+        print_table(offers)
 
 
 def print_policy(policy: Policy, now: float, optimum: Optimum | None = None) -> None:
@@ -223,7 +244,7 @@ def print_policy(policy: Policy, now: float, optimum: Optimum | None = None) -> 
     rows.add_row("paths", f"{policy.n_paths:,}")
     rows.add_row("depth", f"{policy.depth:,}")
     rows.add_row("different states", f"{len(policy.nodes):,}")
-    out.print(rows)
+    print_table(rows)
     if optimum is not None:
         cost, bound = policy.expected_total_cost, optimum.lower_bound
         out.print(
@@ -255,7 +276,7 @@ def print_comparison(rows: Sequence[Comparison]) -> None:
                 for name, cost in costs.items()
             ]
             points.add_row(money(expected), *cells)
-        out.print(points)
+        print_table(points)
         out.print()
     doubt = "" if all(row.exact for row in rows) else "; ~ was not proved optimal in time"
     out.print(f"Expected total costs; * marks the lowest{doubt}.")
@@ -274,17 +295,28 @@ def _print_point(rows: Sequence[Comparison]) -> None:
             money(row.savings),
             "lowest" if above <= tolerance(least) else f"+{above / max(least, TOLERANCE):.1%}",
         )
-    console().print(costs)
+    print_table(costs)
     if not all(row.exact for row in rows):
         console().print("\nThe optimum was not proved in time: it is the best policy found.")
 
 
-def print_lines(lines: Iterable[str]) -> None:
-    """Print lines as they are, an empty one before them."""
-    out = console()
-    out.print()
+def print_lines(lines: Iterable[str], *, before: str = "\n") -> None:
+    """Print lines, an empty one before them; those of a tree are wrapped inside their branch."""
+    width = _width()
+    click.echo(before, nl=False)
     for line in lines:
-        out.print(line, overflow="fold", soft_wrap=True)
+        text = line.lstrip(TREE)
+        stem = line[: len(line) - len(text)]
+        # What follows a branch stands under it, and the trunk goes on.
+        below = stem.replace("├", "│").replace("└", " ").replace("─", " ") + "  "
+        # A figure keeps the word in front of it, and its unit.
+        whole = re.sub(r" (?=[\d%])", NO_BREAK, text)
+        wrapped = textwrap.wrap(
+            whole, width, initial_indent=stem, subsequent_indent=below,
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+        for part in wrapped or [line]:
+            click.echo(part.replace(NO_BREAK, " "))
 
 
 def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
@@ -304,21 +336,21 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
     if lattice.max_size is None:
         rows.add_row("reduction", f"{100 * (1 - nodes / lattice.n_subsets):.3g} %")
     rows.add_row("edges", f"{n_edges:,}")
-    rows.add_row("largest set", counted(len(lattice.level_sizes) - 1, "feature"))
-    out.print(rows)
+    rows.add_row("largest set", count_noun(len(lattice.level_sizes) - 1, "feature"))
+    print_table(rows)
     out.print()
     levels = table(">features", ">irreducible", ">all sets", ">share")
     for size, count in enumerate(lattice.level_sizes):
         every = comb(n, size)
         levels.add_row(str(size), f"{count:,}", f"{every:,}", f"{100 * count / every:.3g} %")
-    out.print(levels)
+    print_table(levels)
     if top:
         out.print()
         best = table("sets of highest benefit", ">EVI", ">cost", ">benefit")
         for entry in top:
             amounts = map(money, (entry.evi, entry.cost, entry.benefit))
             best.add_row(", ".join(sorted(entry.features)) or "∅ (decide now)", *amounts)
-        out.print(best)
+        print_table(best)
     core = ", ".join(sorted(lattice.markov_blanket)) or "nothing"
     out.print(f"\nAcquirable core (the set of highest EVI): {core}")
 
@@ -328,7 +360,7 @@ def print_claims(claims: Iterable[Claim]) -> None:
     verdicts = table("the paper's claim", "verdict")
     for claim in claims:
         verdicts.add_row(claim.text, claim.verdict)
-    console().print(verdicts)
+    print_table(verdicts)
 
 
 def print_explanation(explanation: Explanation) -> None:
@@ -343,54 +375,4 @@ def print_explanation(explanation: Explanation) -> None:
             formula = "(too long to print)" if member.constraint is None else str(member.constraint)
             when = formula if formula in ("always", "never") else f"if {formula}"
             rows.add_row(member.feature, when, "yes" if member.depends else "no")
-        out.print(rows)
-
-
-@contextmanager
-def progress_bar(noun: str) -> Iterator[Callable[[int, int], None]]:
-    """Return a function that shows on standard error how much is done, and how long it takes."""
-    started, before = time.monotonic(), None
-
-    def describe(done: int, total: int) -> str:
-        nonlocal before
-        before = done if before is None else before
-        filled = BAR_WIDTH * done // max(total, 1)
-        line = f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done:,} of {total:,} {noun}"
-        if done - before > total / 20:  # the first points say little about the rest
-            left = (time.monotonic() - started) * (total - done) / (done - before)
-            line += f", {left / 60:.0f} min left" if left >= 90 else f", {left:.0f} s left"
-        return line
-
-    with progress_line(describe) as report:
-        yield report
-
-
-@contextmanager
-def progress_line(
-    describe: Callable[[int, Any], str],
-) -> Iterator[Callable[[int, Any], None]]:
-    """Return a function that shows progress on standard error, once it has taken a second.
-
-    In a terminal one line is rewritten; elsewhere a line is added every few seconds.
-    """
-    started = shown_at = time.monotonic()
-    terminal = sys.stderr.isatty()
-    written = 0
-
-    def report(first: int, second: Any) -> None:
-        nonlocal shown_at, written
-        now = time.monotonic()
-        wait = 0.1 if terminal else SECONDS_PER_LINE
-        if now - started < QUIET_SECONDS or (written and now - shown_at < wait):
-            return
-        shown_at = now
-        line = describe(first, second)
-        sys.stderr.write(f"\r{line.ljust(written)}" if terminal else f"{line}\n")
-        sys.stderr.flush()
-        written = len(line)
-
-    try:
-        yield report
-    finally:
-        if terminal and written:
-            sys.stderr.write("\r" + " " * written + "\r")
+        print_table(rows)

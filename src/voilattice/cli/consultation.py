@@ -31,19 +31,24 @@ class _Turn:
     bill: tuple[tuple[str, float], ...]
 
 
-def consult(problem: Problem, policy: str, given: Mapping[str, str]) -> None:
-    """Follow a policy with a person: say what to acquire, ask what was found, decide."""
+def consult(
+    problem: Problem, policy: str, given: Mapping[str, str], *, time_limit: float | None = None
+) -> None:
+    """Follow a policy with a person: say what to acquire, ask what was found, decide.
+
+    The time limit, in seconds, is that of each advice.
+    """
     out = console.console()
     turns = [_Turn(dict(given), frozenset(), ())]
     without = cache(problem.without)  # the same problem again: what is solved of it stays solved
     while True:
         turn = turns[-1]
         try:
-            advice = advise(without(turn.unavailable), policy, turn.known)
+            advice = advise(without(turn.unavailable), policy, turn.known, time_limit=time_limit)
         except InputError as error:
             if len(turns) == 1:
                 raise
-            out.print(f"{error}. Please look at the last result again.")
+            out.print(f"{error}. Please enter the last result again.")
             turns.pop()
             continue
         out.print()
@@ -127,4 +132,4 @@ def _print_bill(turn: _Turn, risk: float) -> None:
     rows.add_row("spent on features", console.money(spent))
     rows.add_row("expected cost of a wrong decision", console.money(risk))
     rows.add_row("total", console.money(spent + risk), style="bold")
-    out.print(rows)
+    console.print_table(rows)

@@ -8,8 +8,11 @@ from pathlib import Path
 import click
 
 from voilattice.cli import console
+from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import check_jobs, json_option
-from voilattice.errors import InputError, VoilatticeError, within
+from voilattice.cli.parameters import option_of
+from voilattice.cli.progress import progress_bar
+from voilattice.errors import InputError, VoilatticeError, count_noun, within
 from voilattice.learning.networks import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
 from voilattice.model.costs import FeatureCosts
 
@@ -17,21 +20,12 @@ __all__ = ["learn_command", "reproduce_command"]
 
 _DEFAULTS = Recipe()
 POINTS = "points"  # the folder of what is done
-_OPTIONS = {
-    "forbidden": "--forbid",
-    "required": "--require",
-    "max_parents": "--max-parents",
-    **{
-        name: f"--{name}"
-        for name in ("target", "ignore", "numeric", "categorical", "states", "bins", "smoothing")
-    },
-}
 PLACEHOLDER_STAKES = ("symmetric", 100.0)
 
 
 @click.command(name="learn")
 @click.argument("data", type=click.Path(), metavar="DATA")
-@click.option("--target", required=True, metavar="Y", help="The column to decide on.")
+@click.option("--target", required=True, metavar="Y", help="The column to predict.")
 @click.option("-o", "--output", required=True, metavar="FOLDER", help="Where the problem goes.")
 @click.option(
     "--costs",
@@ -50,7 +44,7 @@ PLACEHOLDER_STAKES = ("symmetric", 100.0)
     help="The states of a column, in this order; repeatable.",
 )
 @click.option(
-    "--missing", multiple=True, metavar="TEXT", help="One more mark of a missing cell; repeatable."
+    "--missing", multiple=True, metavar="TEXT", help="Another mark of a missing cell; repeatable."
 )
 @click.option(
     "--discretization",
@@ -101,7 +95,10 @@ def learn_command(
     smoothing: float,
     as_json: bool,
 ) -> None:
-    """Learn a network from a table (CSV or Parquet) and write it as a problem folder."""
+    """Learn a problem from a table (CSV or Parquet).
+
+    The folder gets the network, a problem file that names it, and a description.
+    """
     from voilattice.files.problems import read_costs
     from voilattice.learning.data_tables import MISSING, read_table
     from voilattice.learning.networks import learn_network
@@ -125,9 +122,12 @@ def learn_command(
             categorical=_names(categorical), states=wanted,
         )  # fmt: skip
     except VoilatticeError as error:
-        # Where the place is an option, it is called as the option is.
-        place = _OPTIONS.get(error.place, f"{data}: {error.place}" if error.place else data)
-        raise InputError(error.message, place) from None
+        # The place is an option, or a column of the table.
+        options = {name for p in click.get_current_context().command.params for name in p.opts}
+        place = option_of(error.place, options)
+        if place is None:
+            place = f"{data}: {error.place}" if error.place else data
+        raise type(error)(error.message, place, error.remedies) from None
     features = [name for name in learned.network.names if name != target]
     prices, given = FeatureCosts(dict.fromkeys(features, 1.0)), None
     if costs is not None:
@@ -157,19 +157,23 @@ def learn_command(
         return
     console.print_problem(problem, {})
     left_out = f" ({learned.n_left_out:,} more have no {target})" if learned.n_left_out else ""
-    lines = ["", f"Learned from {learned.n_rows:,} rows{left_out}; written to {path}."]
+    lines = ["", f"Learned from {count_noun(learned.n_rows, 'row')}{left_out}; written to {path}."]
     if costs is None:
-        lines.append("Every feature costs 1 until you edit that file, or give --costs.")
+        lines.append("Every feature costs 1 until you edit that file. Or learn with --costs.")
     if given is None:
         lines.append(
-            f"Stakes of {PLACEHOLDER_STAKES[1]:g} are a placeholder: [misclassification] there."
+            f"The costs of wrong decisions are placeholders, scaled to an expected "
+            f"{PLACEHOLDER_STAKES[1]:g}: edit [misclassification] in that file."
         )
     console.print_lines(lines)
 
 
 @click.command(name="reproduce")
 @click.option(
-    "--out", required=True, metavar="FOLDER", help="Where results go; a run goes on from there."
+    "--out",
+    required=True,
+    metavar="FOLDER",
+    help="Where results go; a stopped run goes on from there.",
 )
 @click.option("--quick", is_flag=True, help="A coarse sweep: 9 points for each curve.")
 @click.option("--only", multiple=True, metavar="NAME", help="Some of the data sets; repeatable.")
@@ -178,7 +182,7 @@ def learn_command(
 def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_json: bool) -> None:
     """Reproduce the paper's Tables 1 to 3, Figures 1 to 8, and its claims.
 
-    It can be stopped at any moment; started again, it goes on where it was.
+    It can be stopped at any moment. Started again, it goes on from there.
     """
     from voilattice.paper.experiment import FULL, NAMES, QUICK, run
     from voilattice.paper.report import REPORT, check_folder, write_report
@@ -192,7 +196,7 @@ def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_
     names = [name for name in NAMES if not only or name in only]
     folder = Path(out)
     check_folder(folder, POINTS)
-    with console.progress_bar("points") as progress:
+    with progress_bar("points") as progress, deaf_workers():
         points = run(
             folder / POINTS, names=names, grid=QUICK if quick else FULL, n_jobs=jobs,
             progress=progress,
@@ -206,7 +210,9 @@ def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_
         console.print_json({"files": [str(file) for file in files], "claims": verdicts})
         return
     console.print_claims(claims)
-    console.print_lines([f"{len(files)} files in {out}; open {folder / REPORT} in a browser."])
+    console.print_lines(
+        [f"{count_noun(len(files), 'file')} in {out}; open {folder / REPORT} in a browser."]
+    )
 
 
 def _names(given: Sequence[str]) -> list[str]:

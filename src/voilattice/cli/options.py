@@ -1,70 +1,35 @@
-"""What the commands of the command line share: options, loading, completion, writing."""
+"""What the commands of the command line share: options, loading, writing."""
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from voilattice.budgets import MEMORY_BYTES, memory_limit
-from voilattice.errors import InputError, VoilatticeError, within
-from voilattice.files.problems import builtin_problems, load_problem
+from voilattice.cli.completion import complete_evidence, complete_features, complete_problem
+from voilattice.errors import InputError, within
+from voilattice.files.problems import find_problem
 from voilattice.model.costs import KINDS
 from voilattice.model.problem import Problem
 
 __all__ = [
     "check_jobs",
-    "check_writable",
     "feature_list",
     "features_option",
     "json_option",
+    "load",
     "on_problem",
+    "output_option",
+    "time_limit_option",
     "write",
 ]
 
-
-def _complete_problem(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    names = [CompletionItem(name) for name in builtin_problems() if name.startswith(incomplete)]
-    return [*names, CompletionItem(incomplete, type="file")]
-
-
-def _complete_features(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[str]:
-    chosen, comma, start = incomplete.rpartition(",")
-    taken = chosen.split(",")
-    return [
-        f"{chosen}{comma}{feature}"
-        for feature in _features_for_completion(context)
-        if feature.startswith(start) and feature not in taken
-    ]
-
-
-def _complete_evidence(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[str]:
-    observations = (
-        f"{feature}={state}"
-        for feature, states in _features_for_completion(context).items()
-        for state in states
-    )
-    return [observation for observation in observations if observation.startswith(incomplete)]
-
-
-def _features_for_completion(context: click.Context) -> dict[str, tuple[str, ...]]:
-    # An option that still waits for its value stops click's parser before it sorts the arguments.
-    given = [context.params.get("problem"), *context.args]
-    try:
-        problem = load_problem(next(word for word in given if word))
-    except (StopIteration, VoilatticeError):
-        return {}
-    return {feature: problem.states(feature) for feature in problem.features}
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -73,9 +38,54 @@ features_option = click.option(
     required=True,
     multiple=True,
     metavar="X1,X3",
-    shell_complete=_complete_features,
+    shell_complete=complete_features,
     help="The set of features: names with commas between; repeatable.",
 )
+
+
+def time_limit_option(default: float, help: str) -> Decorator:
+    """Give a command ``--time-limit``, in seconds."""
+
+    def check(context: click.Context, parameter: click.Parameter, value: float) -> float:
+        if math.isnan(value):
+            raise InputError("must be a number of seconds >= 0, got nan", "--time-limit")
+        return value
+
+    return click.option(
+        "--time-limit",
+        type=click.FloatRange(min=0),
+        callback=check,
+        default=default,
+        show_default=True,
+        metavar="SECONDS",
+        help=help,
+    )
+
+
+def output_option(option: str, *extensions: str, help: str, name: str | None = None) -> Decorator:
+    """Give a command an option for a file to write, with one of these extensions or none.
+
+    A file that cannot be written is refused now, and not after the work.
+    """
+
+    def check(context: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
+        if path is None:
+            return None
+        if Path(path).suffix and Path(path).suffix.lower() not in extensions:
+            *others, last = extensions
+            wanted = f"{', '.join(others)} or {last}" if others else last
+            raise InputError(f"must end in {wanted}", f"{option}: {path}")
+        with within(path):
+            if Path(path).exists() and not Path(path).is_file():
+                raise InputError("cannot be written: this is not a file")
+            if not Path(path).parent.is_dir():
+                raise InputError("cannot be written: No such file or directory")
+        return path
+
+    names = (option,) if name is None else (option, name)
+    return click.option(
+        *names, type=click.Path(dir_okay=False), callback=check, metavar="FILE", help=help
+    )
 
 
 def check_jobs(jobs: int) -> None:
@@ -103,24 +113,25 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
             command(loaded, given, **options)
 
     decorators = (
-        click.argument("problem", metavar="PROBLEM", shell_complete=_complete_problem),
+        click.argument("problem", metavar="PROBLEM", shell_complete=complete_problem),
         click.option(
             "--evidence",
             multiple=True,
             metavar="X=v",
-            shell_complete=_complete_evidence,
+            shell_complete=complete_evidence,
             help="A known feature and its state; repeat for more.",
         ),
         click.option(
             "--expected",
             type=float,
             metavar="EMC",
-            help="Replace the misclassification costs: their a-priori expectation ...",
+            help="Replace the costs of wrong decisions: EMC, the expected misclassification cost "
+            "with nothing known, becomes this.",
         ),
         click.option(
             "--kind",
             type=click.Choice(KINDS),
-            help="... and how they are scaled (default: symmetric).",
+            help="How --expected scales the costs of wrong decisions (default: symmetric).",
         ),
         click.option(
             "--memory",
@@ -128,7 +139,7 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
             default=MEMORY_BYTES >> 20,
             show_default=True,
             metavar="MIB",
-            help="The budget for tables; the sets of a lattice come on top.",
+            help="The memory for tables; the sets of a lattice need more.",
         ),
         json_option,
     )
@@ -138,17 +149,21 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
     return decorated
 
 
+def load(path_or_name: str) -> Problem:
+    """Return a problem; say on standard error which one, where the name has two meanings."""
+    source = find_problem(path_or_name)
+    if source.note:
+        click.echo(source.note, err=True)
+    return source.load()
+
+
 def _load(
     path_or_name: str, evidence: Sequence[str], expected: float | None, kind: str | None
 ) -> tuple[Problem, dict[str, str]]:
     """Return the problem, its misclassification costs replaced if asked, and the evidence given."""
-    problem = load_problem(path_or_name)
+    problem = load(path_or_name)
     if expected is not None:
-        try:
-            problem = problem.with_expected(kind or KINDS[0], expected)
-        except InputError as error:
-            # The places of scaled costs are called as the options: kind and expected.
-            raise InputError(error.message, f"--{error.place}") from None
+        problem = problem.with_expected(kind or KINDS[0], expected)
     elif kind is not None:
         raise InputError(f"needs --expected too, as in --expected 500 --kind {kind}", "--kind")
     given: dict[str, str] = {}
@@ -181,15 +196,6 @@ def feature_list(problem: Problem, items: Iterable[str]) -> list[str]:
         for name in ([item] if item in problem.features else item.split(","))
         if item
     ]
-
-
-def check_writable(path: str) -> None:
-    """Say now, and not after the work, that a file cannot be written."""
-    with within(path):
-        if Path(path).exists() and not Path(path).is_file():
-            raise InputError("cannot be written: this is not a file")
-        if not Path(path).parent.is_dir():
-            raise InputError("cannot be written: No such file or directory")
 
 
 def write(path: str, text: Iterable[str]) -> None:

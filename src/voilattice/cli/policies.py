@@ -10,7 +10,15 @@ from collections.abc import Mapping
 import click
 
 from voilattice.cli import console
-from voilattice.cli.options import check_jobs, check_writable, on_problem, write
+from voilattice.cli.interrupts import deaf_workers
+from voilattice.cli.options import (
+    check_jobs,
+    on_problem,
+    output_option,
+    time_limit_option,
+    write,
+)
+from voilattice.cli.progress import progress_line
 from voilattice.documents import advice_document, comparison_document, policy_document
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
@@ -33,20 +41,9 @@ _policy_option = click.option(
 )
 
 
-def _seconds(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    if math.isnan(value):
-        raise InputError("must be a number of seconds >= 0, got nan", "--time-limit")
-    return value
-
-
-_time_limit_option = click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0),
-    callback=_seconds,
-    default=TIME_LIMIT,
-    show_default=True,
-    metavar="SECONDS",
-    help="For an optimum that can only be searched for: the best found by then, and a bound.",
+_time_limit_option = time_limit_option(
+    TIME_LIMIT,
+    "For an optimum that can only be searched for: stop then with the best found and a bound.",
 )
 
 
@@ -54,7 +51,7 @@ _time_limit_option = click.option(
 @on_problem
 @_policy_option
 @_time_limit_option
-@click.option("--interactive", is_flag=True, help="Ask for results, to the decision.")
+@click.option("--interactive", is_flag=True, help="Go on to the decision: ask for each result.")
 def advise_command(
     problem: Problem,
     given: Mapping[str, str],
@@ -63,15 +60,19 @@ def advise_command(
     time_limit: float,
     interactive: bool,
 ) -> None:
-    """Say what to do now: what to acquire next, or the decision, with reasons."""
+    """Say what to do now: what to acquire next, or what to decide.
+
+    The reasons come with it. EVI is the expected value of information: what knowing a feature takes
+    off the expected cost of deciding.
+    """
     from voilattice.policy.advice import advise
 
     if interactive:
         from voilattice.cli.consultation import consult
 
         if as_json:
-            raise InputError("is for programs, and --interactive for people: choose one", "--json")
-        consult(problem, name, given)
+            raise InputError("cannot be used together with --interactive", "--json")
+        consult(problem, name, given, time_limit=time_limit)
         return
     advice = advise(problem, name, given, time_limit=time_limit)
     if not as_json:
@@ -89,16 +90,14 @@ def advise_command(
     default=MAX_STATES,
     show_default=True,
     metavar="N",
-    help="Give up beyond N different states.",
+    help="Stop with an error beyond N different states.",
 )
 @_time_limit_option
 @click.option("--text", is_flag=True, help="Print the tree.")
-@click.option(
-    "--dot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it for Graphviz."
-)
-@click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it as SVG.")
-@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it as a page.")
-@click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", help="Save it as JSON.")
+@output_option("--dot", ".dot", ".gv", help="Draw it for Graphviz.")
+@output_option("--svg", ".svg", help="Draw it as SVG.")
+@output_option("--html", ".html", ".htm", help="Draw it as a page.")
+@output_option("--save", ".json", help="Save it as JSON.")
 def policy_command(
     problem: Problem,
     given: Mapping[str, str],
@@ -116,11 +115,9 @@ def policy_command(
     from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
     from voilattice.files.policies import save_policy
 
-    for file in filter(None, (dot, svg, html, save)):
-        check_writable(file)
     optimum = None
     if name == "optimal":
-        with console.progress_line(_search_progress) as progress:
+        with progress_line(_search_progress) as progress:
             optimum = build_optimal(
                 problem, given, max_states=max_states, time_limit=time_limit, progress=progress
             )
@@ -146,7 +143,7 @@ def policy_command(
 
 def _search_progress(n_states: int, interval: tuple[float, float]) -> str:
     lower, upper = map(console.money, interval)
-    return f"optimal: {n_states:,} states looked into, the optimum is in [{lower}, {upper}]"
+    return f"optimal: {n_states:,} states seen, the optimum is in [{lower}, {upper}]"
 
 
 @click.command(name="compare")
@@ -154,12 +151,13 @@ def _search_progress(n_states: int, interval: tuple[float, float]) -> str:
 @click.option(
     "--emc",
     metavar="FROM:TO:STEP",
-    help="Sweep the a-priori expected misclassification cost, symmetric and asymmetric.",
+    help="Sweep EMC, the expected misclassification cost with nothing known, over these points; "
+    "with symmetric and asymmetric costs.",
 )
-@click.option(
-    "--csv", "csv_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write all."
+@output_option("--csv", ".csv", name="csv_file", help="Write all figures as a table.")
+@output_option(
+    "--plot", ".svg", ".png", ".pdf", help="Plot the savings; the extension chooses the format."
 )
-@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Plot the savings.")
 @click.option("--jobs", type=int, default=-1, metavar="N", help="Processes (default: one a core).")
 @_time_limit_option
 def compare_command(
@@ -172,16 +170,14 @@ def compare_command(
     jobs: int,
     time_limit: float,
 ) -> None:
-    """Put all policies side by side, at the problem's stakes or over a sweep."""
+    """Compare all policies, at the problem's stakes or over a sweep."""
     from voilattice.drawing.plots import plot_savings
     from voilattice.policy.evaluation import Comparison, compare
 
     check_jobs(jobs)
-    for file in filter(None, (csv_file, plot)):
-        check_writable(file)
     if emc is None:
         if plot is not None:
-            raise InputError("needs a sweep to plot: --emc FROM:TO:STEP", "--plot")
+            raise InputError("needs a sweep too, as in --emc 0:2000:50", "--plot")
         costs = {
             name: policy_cost(problem, name, given, time_limit=time_limit) for name in POLICIES
         }
@@ -196,13 +192,14 @@ def compare_command(
     else:
         if click.get_current_context().params["expected"] is not None:
             raise InputError(
-                "the sweep (--emc) sets the stakes; leave one of them out", "--expected"
+                "cannot be used together with --emc, which sets the stakes too", "--expected"
             )
         with within("--emc"):
             points = _points(emc)
-        with console.progress_line(
-            lambda done, every: f"compare: {done} of {every} points"
-        ) as progress:
+        with (
+            progress_line(lambda done, every: f"compare: {done} of {every} points") as progress,
+            deaf_workers(),
+        ):
             rows = compare(
                 problem, points, evidence=given, n_jobs=jobs, time_limit=time_limit,
                 progress=progress,
@@ -230,8 +227,8 @@ def _points(sweep: str) -> list[float]:
     except ValueError:
         raise InputError(f"must be FROM:TO:STEP, as in 0:2000:50, got {sweep!r}") from None
     if not (0 <= start <= stop < math.inf and 0 < step < math.inf):
-        raise InputError(f"must rise from FROM >= 0 to TO in steps above 0, got {sweep!r}")
+        raise InputError(f"must go from FROM >= 0 up to TO in steps above 0, got {sweep!r}")
     n = int((stop - start) / step + 1e-9) + 1
     if n > MAX_POINTS:
-        raise InputError(f"{n} points; at most {MAX_POINTS} are taken")
+        raise InputError(f"{n:,} points; there may be at most {MAX_POINTS:,}")
     return [start + k * step for k in range(n)]

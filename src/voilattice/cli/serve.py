@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import click
 
+from voilattice.cli.completion import complete_problem
+from voilattice.cli.options import load
 from voilattice.errors import InputError
-from voilattice.files.problems import builtin_problems, load_problem
+from voilattice.files.problems import BUILTIN, builtin_problems, find_problem, load_problem
+from voilattice.model.problem import Problem
 
 __all__ = ["serve_command"]
 
@@ -17,20 +19,20 @@ PORT = 8770
 
 
 @click.command(name="serve")
-@click.argument("problems", nargs=-1, metavar="[PROBLEM ...]")
+@click.argument("problems", nargs=-1, metavar="[PROBLEM ...]", shell_complete=complete_problem)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=PORT,
     show_default=True,
-    help="0: one that is free.",
+    help="0: any free port.",
 )
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 def serve_command(problems: Sequence[str], host: str, port: int, open_page: bool) -> None:
     """Serve the advisor: a page for people, and an HTTP API.
 
-    The built-in problems are there, and those named here. Ctrl-C ends it.
+    It offers the built-in problems and those named here. Ctrl-C ends it.
     """
     import socket
 
@@ -38,8 +40,15 @@ def serve_command(problems: Sequence[str], host: str, port: int, open_page: bool
 
     from voilattice.web.app import create_app
 
-    loaded = {Path(given).stem: load_problem(given) for given in problems}
-    loaded |= {name: load_problem(name) for name in builtin_problems() if name not in loaded}
+    loaded: dict[str, Problem] = {}
+    for given in problems:
+        name = find_problem(given).name
+        if name in loaded:
+            raise InputError(f"another problem is called {name!r} too; rename one of them", given)
+        loaded[name] = load(given)
+    for name in builtin_problems():
+        if name not in loaded:
+            loaded[name] = load_problem(f"{BUILTIN}{name}")
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -71,7 +71,7 @@ def lattice_svg(lattice: Lattice, values: LatticeValues | None = None) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}\n'
 
 
-def lattice_html(lattice: Lattice) -> str:
+def lattice_html(lattice: Lattice, values: LatticeValues | None = None) -> str:
     """Return the lattice as a page without any outside part; a set under the pointer is traced."""
     title = escape(lattice.problem.title or "Lattice")
     n = len(lattice)
@@ -81,7 +81,7 @@ def lattice_html(lattice: Lattice) -> str:
         else "with nothing known yet"
     )
     core = ", ".join(sorted(lattice.markov_blanket)) or "∅"
-    drawn = _summary(lattice) if n > MAX_DRAWN else _diagram(lattice, None)
+    drawn = _summary(lattice) if n > MAX_DRAWN else _diagram(lattice, values)
     hint = (
         "Too many sets to draw one by one: a bar for each number of features, dark the "
         "irreducible sets, light all of them."

@@ -1,7 +1,8 @@
 """Problem files: a network and a TOML file that says what is bought, decided and paid.
 
 `load_problem` takes the path of such a file, of a folder that holds one as ``problem.toml``, or the
-name of a built-in problem; `write_problem` writes a folder that reads back as an equal problem.
+name of a built-in problem; `find_problem` says which of them a name means. `write_problem` writes a
+folder that reads back as an equal problem.
 ``docs/problem-files.md`` describes the format.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -31,8 +33,11 @@ from voilattice.model.network import Network
 from voilattice.model.problem import Misclassification, Problem
 
 __all__ = [
+    "BUILTIN",
     "FILE_NAME",
+    "ProblemSource",
     "builtin_problems",
+    "find_problem",
     "load_problem",
     "parse_problem",
     "parse_toml",
@@ -41,6 +46,7 @@ __all__ = [
 ]
 
 FILE_NAME = "problem.toml"
+BUILTIN = "builtin:"  # in front of a name: the built-in problem, whatever files there are
 MAX_PROBLEM_BYTES = 10_000_000
 
 
@@ -50,10 +56,38 @@ def builtin_problems() -> tuple[str, ...]:
     return tuple(sorted(entry.name for entry in folder.iterdir() if entry.is_dir()))
 
 
+@dataclass(frozen=True, slots=True)
+class ProblemSource:
+    """What a path or a name stands for.
+
+    Parameters
+    ----------
+    name
+        Of the built-in problem, or of the file or folder, without its extension.
+    path
+        The problem file; None: it is the built-in problem of that name.
+    note
+        What the name could have meant too, for the user; empty: nothing else.
+    """
+
+    name: str
+    path: Path | None
+    note: str = ""
+
+    def load(self) -> Problem:
+        """Return the problem."""
+        if self.path is not None:
+            return _load_file(self.path)
+        folder = resources.files("voilattice") / "problems" / self.name
+        with resources.as_file(folder) as path:
+            return _load_file(path / FILE_NAME)
+
+
 def load_problem(path_or_name: str | Path) -> Problem:
     """Return the problem in a file or folder, or the built-in problem of that name.
 
-    A built-in name wins over a file of the same name in the current folder; ``./name`` is the file.
+    A file or folder of a built-in problem's name wins; ``builtin:NAME`` is always the built-in
+    problem, and a `Path` never is (`find_problem`).
 
     >>> print(load_problem("figure1"))
     Figure 1 of the paper
@@ -61,21 +95,40 @@ def load_problem(path_or_name: str | Path) -> Problem:
       features  X1, X2
       costs     <FeatureCosts: 2 prices, 0 groups, 0 conditional prices>, monotone by construction
     """
-    if path_or_name in builtin_problems():
-        folder = resources.files("voilattice") / "problems" / str(path_or_name)
-        with resources.as_file(folder) as path:
-            return _load_file(path / FILE_NAME)
-    path = Path(path_or_name)
-    with within(quote(str(path_or_name))), _file_errors("read"):
+    return find_problem(path_or_name).load()
+
+
+def find_problem(path_or_name: str | Path) -> ProblemSource:
+    """Return what a path or a name stands for: a problem file, or a built-in problem.
+
+    A path that exists wins over a built-in problem of that name. Only a folder without a problem
+    file, such as one that results were written to, leaves the name to the built-in problem.
+    """
+    given, path = str(path_or_name), Path(path_or_name)
+    if isinstance(path_or_name, str) and given.startswith(BUILTIN):
+        name = given.removeprefix(BUILTIN)
+        if name not in builtin_problems():
+            near = nearest(name, builtin_problems())
+            raise UnknownNameError(f"there is no built-in problem {quote(name)}{near}")
+        return ProblemSource(name, None)
+    is_builtin = isinstance(path_or_name, str) and given in builtin_problems()
+    with within(quote(given)), _file_errors("read"):
         is_folder, exists = path.is_dir(), path.exists()
-    if is_folder:
-        path /= FILE_NAME
-        if not path.exists():
-            raise InputError(f"{path.parent}: the folder holds no {FILE_NAME}")
-    elif not exists and path.name == str(path_or_name) and not path.suffix:
-        near = nearest(path.name, builtin_problems())
-        raise UnknownNameError(f"{quote(path.name)} is neither a file nor a built-in problem{near}")
-    return _load_file(path)
+        holds_problem = not is_folder or (path / FILE_NAME).exists()
+    if is_builtin and not (exists and holds_problem):
+        note = f"the folder {given} holds no {FILE_NAME}: the built-in problem {given} is used"
+        return ProblemSource(given, None, note if exists else "")
+    if not holds_problem:
+        raise InputError(f"{path}: the folder holds no {FILE_NAME}")
+    if not exists and path.name == given and not path.suffix:
+        near = nearest(given, builtin_problems())
+        raise UnknownNameError(f"{quote(given)} is neither a file nor a built-in problem{near}")
+    note = f"the {'folder' if is_folder else 'file'} {given} is used, not the built-in problem "
+    note += f"({BUILTIN}{given})"
+    file = path / FILE_NAME if is_folder else path
+    # The name of a folder is whole, dots included; "." is called as the folder that it is.
+    name = path.resolve().name if is_folder else path.stem
+    return ProblemSource(name, file, note if is_builtin else "")
 
 
 def write_problem(

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.engines import choose_engine
-from voilattice.errors import TooLargeError
+from voilattice.errors import Remedy, TooLargeError, count_noun
 from voilattice.feature_sets import Words, bits, to_mask, to_words
 from voilattice.lattice.independence import Graph
 
@@ -93,10 +93,15 @@ class _Reporter:
     def __call__(self, n_found: int) -> None:
         if self.n_before + n_found > self.max_nodes:
             raise TooLargeError(
-                f"more than {self.max_nodes:,} irreducible sets: {self.n_before:,} have up to "
-                f"{self.size - 1} features, and at least {n_found:,} have {self.size}; "
-                f"keep to sets of at most {self.size - 1} (--max-size), raise the budget "
-                f"(--max-nodes), choose fewer features, or give more evidence"
+                f"more than {count_noun(self.max_nodes, 'irreducible set')}: {self.n_before:,} "
+                f"have up to {count_noun(self.size - 1, 'feature')}, and at least {n_found:,} "
+                f"have {self.size}",
+                remedies=(
+                    Remedy(f"keep to sets of at most {self.size - 1}", "max_size"),
+                    Remedy("raise the budget", "max_nodes"),
+                    Remedy("choose fewer features"),
+                    Remedy("give more evidence"),
+                ),
             )
         if self.progress is not None:
             self.progress(self.size, self.n_before + n_found)

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, UnknownNameError, located, nearest, quote
+from voilattice.errors import InputError, Remedy, UnknownNameError, located, nearest, quote
 from voilattice.learning.data_tables import Column, DataTable, number
 from voilattice.learning.discretization import (
     bin_labels,
@@ -282,13 +282,16 @@ def _categories(column: Column, wanted: Sequence[str] | None, is_sure: bool) -> 
     if not is_sure and odd and n_numbers > max(MAX_CATEGORIES, len(odd)):
         row = next(row for row, cell in enumerate(column) if cell is not None and cell in odd)
         raise InputError(
-            f"most cells are numbers, but {quote(odd[0])} is not (row {row + 1}): if it marks a "
-            f"missing cell, say so (--missing); if these are names, say that (--categorical)"
+            f"most cells are numbers, but {quote(odd[0])} is not (row {row + 1})",
+            remedies=(
+                Remedy("name it as a mark of missing cells", "missing"),
+                Remedy("name the column as one of categories", "categorical"),
+            ),
         )
     if len(cells) > MAX_STATES:
         raise InputError(
-            f"{len(cells):,} different values; at most {MAX_STATES} make states; leave the column "
-            f"out (--ignore)"
+            f"{len(cells):,} different values; a feature may have at most {MAX_STATES} states",
+            remedies=(Remedy("leave the column out", "ignore"),),
         )
     numbers = {cell: number(cell) for cell in cells}
     if None in numbers.values():
@@ -299,7 +302,9 @@ def _categories(column: Column, wanted: Sequence[str] | None, is_sure: bool) -> 
 def _refuse_constant(column: Column) -> None:
     values = {cell for cell in column if cell is not None}
     what = f"one value only, {quote(min(values))}" if values else "no value at all"
-    raise InputError(f"{what}: it can tell nothing; leave it out (--ignore)")
+    raise InputError(
+        f"{what}: the column tells nothing", remedies=(Remedy("leave the column out", "ignore"),)
+    )
 
 
 def _state(cell: str) -> str:

@@ -28,7 +28,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, UnknownNameError, located, quote
+from voilattice.errors import InputError, UnknownNameError, count_noun, located, quote
 from voilattice.feature_sets import membership
 from voilattice.ties import TOLERANCE, tolerance
 
@@ -160,8 +160,9 @@ class FeatureCosts:
 
     def __repr__(self) -> str:
         return (
-            f"<FeatureCosts: {len(self.prices)} prices, {len(self.groups)} groups, "
-            f"{len(self.conditional)} conditional prices>"
+            f"<FeatureCosts: {count_noun(len(self.prices), 'price')}, "
+            f"{count_noun(len(self.groups), 'group')}, "
+            f"{count_noun(len(self.conditional), 'conditional price')}>"
         )
 
     def without(self, features: Collection[str]) -> FeatureCosts:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voilattice.budgets import memory_budget
-from voilattice.errors import TooLargeError, rough
+from voilattice.errors import Remedy, TooLargeError, rough
 from voilattice.model.network import MAX_AXES, Network, Table
 
 __all__ = [
@@ -195,9 +195,15 @@ def _elimination_order(
     needed = TABLES_AT_ONCE * largest * np.dtype(np.float64).itemsize
     needed_mib = rough(needed >> 20) if needed >> 30 else f"{needed / 2**20:.1f}"
     if needed > (budget := memory_budget()) or axes > MAX_AXES:
+        # No memory helps where NumPy has no axis left.
+        raise_budget = (Remedy("raise the budget", "memory_limit"),) * (axes <= MAX_AXES)
         raise TooLargeError(
-            f"exact inference would need a table over {axes} nodes, {needed_mib} MiB; "
-            f"the budget is {MAX_AXES} nodes and {budget / 2**20:.1f} MiB (--memory): raise it, "
-            f"ask for fewer features at once, or give more evidence"
+            f"exact inference would need a table over {axes} nodes, {needed_mib} MiB; the budget "
+            f"is {MAX_AXES} nodes and {budget / 2**20:.1f} MiB",
+            remedies=(
+                *raise_budget,
+                Remedy("ask for fewer features at once"),
+                Remedy("give more evidence"),
+            ),
         )
     return order

@@ -199,7 +199,7 @@ class _Unit:
         """What the points rest on: a file with another heading is of no use."""
         document = {
             "code": _code(),
-            "problem": fingerprint(load_problem(self.name)),
+            "problem": fingerprint(load_problem(f"builtin:{self.name}")),
             "policies": list(POLICIES),
         }
         return json.dumps(document)
@@ -223,7 +223,7 @@ class _Unit:
 
     def work(self, parent: int) -> None:
         """Compute the points that are not there, and append each as it comes."""
-        problem = load_problem(self.name)
+        problem = load_problem(f"builtin:{self.name}")
         sweep = Sweep(problem, self.kind)
         with self._opened() as file:
             found = self.found()

@@ -61,7 +61,7 @@ def write_report(folder: Path, points: Sequence[Point]) -> tuple[list[Path], lis
     """
     curves = curves_of(points)
     names = list(dict.fromkeys(panel.name for panel in curves))
-    problems = {name: load_problem(name) for name in names}
+    problems = {name: load_problem(f"builtin:{name}") for name in names}
     claims = measured_claims(problems, points)
     figures = {
         name: savings_svg([panel for panel in curves if panel.name == name]) for name in names
@@ -75,7 +75,7 @@ def write_report(folder: Path, points: Sequence[Point]) -> tuple[list[Path], lis
         "claims.csv": _csv(_claim_rows(claims)),
         "figure-1.csv": _csv(_figure_1_rows()),
         "figure-2.svg": policy_svg(_figure_2()),
-        "figure-3.svg": lattice_svg(Lattice(load_problem("figure3"))),
+        "figure-3.svg": lattice_svg(Lattice(load_problem("builtin:figure3"))),
         **{f"figure-{FIGURES[name]}.svg": svg + "\n" for name, svg in figures.items()},
         REPORT: _page(problems, curves, claims, figures),
     }
@@ -300,7 +300,7 @@ def _table_3(curves: Sequence[Curves], costs: str, kind: str) -> str:
 
 
 def _figure_1_rows() -> Iterator[Sequence[object]]:
-    problem = load_problem("figure1")
+    problem = load_problem("builtin:figure1")
     yield "set", "EMC_after", "EVI", "cost", "benefit"
     for features in ({"X1"}, {"X2"}, {"X1", "X2"}):
         v = value(problem, features)
@@ -310,7 +310,7 @@ def _figure_1_rows() -> Iterator[Sequence[object]]:
 
 def _figure_2() -> Policy:
     return policy_from_rule(
-        load_problem("figure1"),
+        load_problem("builtin:figure1"),
         lambda e: {"X1"} if not e else {"X2"} if e == {"X1": "T"} else set(),
         name="Figure 2",
     )
@@ -333,7 +333,7 @@ def _worked_examples() -> Iterator[str]:
         f"{policy.expected_misclassification_cost:.1f} for wrong decisions.</p>"
     )
     yield f'<figure role="img" aria-label="The policy">{_inline(policy_svg(policy))}</figure>'
-    lattice = Lattice(load_problem("figure3"))
+    lattice = Lattice(load_problem("builtin:figure3"))
     yield "<h2>Figure 3: a network of four features and its lattice</h2>"
     yield (
         f"<p>{len(lattice)} of {lattice.n_subsets} sets are irreducible, the {len(lattice)} of the "

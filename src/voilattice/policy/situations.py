@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, TooLargeError
+from voilattice.errors import InputError, Remedy, TooLargeError, count_noun
 from voilattice.feature_sets import Words, bits, to_mask, to_words
 from voilattice.lattice.independence import graph_of
 from voilattice.lattice.lattice import Lattice
@@ -223,8 +223,12 @@ class Builder:
                 numbers[key] = len(nodes) - 1
                 if len(nodes) > self._max_states:
                     raise TooLargeError(
-                        f"policy {name}: more than {self._max_states:,} states; raise the budget "
-                        f"(--max-states), choose fewer features, or give more evidence"
+                        f"policy {name}: more than {count_noun(self._max_states, 'state')}",
+                        remedies=(
+                            Remedy("raise the budget", "max_states"),
+                            Remedy("choose fewer features"),
+                            Remedy("give more evidence"),
+                        ),
                     )
             return numbers[key]
 

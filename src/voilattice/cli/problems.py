@@ -1,0 +1,39 @@
+"""The commands that show problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from voilattice.cli import console
+from voilattice.cli.options import json_option, on_problem
+from voilattice.documents import problem_document, problem_entry
+from voilattice.files.problems import BUILTIN, builtin_problems, load_problem
+from voilattice.model.problem import Problem
+
+__all__ = ["problems_command", "show_command"]
+
+
+@click.command(name="problems")
+@json_option
+def problems_command(as_json: bool) -> None:
+    """List the built-in problems."""
+    loaded = {name: load_problem(f"{BUILTIN}{name}") for name in builtin_problems()}
+    if as_json:
+        console.print_json([problem_entry(name, problem) for name, problem in loaded.items()])
+        return
+    table = console.table("problem", "target", ">features", "title")
+    for name, problem in loaded.items():
+        table.add_row(name, problem.target, str(len(problem.features)), problem.title)
+    console.print_table(table)
+
+
+@click.command(name="show")
+@on_problem
+def show_command(problem: Problem, given: Mapping[str, str], as_json: bool) -> None:
+    """Show what a problem holds: network, prices, stakes, evidence."""
+    if not as_json:
+        console.print_problem(problem, given)
+        return
+    console.print_json(problem_document(problem, given))

@@ -1,0 +1,65 @@
+"""Progress on standard error, once work has taken a second."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["progress_bar", "progress_line"]
+
+BAR_WIDTH = 24
+QUIET_SECONDS = 1.0
+SECONDS_PER_LINE = 5.0
+
+
+@contextmanager
+def progress_bar(noun: str) -> Iterator[Callable[[int, int], None]]:
+    """Return a function that shows on standard error how much is done, and how long it takes."""
+    started, before = time.monotonic(), None
+
+    def describe(done: int, total: int) -> str:
+        nonlocal before
+        before = done if before is None else before
+        filled = BAR_WIDTH * done // max(total, 1)
+        line = f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done:,} of {total:,} {noun}"
+        if done - before > total / 20:  # the first points say little about the rest
+            left = (time.monotonic() - started) * (total - done) / (done - before)
+            line += f", {left / 60:.0f} min left" if left >= 90 else f", {left:.0f} s left"
+        return line
+
+    with progress_line(describe) as report:
+        yield report
+
+
+@contextmanager
+def progress_line(
+    describe: Callable[[int, Any], str],
+) -> Iterator[Callable[[int, Any], None]]:
+    """Return a function that shows progress on standard error, once it has taken a second.
+
+    In a terminal one line is rewritten; elsewhere a line is added every few seconds.
+    """
+    started = shown_at = time.monotonic()
+    terminal = sys.stderr.isatty()
+    written = 0
+
+    def report(first: int, second: Any) -> None:
+        nonlocal shown_at, written
+        now = time.monotonic()
+        wait = 0.1 if terminal else SECONDS_PER_LINE
+        if now - started < QUIET_SECONDS or (written and now - shown_at < wait):
+            return
+        shown_at = now
+        line = describe(first, second)
+        sys.stderr.write(f"\r{line.ljust(written)}" if terminal else f"{line}\n")
+        sys.stderr.flush()
+        written = len(line)
+
+    try:
+        yield report
+    finally:
+        if terminal and written:
+            sys.stderr.write("\r" + " " * written + "\r")
