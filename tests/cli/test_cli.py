@@ -80,6 +80,7 @@ def test_completion_scripts(run, shell):
     ("words", "expected"),
     [
         ("voilattice value fig", ["figure1", "figure3"]),
+        ("voilattice value builtin:fig", ["builtin:figure1", "builtin:figure3"]),
         ("voilattice value asia --features xray,b", ["xray,bronc"]),
         ("voilattice value asia --evidence smoke=", ["smoke=yes", "smoke=no"]),
         ("voilattice value nothing --features x", []),

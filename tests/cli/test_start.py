@@ -74,3 +74,14 @@ def test_ctrl_c_is_understood_however_early(arguments, delay):
     if "voilattice/" not in err.replace(sys.prefix, "") and started.returncode != 130:
         return  # Python itself was still starting
     assert (started.returncode, out, err.strip()) == (130, "", "interrupted")
+
+
+@pytest.mark.parametrize("delay", [0.9, 1.6])
+def test_workers_say_nothing_when_a_command_is_interrupted(delay, tmp_path):
+    started = process("reproduce", "--out", tmp_path, "--jobs", "2", start_new_session=True)
+    time.sleep(delay)
+    os.killpg(started.pid, signal.SIGINT)
+    out, err = started.communicate(timeout=30)
+    assert (started.returncode, out) == (130, "")
+    said = [line for line in err.splitlines() if line and not line.startswith("[")]  # progress
+    assert said == ["interrupted"]

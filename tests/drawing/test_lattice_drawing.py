@@ -5,7 +5,9 @@ import pytest
 from helpers.problems import naive_bayes, structured
 
 from voilattice import Lattice, load_problem
+from voilattice.drawing.labels import set_labels
 from voilattice.drawing.lattice import MAX_DRAWN, lattice_graphml, lattice_html, lattice_svg
+from voilattice.valuation.lattice_values import value_lattice
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -31,8 +33,11 @@ def test_every_set_and_every_edge_is_drawn(problem):
         structured({f"{'long' * 30}{k}": ["Y"] for k in range(4)}),
     ],
 )
-def test_boxes_do_not_overlap_and_stay_inside(problem):
-    svg = ET.fromstring(lattice_svg(Lattice(problem)))
+@pytest.mark.parametrize("with_values", [False, True])
+def test_boxes_do_not_overlap_and_stay_inside(problem, with_values):
+    lattice = Lattice(problem)
+    values = value_lattice(problem, lattice=lattice) if with_values else None
+    svg = ET.fromstring(lattice_svg(lattice, values))
     boxes = [
         tuple(float(box.get(key)) for key in ("x", "y", "width", "height"))
         for box in svg.iter(f"{SVG}rect")
@@ -106,3 +111,67 @@ def test_graphml_is_the_lattice(tmp_path):
     labels = networkx.get_node_attributes(graph, "label")
     edges = {(labels[a], labels[b]) for a, b in graph.edges}
     assert ("X1, X3, X4", "X1, X3") in edges
+
+
+ALIKE = {f"{'long' * 10}{k}{'name' * 10}": ["Y"] for k in range(4)}
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        load_problem("asia"),
+        naive_bayes(8),
+        load_problem("diabetes"),
+        structured(ALIKE),
+        structured({f"a_rather_long_name_{k}": ["Y"] for k in range(8)}),
+        structured({"a": ["Y"], "b": ["Y"], "a, b": ["Y"]}),
+    ],
+)
+def test_different_sets_have_different_labels(problem):
+    v = Lattice(problem)
+    assert len(v) <= MAX_DRAWN
+    groups = list(ET.fromstring(lattice_svg(v)).iter(f"{SVG}g"))
+    labels = [tuple(text.text for text in group.iter(f"{SVG}text")) for group in groups]
+    assert len(set(labels)) == len(labels) == len(v)
+
+
+def test_a_label_of_a_hundred_names_is_short_and_still_different():
+    names = [f"feature_{k:03}" for k in range(100)]
+    labels = set_labels([frozenset(names[:-1]), frozenset(names), frozenset(names[:-2])])
+    assert len(set(labels.values())) == 3
+    assert all(len(lines) <= 5 and len(max(lines, key=len)) <= 30 for lines in labels.values())
+
+
+def test_values_stand_in_the_boxes_and_the_best_set_is_marked():
+    problem = load_problem("figure3")
+    v = Lattice(problem)
+    values = value_lattice(problem, lattice=v)
+    for drawn in (lattice_svg(v, values), lattice_html(v, values)):
+        svg = ET.fromstring(drawn[drawn.index("<svg") : drawn.index("</svg>") + 6])
+        shown = {
+            group.find(f"{SVG}title").text: [text.text for text in group.iter(f"{SVG}text")]
+            for group in svg.iter(f"{SVG}g")
+        }
+        best = [g.find(f"{SVG}title").text for g in svg.iter(f"{SVG}g") if "best" in g.get("class")]
+        assert best == ["X3, X4: EVI 13.90, cost 5.00, benefit 8.90"]
+        assert shown[best[0]] == ["X3, X4", "13.90 − 5.00 = 8.90"]
+        assert shown["∅: EVI 0.00, cost 0.00, benefit 0.00"] == ["∅", "0.00 − 0.00 = 0.00"]
+    assert "Highest benefit: <b>X3, X4</b>" in lattice_html(v, values)
+
+
+def test_the_legend_fits_the_drawing():
+    problem = load_problem("figure3")
+    v = Lattice(problem)
+    svg = ET.fromstring(lattice_svg(v, value_lattice(problem, lattice=v)))
+    width = float(svg.get("width"))
+    legend = [text.text for text in svg.iter(f"{SVG}text") if text.get("class") == "size"]
+    assert "EVI − cost = benefit" in legend[-1].replace("\u00a0", " ")
+    assert all(7.2 * len(line) <= width for line in legend)
+
+
+def test_the_summary_of_a_large_lattice_names_the_best_set():
+    problem = naive_bayes(9)
+    v = Lattice(problem)
+    values = value_lattice(problem, lattice=v)
+    assert "highest benefit: " in lattice_svg(v, values)
+    assert "Highest benefit: " in lattice_html(v, values)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import voilattice
 from voilattice import VoilatticeError, load_problem, write_problem
-from voilattice.errors import InputError
-from voilattice.files.problems import builtin_problems
+from voilattice.errors import InputError, UnknownNameError
+from voilattice.files.problems import builtin_problems, find_problem
 
 GOOD = """title = "test"
 [network]
@@ -365,3 +365,54 @@ def test_damaged_files_give_a_problem_or_a_clear_error(tmp_path_factory, data):
         result = str(error)
     assert result
     assert "\n" not in result
+
+
+@pytest.fixture
+def own_heart(tmp_path, monkeypatch):
+    """A problem of the user's own in a folder of a built-in problem's name, here."""
+    write_problem(load_problem("figure1"), tmp_path / "heart")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "heart"
+
+
+def test_a_path_wins_over_a_built_in_problem_of_that_name(own_heart):
+    assert load_problem("heart").features == ("X1", "X2")
+    assert load_problem("builtin:heart").target == "class"
+    source = find_problem("heart")
+    assert source.note == "the folder heart is used, not the built-in problem (builtin:heart)"
+    assert find_problem("./heart").note == find_problem("asia").note == ""
+
+
+def test_a_file_wins_over_a_built_in_problem_of_that_name(own_heart, tmp_path):
+    own_heart.rename(tmp_path / "own")
+    (tmp_path / "heart").write_bytes((tmp_path / "own" / "problem.toml").read_bytes())
+    (tmp_path / "network.bif").write_bytes((tmp_path / "own" / "network.bif").read_bytes())
+    assert load_problem("heart").features == ("X1", "X2")
+    assert find_problem("heart").note.startswith("the file heart is used, not the built-in")
+
+
+def test_a_folder_without_a_problem_leaves_the_name_to_the_built_in_one(own_heart):
+    (own_heart / "problem.toml").unlink()
+    assert load_problem("heart").target == "class"
+    assert find_problem("heart").note == (
+        "the folder heart holds no problem.toml: the built-in problem heart is used"
+    )
+    with pytest.raises(InputError, match=r"heart: the folder holds no problem\.toml"):
+        load_problem("./heart")
+    with pytest.raises(InputError, match=r"heart: the folder holds no problem\.toml"):
+        load_problem(own_heart)
+
+
+def test_an_unknown_built_in_problem_is_named(own_heart):
+    with pytest.raises(UnknownNameError, match="there is no built-in problem 'hart'.*'heart'"):
+        load_problem("builtin:hart")
+
+
+def test_the_command_line_says_which_problem_a_name_means(own_heart, run):
+    status, out, err = run("show", "heart", "--json")
+    assert (status, err) == (
+        0, "the folder heart is used, not the built-in problem (builtin:heart)\n"
+    )  # fmt: skip
+    assert '"X1"' in out
+    assert run("show", "builtin:heart", "--json")[2] == ""
+    assert "Heart" in run("problems")[1]

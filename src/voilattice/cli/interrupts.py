@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 
 __all__ = ["deaf_workers"]
 
@@ -21,6 +22,11 @@ def deaf_workers() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    # These unblock SIGINT in the thread that starts them, so they are started first.
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (resource_tracker, loky_tracker):
+        tracker.ensure_running()
     is_over, is_listening = threading.Event(), threading.Event()
 
     # A signal goes to any thread that does not block it; Python then interrupts the main thread.

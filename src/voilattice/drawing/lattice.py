@@ -2,22 +2,26 @@
 
 Sets of one size share a band, the largest on top and the empty set below, as in the paper's
 Figure 3. Within its band a set stands near the middle of its direct subsets, so edges cross little;
-a band that is too wide for the page is broken into rows. A lattice of more than `MAX_DRAWN` sets is
-summed up by a bar for each level.
+a band that is too wide for the page is broken into rows. With values, each set says what it is
+worth and what it costs, and the set of highest benefit is marked. A lattice of more than
+`MAX_DRAWN` sets is summed up by a bar for each level.
 """
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from voilattice.errors import rough
+from voilattice.drawing.labels import NO_BREAK, set_labels, set_name
+from voilattice.drawing.pages import TRACE, page
+from voilattice.errors import count_noun, rough
 from voilattice.lattice.lattice import Lattice
 from voilattice.valuation.lattice_values import LatticeValues
 
-__all__ = ["MAX_DRAWN", "lattice_graphml", "lattice_html", "lattice_svg", "page"]
+__all__ = ["MAX_DRAWN", "lattice_graphml", "lattice_html", "lattice_svg"]
 
 MAX_DRAWN = 400
 
@@ -25,13 +29,15 @@ MAX_WIDTH = 1280
 MIN_WIDTH = 520
 MARGIN = 24
 BAND_LABEL = 96  # room for "12 features" on the left
-BOX_HEIGHT = 26
+BOX_HEIGHT = 26  # with one line
+LINE_HEIGHT = 15
+WORTH_HEIGHT = 14
+LEGEND_HEIGHT = 18
 ROW_GAP = 14
 BAND_GAP = 46
 BOX_GAP = 14
 CHARACTER = 7.2  # of the 12 px type face, on average
-MAX_LABEL = 60
-MAX_NAME = 28
+WORTH_CHARACTER = 6.2  # of the 10.5 px type face: figures are wide
 ROOM = MAX_WIDTH - 2 * MARGIN - BAND_LABEL - 10  # for the boxes of a row
 
 STYLE = """
@@ -46,6 +52,8 @@ STYLE = """
 .voilattice .best .box { fill: #cfeedb; stroke-width: 3; }
 .voilattice .edge.way { stroke: #2e7d4f; stroke-width: 2.4; opacity: .9; }
 .voilattice .label { fill: #1b2430; text-anchor: middle; }
+.voilattice .worth { fill: #5b6675; text-anchor: middle; font-size: 10.5px; }
+.voilattice .best .worth { fill: #1b2430; font-weight: 600; }
 .voilattice .bar { fill: #4c78a8; }
 .voilattice .all { fill: #dde4ee; }
 .voilattice.picked .node { opacity: .22; }
@@ -56,10 +64,30 @@ STYLE = """
 
 
 @dataclass(frozen=True, slots=True)
+class _Text:
+    """What stands in the box of a set."""
+
+    label: tuple[str, ...]
+    worth: str  # empty: the sets are not valued
+
+    @property
+    def width(self) -> float:
+        """Of the box."""
+        label = CHARACTER * max(map(len, self.label))
+        return max(label, WORTH_CHARACTER * len(self.worth)) + 16
+
+    @property
+    def height(self) -> float:
+        """Of the box, at least."""
+        return BOX_HEIGHT + LINE_HEIGHT * (len(self.label) - 1) + WORTH_HEIGHT * bool(self.worth)
+
+
+@dataclass(frozen=True, slots=True)
 class _Box:
     x: float  # of the middle
     y: float  # of the top
     width: float
+    height: float
 
 
 def lattice_svg(lattice: Lattice, values: LatticeValues | None = None) -> str:
@@ -67,12 +95,15 @@ def lattice_svg(lattice: Lattice, values: LatticeValues | None = None) -> str:
 
     With `values`, a set says what it is worth, and the best set and a way to it are marked.
     """
-    drawn = _summary(lattice) if len(lattice) > MAX_DRAWN else _diagram(lattice, values)
+    drawn = _drawn(lattice, values)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}\n'
 
 
 def lattice_html(lattice: Lattice, values: LatticeValues | None = None) -> str:
-    """Return the lattice as a page without any outside part; a set under the pointer is traced."""
+    """Return the lattice as a page without any outside part; a set under the pointer is traced.
+
+    With `values` as in `lattice_svg`.
+    """
     title = escape(lattice.problem.title or "Lattice")
     n = len(lattice)
     known = (
@@ -81,10 +112,10 @@ def lattice_html(lattice: Lattice, values: LatticeValues | None = None) -> str:
         else "with nothing known yet"
     )
     core = ", ".join(sorted(lattice.markov_blanket)) or "∅"
-    drawn = _summary(lattice) if n > MAX_DRAWN else _diagram(lattice, values)
+    drawn = _drawn(lattice, values)
     hint = (
-        "Too many sets to draw one by one: a bar for each number of features, dark the "
-        "irreducible sets, light all of them."
+        "There are too many sets to draw each of them. There is a bar for each number of "
+        "features: dark for the irreducible sets, light for all sets."
         if n > MAX_DRAWN
         else "Point at a set, or move to it with the Tab key, to see its subsets and supersets."
     )
@@ -92,27 +123,18 @@ def lattice_html(lattice: Lattice, values: LatticeValues | None = None) -> str:
 <p>The value of information lattice {escape(known)}: {_counted(lattice)}. Acquirable core:
 {escape(core)}.</p>
 <p>{hint}</p>
-<div class="picture">{drawn}</div>
-<script>{_TRACE}</script>"""
+{_best_in_words(values)}<div class="picture">{drawn}</div>
+<script>{TRACE}</script>"""
     style = ".picture { overflow-x: auto; margin-top: 1rem; } .picture svg { display: block; }"
     return page(title, style, body)
 
 
-def page(title: str, style: str, body: str) -> str:
-    """Return a page without any outside part; `title` is escaped already."""
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body {{ font: 15px/1.55 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; margin: 1.5rem; }}
-h1 {{ font-size: 1.4rem; margin: 0 0 .3rem; }}
-h1, p, li {{ overflow-wrap: anywhere; }}
-p {{ margin: .2rem 0; max-width: 70ch; }}
-{style}
-</style></head><body>
-<h1>{title}</h1>{body}
-</body></html>
-"""
+def _best_in_words(values: LatticeValues | None) -> str:
+    if values is None:
+        return ""
+    best = values.top(1)[0]
+    worth = _worth_in_words(best.evi, best.cost)
+    return f"<p>Highest benefit: <b>{escape(set_name(best.features))}</b>: {worth}.</p>\n"
 
 
 def lattice_graphml(lattice: Lattice) -> Iterator[str]:
@@ -126,7 +148,7 @@ def lattice_graphml(lattice: Lattice) -> Iterator[str]:
     yield '<key id="size" for="node" attr.name="size" attr.type="int"/>\n'
     yield '<graph edgedefault="directed">\n'
     for number, s in enumerate(lattice):
-        label = f'<data key="label">{escape(_name(s))}</data>'
+        label = f'<data key="label">{escape(set_name(s))}</data>'
         yield f'<node id="n{number}">{label}<data key="size">{len(s)}</data></node>\n'
     for above, below in lattice.numbered_edges():
         yield f'<edge source="n{above}" target="n{below}"/>\n'
@@ -135,7 +157,7 @@ def lattice_graphml(lattice: Lattice) -> Iterator[str]:
 
 def _limited(lattice: Lattice) -> str:
     limit = f" of at most {_features(lattice.max_size or 0)}" if lattice.is_cut else ""
-    return f"{len(lattice):,} irreducible sets{limit}"
+    return count_noun(len(lattice), "irreducible set") + limit
 
 
 def _counted(lattice: Lattice) -> str:
@@ -145,34 +167,27 @@ def _counted(lattice: Lattice) -> str:
     return f"{_limited(lattice)} among {lattice.n_subsets:,} ({fewer:.3g} % fewer)"
 
 
+def _drawn(lattice: Lattice, values: LatticeValues | None) -> str:
+    if len(lattice) > MAX_DRAWN:
+        return _summary(lattice, values)
+    return _diagram(lattice, values)
+
+
 def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
     below: dict[frozenset[str], list[frozenset[str]]] = {s: [] for s in lattice}
     for larger, smaller in lattice.edges():
         below[larger].append(smaller)
-    levels = [list(lattice.level(size)) for size in range(len(lattice.level_sizes))]
-    rows = _rows(levels, below)
-    widest = max(_row_width(row) for level in rows for row in level)
-    width = max(widest + 2 * MARGIN + BAND_LABEL + 10, MIN_WIDTH)
-    boxes: dict[frozenset[str], _Box] = {}
-    shapes: list[str] = []
-    y = float(MARGIN)
-    for size in reversed(range(len(levels))):
-        height = len(rows[size]) * (BOX_HEIGHT + ROW_GAP) - ROW_GAP
-        shapes.append(
-            f'<rect class="band" x="{MARGIN}" y="{y - 10:g}" width="{width - 2 * MARGIN:g}" '
-            f'height="{height + 20:g}" rx="6"/>'
-            f'<text class="size" x="{MARGIN + 10}" y="{y + 17:g}">{_features(size)}</text>'
-        )
-        for row in rows[size]:
-            x = MARGIN + BAND_LABEL + (width - 2 * MARGIN - BAND_LABEL - _row_width(row)) / 2
-            for s in row:
-                boxes[s] = _Box(x + _box_width(s) / 2, y, _box_width(s))
-                x += _box_width(s) + BOX_GAP
-            y += BOX_HEIGHT + ROW_GAP
-        y += BAND_GAP - ROW_GAP
+    worth: dict[frozenset[str], tuple[float, float]] = {}
+    if values is not None:
+        found = zip(lattice, values.evi.tolist(), values.cost.tolist(), strict=True)
+        worth = {s: (evi, cost) for s, evi, cost in found}
+    texts = {
+        s: _Text(label, _equation(*worth[s]) if worth else "")
+        for s, label in set_labels(list(lattice)).items()
+    }
+    boxes, width, shapes, y = _layout(lattice, below, texts)
     number = {s: k for k, s in enumerate(boxes)}
-    worth = _worth(lattice, values)
-    way = _way_to_the_best(worth, below)
+    way = [] if values is None else _way_to_the_best(values, worth, below)
     for larger, subsets in below.items():
         a = boxes[larger]
         for smaller in subsets:
@@ -181,57 +196,105 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
             shapes.append(
                 f'<line class="edge{marked}" data-from="{number[larger]}" '
                 f'data-to="{number[smaller]}" '
-                f'x1="{a.x:.1f}" y1="{a.y + BOX_HEIGHT:g}" x2="{b.x:.1f}" y2="{b.y:g}"/>'
+                f'x1="{a.x:.1f}" y1="{a.y + a.height:g}" x2="{b.x:.1f}" y2="{b.y:g}"/>'
             )
     roots, core = set(lattice.roots), lattice.markov_blanket
     for s, box in boxes.items():
         kinds = ["node", *(["root"] if s in roots else []), *(["core"] if s == core else [])]
         kinds += ["way"] if s in way else []
         kinds += ["best"] if way and s == way[0] else []
+        title = set_name(s) + (f": {_worth_in_words(*worth[s])}" if worth else "")
         shapes.append(
             f'<g class="{" ".join(kinds)}" data-node="{number[s]}" tabindex="0">'
-            f"<title>{escape(_name(s) + worth.get(s, ('', 0.0))[0])}</title>"
+            f"<title>{escape(title)}</title>"
             f'<rect class="box" x="{box.x - box.width / 2:.1f}" y="{box.y:g}" '
-            f'width="{box.width:.1f}" height="{BOX_HEIGHT}" rx="5"/>'
-            f'<text class="label" x="{box.x:.1f}" y="{box.y + 17:g}">{escape(_label(s))}</text></g>'
+            f'width="{box.width:.1f}" height="{box.height:g}" rx="5"/>'
+            f"{_written(texts[s], box)}</g>"
         )
     y += 4
     marks = ["thick border: no irreducible superset"] if roots else []
-    marks += ["coloured: the acquirable core"] if core in boxes else []
+    marks += ["orange: the acquirable core"] if core in boxes else []
     marks += ["green: the set of highest benefit, and a way to it"] if way else []
-    legend = " · ".join(marks)
-    shapes.append(f'<text class="size" x="{MARGIN + 10}" y="{y:g}">{legend}</text>')
-    return _svg(shapes, width, y + MARGIN, f"The lattice: {_limited(lattice)}")
+    marks += ["small figures: EVI − cost = benefit"] if worth else []
+    # A line may end between two marks only.
+    legend = " · ".join(mark.replace(" ", NO_BREAK) for mark in marks)
+    room = int((width - 2 * MARGIN - 20) / CHARACTER)
+    lines, y = _paragraph(legend, room, MARGIN + 10, y)
+    return _svg([*shapes, *lines], width, y + MARGIN, f"The lattice: {_limited(lattice)}")
 
 
-def _worth(
-    lattice: Lattice, values: LatticeValues | None
-) -> dict[frozenset[str], tuple[str, float]]:
-    """Return what each set is worth, in words, and its benefit."""
-    if values is None:
-        return {}
-    return {
-        s: (f": EVI {evi:,.2f}, cost {cost:,.2f}, benefit {evi - cost:,.2f}", float(evi - cost))
-        for s, evi, cost in zip(lattice, values.evi, values.cost, strict=True)
-    }
+def _layout(
+    lattice: Lattice,
+    below: Mapping[frozenset[str], list[frozenset[str]]],
+    texts: Mapping[frozenset[str], _Text],
+) -> tuple[dict[frozenset[str], _Box], float, list[str], float]:
+    """Return the boxes, the width of the drawing, the bands behind them, and where they end."""
+    levels = [list(lattice.level(size)) for size in range(len(lattice.level_sizes))]
+    rows = _rows(levels, below, texts)
+    widest = max(_row_width(row, texts) for level in rows for row in level)
+    width = max(widest + 2 * MARGIN + BAND_LABEL + 10, MIN_WIDTH)
+    boxes: dict[frozenset[str], _Box] = {}
+    bands: list[str] = []
+    y = float(MARGIN)
+    for size in reversed(range(len(levels))):
+        box_height = max(texts[s].height for s in levels[size])
+        height = len(rows[size]) * (box_height + ROW_GAP) - ROW_GAP
+        bands.append(
+            f'<rect class="band" x="{MARGIN}" y="{y - 10:g}" width="{width - 2 * MARGIN:g}" '
+            f'height="{height + 20:g}" rx="6"/>'
+            f'<text class="size" x="{MARGIN + 10}" y="{y + 17:g}">{_features(size)}</text>'
+        )
+        for row in rows[size]:
+            room = width - 2 * MARGIN - BAND_LABEL
+            x = MARGIN + BAND_LABEL + (room - _row_width(row, texts)) / 2
+            for s in row:
+                boxes[s] = _Box(x + texts[s].width / 2, y, texts[s].width, box_height)
+                x += texts[s].width + BOX_GAP
+            y += box_height + ROW_GAP
+        y += BAND_GAP - ROW_GAP
+    return boxes, width, bands, y
+
+
+def _written(text: _Text, box: _Box) -> str:
+    """Return the lines in a box, in the middle of its height."""
+    y = box.y + 17 + (box.height - text.height) / 2
+    lines = []
+    for line in text.label:
+        lines.append(f'<text class="label" x="{box.x:.1f}" y="{y:g}">{escape(line)}</text>')
+        y += LINE_HEIGHT
+    if text.worth:
+        lines.append(f'<text class="worth" x="{box.x:.1f}" y="{y - 1:g}">{text.worth}</text>')
+    return "".join(lines)
+
+
+def _equation(evi: float, cost: float) -> str:
+    return f"{_amount(evi)} − {_amount(cost)} = {_amount(evi - cost)}"
+
+
+def _worth_in_words(evi: float, cost: float) -> str:
+    return f"EVI {_amount(evi)}, cost {_amount(cost)}, benefit {_amount(evi - cost)}"
+
+
+def _amount(amount: float) -> str:
+    return f"{round(amount, 2) + 0.0:,.2f}".replace("-", "−")  # 0 has no sign
 
 
 def _way_to_the_best(
-    worth: Mapping[frozenset[str], tuple[str, float]],
+    values: LatticeValues,
+    worth: Mapping[frozenset[str], tuple[float, float]],
     below: Mapping[frozenset[str], list[frozenset[str]]],
 ) -> list[frozenset[str]]:
     """Return the set of highest benefit, and its best direct subsets down to the empty set."""
-    if not worth:
-        return []
-    way = [max(worth, key=lambda s: (worth[s][1], -len(s)))]
+    way = [values.top(1)[0].features]
     while below[way[-1]]:
-        way.append(max(below[way[-1]], key=lambda s: worth[s][1]))
+        way.append(max(below[way[-1]], key=lambda s: worth[s][0] - worth[s][1]))
     return way
 
 
 def _rows(
     levels: Sequence[Sequence[frozenset[str]]],
-    below: dict[frozenset[str], list[frozenset[str]]],
+    below: Mapping[frozenset[str], list[frozenset[str]]],
+    texts: Mapping[frozenset[str], _Text],
 ) -> list[list[list[frozenset[str]]]]:
     """Order each level by where its direct subsets stand, and break it into rows that fit."""
     place: dict[frozenset[str], float] = {}
@@ -243,18 +306,19 @@ def _rows(
         ordered = sorted(level, key=lambda s: (middle[s], sorted(s)))
         for k, s in enumerate(ordered):
             place[s] = (k + 0.5) / len(ordered)
-        n_rows = math.ceil(_row_width(ordered) / ROOM)
+        n_rows = math.ceil(_row_width(ordered, texts) / ROOM)
         per_row = math.ceil(len(ordered) / n_rows)
         broken: list[list[frozenset[str]]] = [[]]
         for s in ordered:
-            if broken[-1] and (len(broken[-1]) >= per_row or _row_width([*broken[-1], s]) > ROOM):
+            is_wide = _row_width([*broken[-1], s], texts) > ROOM
+            if broken[-1] and (len(broken[-1]) >= per_row or is_wide):
                 broken.append([])
             broken[-1].append(s)
         rows.append(broken)
     return rows
 
 
-def _summary(lattice: Lattice) -> str:
+def _summary(lattice: Lattice, values: LatticeValues | None) -> str:
     sizes, n = lattice.level_sizes, len(lattice.acquirable)
     shapes: list[str] = []
     room = ROOM - 260
@@ -280,9 +344,23 @@ def _summary(lattice: Lattice) -> str:
         y += BOX_HEIGHT + 8
     y += 14
     legend = "dark: irreducible sets · light: all sets of that size · lengths are logarithmic"
-    shapes.append(f'<text class="size" x="{MARGIN}" y="{y:g}">{legend}</text>')
+    if values is not None:
+        best = values.top(1)[0]
+        worth = _worth_in_words(best.evi, best.cost)
+        legend += f" · highest benefit: {set_name(best.features)}: {worth}"
+    lines, y = _paragraph(legend, int((MAX_WIDTH - 2 * MARGIN) / CHARACTER), MARGIN, y)
     title = f"The lattice by level: {_limited(lattice)}"
-    return _svg(shapes, MAX_WIDTH, y + MARGIN, title)
+    return _svg([*shapes, *lines], MAX_WIDTH, y + MARGIN, title)
+
+
+def _paragraph(text: str, room: int, x: float, y: float) -> tuple[list[str], float]:
+    """Return the lines of a text, so many characters wide, and where the last one stands."""
+    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+    shapes = [
+        f'<text class="size" x="{x:g}" y="{y + k * LEGEND_HEIGHT:g}">{escape(line)}</text>'
+        for k, line in enumerate(lines)
+    ]
+    return shapes, y + max(len(lines) - 1, 0) * LEGEND_HEIGHT
 
 
 def _svg(shapes: Iterable[str], width: float, height: float, title: str) -> str:
@@ -294,65 +372,9 @@ def _svg(shapes: Iterable[str], width: float, height: float, title: str) -> str:
     )
 
 
-def _row_width(row: Sequence[frozenset[str]]) -> float:
-    return sum(map(_box_width, row)) + BOX_GAP * (len(row) - 1)
-
-
-def _box_width(s: frozenset[str]) -> float:
-    return CHARACTER * len(_label(s)) + 16
+def _row_width(row: Sequence[frozenset[str]], texts: Mapping[frozenset[str], _Text]) -> float:
+    return sum(texts[s].width for s in row) + BOX_GAP * (len(row) - 1)
 
 
 def _features(size: int) -> str:
-    return f"{size} feature{'s'[: size != 1]}"
-
-
-def _name(s: frozenset[str]) -> str:
-    return ", ".join(sorted(s)) or "∅"
-
-
-def _label(s: frozenset[str]) -> str:
-    """Return the names that fit, and how many more there are."""
-    names = [name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…" for name in sorted(s)]
-    fitting = len(names)
-    while len(", ".join(names[:fitting])) > MAX_LABEL:
-        fitting -= 1
-    more = len(names) - fitting
-    return ", ".join([*names[:fitting], *([f"+ {more} more"] if more else [])]) or "∅"
-
-
-# Lights up a set with everything above and below it, along the edges.
-_TRACE = """
-for (const svg of document.querySelectorAll('svg.voilattice')) {
-  const edges = [...svg.querySelectorAll('.edge')];
-  const follow = (start, from, to, lit) => {
-    const todo = [start];
-    while (todo.length) {
-      const node = todo.pop();
-      for (const edge of edges) {
-        if (edge.dataset[from] === node && !edge.classList.contains('lit')) {
-          edge.classList.add('lit'); lit.add(edge.dataset[to]); todo.push(edge.dataset[to]);
-        }
-      }
-    }
-  };
-  const clear = () => {
-    svg.classList.remove('picked');
-    svg.querySelectorAll('.lit').forEach(part => part.classList.remove('lit'));
-  };
-  for (const node of svg.querySelectorAll('.node')) {
-    const pick = () => {
-      clear();
-      svg.classList.add('picked');
-      const lit = new Set([node.dataset.node]);
-      follow(node.dataset.node, 'from', 'to', lit);
-      follow(node.dataset.node, 'to', 'from', lit);
-      svg.querySelectorAll('.node').forEach(other =>
-        other.classList.toggle('lit', lit.has(other.dataset.node)));
-    };
-    node.addEventListener('mouseenter', pick);
-    node.addEventListener('focus', pick);
-    node.addEventListener('mouseleave', clear);
-    node.addEventListener('blur', clear);
-  }
-}
-"""
+    return count_noun(size, "feature")

@@ -22,12 +22,15 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 def plot_savings(rows: Sequence[Comparison], title: str, path: str | Path) -> None:
-    """Plot the savings over deciding at once, a panel for each kind of stakes."""
+    """Plot the savings over deciding at once, a panel for each kind of stakes.
+
+    The extension chooses the format, as matplotlib has it; without one it is PNG.
+    """
     figure = _savings_figure(rows, title)
+    kind = Path(path).suffix.lower().removeprefix(".") or "png"
     try:
-        figure.savefig(
-            path, dpi=150, metadata={"Date": None} if str(path).endswith("svg") else None
-        )
+        metadata = {"Date": None} if kind == "svg" else None
+        figure.savefig(path, format=kind, dpi=150, metadata=metadata)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be written: {error}") from None
 

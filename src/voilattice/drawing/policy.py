@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 
-from voilattice.drawing.lattice import page
+from voilattice.drawing.pages import page
 from voilattice.policy.policy import Acquisition, Leaf, Node, Policy
 
 __all__ = ["MAX_DRAWN", "policy_dot", "policy_html", "policy_svg", "policy_text", "policy_tree"]

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from voilattice.drawing.lattice import lattice_svg, page
+from voilattice.drawing.lattice import lattice_svg
+from voilattice.drawing.pages import page
 from voilattice.drawing.policy import policy_svg
 from voilattice.errors import InputError
 from voilattice.files.problems import load_problem
