@@ -136,6 +136,33 @@ def test_mistakes_are_answered_with_a_reason(api, path, body, status, said):
     assert said in answer.json()["error"]
 
 
+def many_features(n):
+    """Return the files of a problem whose lattice has 2^n sets."""
+    text = (
+        "network n {} variable Y { type discrete [2] { T, F }; } probability (Y) { table .4, .6; }"
+    )
+    for k in range(n):
+        text += f"variable X{k} {{ type discrete [2] {{ T, F }}; }}"
+        text += f"probability ( X{k} | Y ) {{ (T) 0.1, 0.9; (F) 0.8, 0.2; }}"
+    problem = '[network]\nfile = "n.bif"\ntarget = "Y"\n[misclassification]\nkind = "symmetric"\n'
+    problem += "expected = 50\n[costs]\n" + "".join(f"X{k} = 1\n" for k in range(n))
+    return [("files", ("p.toml", problem.encode())), ("files", ("n.bif", text.encode()))]
+
+
+def test_what_is_too_large_is_413_and_names_no_option_of_the_command_line(api):
+    name = api.post("/api/problems", files=many_features(40)).json()["name"]
+    lattice = api.post("/api/lattice", json={"problem": name})
+    features = [f"X{k}" for k in range(40)]
+    value = api.post("/api/value", json={"problem": name, "features": features})
+    job = waited_for(api, api.post("/api/policy", json={"problem": name, "policy": "batch"}).json())
+    for answer in (lattice, value):
+        assert answer.status_code == 413
+    for said in (lattice.json()["error"], value.json()["error"], job["error"]):
+        assert "--" not in said
+        assert "max_" not in said
+        assert "give more evidence, or use the command line, where this limit" in said
+
+
 def test_a_failing_job_says_why(api):
     asked = {"problem": "asia", "policy": "greedy", "unavailable": ["lung"]}  # the target
     found = waited_for(api, api.post("/api/policy", json=asked).json())
@@ -163,12 +190,14 @@ def test_an_upload_can_be_asked_about(api, own_problem):
     [
         ([("x.toml", b"title = 3")], 400, "x.toml: network: is missing"),
         ([("x.toml", b"\xff\xfe")], 400, "x.toml: not UTF-8 text"),
-        ([("x.txt", b"hello")], 400, "one problem file (TOML) and its network are wanted"),
+        ([("x.txt", b"hello")], 400, "one problem file (.toml) and its network"),
         ([("a.toml", b""), ("b.toml", b"")], 400, "one problem file"),
         ([("x.toml", b"a" * 6_000_000)], 413, "at most 5,100,000 bytes"),
         ([("x.toml", b"a" * 5_050_000)], 413, "at most 5,000,000 bytes"),
-        ([("x.toml", b'[network]\nfile = "/etc/passwd"\ntarget = "Y"')], 400, "did not come along"),
-        ([("x.toml", b'[network]\nfile = "../x.bif"\ntarget = "Y"')], 400, "did not come along"),
+        ([("x.toml", b'[network]\nfile = "/etc/passwd"\ntarget = "Y"')], 400,
+         "the upload does not include /etc/passwd, which the problem file names"),
+        ([("x.toml", b'[network]\nfile = "../x.bif"\ntarget = "Y"')], 400,
+         "network.file: the upload does not include ../x.bif, which the problem file names"),
         (
             [("x.toml", b'[network]\nfile = "n.bif"\ntarget = "Y"\n[costs]\n[misclassification]'),
              ("n.bif", b"network {")],

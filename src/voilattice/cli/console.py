@@ -150,7 +150,9 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
         features.add_row(name, states, money(costs.prices[name]), group_of.get(name, ""))
     print_table(features)
     for group in costs.groups:
-        out.print(f"Group {group.name}: its first feature also pays {money(group.overhead)}, once.")
+        out.print(
+            f"The first feature of group {group.name} also costs {money(group.overhead)}, once."
+        )
     for entry in costs.conditional:
         when = " and ".join(f"{name} = {state}" for name, state in entry.when)
         out.print(f"{entry.feature} costs {money(entry.cost)} once {when} is known.")
@@ -200,9 +202,11 @@ def print_best(found: Best) -> None:
         why = {
             "time": "Time is up (--time-limit)",
             "memory": "Some sets do not fit the memory budget (--memory)",
-            "costs": "The prices are your own, and too many to check",
+            "costs": "There are too many sets to check with prices of your own",
         }[found.short_of or "time"]
-        out.print(f"\n{why}: the best set found. No set has a benefit above {money(found.bound)}.")
+        out.print(
+            f"\n{why}. This is the best set found; no set has a benefit above {money(found.bound)}."
+        )
 
 
 def print_advice(advice: Advice) -> None:
@@ -297,7 +301,7 @@ def _print_point(rows: Sequence[Comparison]) -> None:
         )
     print_table(costs)
     if not all(row.exact for row in rows):
-        console().print("\nThe optimum was not proved in time: it is the best policy found.")
+        console().print("\nThe optimum was not proved in time: optimal is the best policy found.")
 
 
 def print_lines(lines: Iterable[str], *, before: str = "\n") -> None:
@@ -331,7 +335,9 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
     rows = table("lattice", ">")
     rows.add_row("acquirable features", f"{n:,}")
     rows.add_row("all subsets", f"{lattice.n_subsets:,}" if n < 64 else f"2^{n}")
-    limit = "" if lattice.max_size is None else f" of at most {lattice.max_size} features"
+    limit = (
+        "" if lattice.max_size is None else f" of at most {count_noun(lattice.max_size, 'feature')}"
+    )
     rows.add_row(f"irreducible sets{limit}", f"{nodes:,}", style="bold")
     if lattice.max_size is None:
         rows.add_row("reduction", f"{100 * (1 - nodes / lattice.n_subsets):.3g} %")

@@ -177,7 +177,9 @@ def learn_command(
 )
 @click.option("--quick", is_flag=True, help="A coarse sweep: 9 points for each curve.")
 @click.option("--only", multiple=True, metavar="NAME", help="Some of the data sets; repeatable.")
-@click.option("--jobs", type=int, default=-1, metavar="N", help="Processes (default: one a core).")
+@click.option(
+    "--jobs", type=int, default=-1, metavar="N", help="Processes (default: one per core)."
+)
 @json_option
 def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_json: bool) -> None:
     """Reproduce the paper's Tables 1 to 3, Figures 1 to 8, and its claims.

@@ -92,7 +92,7 @@ def check_jobs(jobs: int) -> None:
     """Raise `InputError` unless that is a number of processes."""
     if jobs < 1 and jobs != -1:
         raise InputError(
-            f"must be a number of processes, or -1 for one a core, got {jobs}", "--jobs"
+            f"must be a number of processes, or -1 for one per core, got {jobs}", "--jobs"
         )
 
 

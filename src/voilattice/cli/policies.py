@@ -158,7 +158,9 @@ def _search_progress(n_states: int, interval: tuple[float, float]) -> str:
 @output_option(
     "--plot", ".svg", ".png", ".pdf", help="Plot the savings; the extension chooses the format."
 )
-@click.option("--jobs", type=int, default=-1, metavar="N", help="Processes (default: one a core).")
+@click.option(
+    "--jobs", type=int, default=-1, metavar="N", help="Processes (default: one per core)."
+)
 @_time_limit_option
 def compare_command(
     problem: Problem,

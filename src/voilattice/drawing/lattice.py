@@ -213,8 +213,10 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
         )
     y += 4
     marks = ["thick border: no irreducible superset"] if roots else []
-    marks += ["orange: the acquirable core"] if core in boxes else []
-    marks += ["green: the set of highest benefit, and a way to it"] if way else []
+    is_best = bool(way) and core == way[0]
+    marks += ["orange: the acquirable core"] if core in boxes and not is_best else []
+    best = "the acquirable core, of highest benefit" if is_best else "the set of highest benefit"
+    marks += [f"green: {best}, and a way to it"] if way else []
     marks += ["small figures: EVI − cost = benefit"] if worth else []
     # A line may end between two marks only.
     legend = " · ".join(mark.replace(" ", NO_BREAK) for mark in marks)
@@ -357,7 +359,8 @@ def _paragraph(text: str, room: int, x: float, y: float) -> tuple[list[str], flo
     """Return the lines of a text, so many characters wide, and where the last one stands."""
     lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
     shapes = [
-        f'<text class="size" x="{x:g}" y="{y + k * LEGEND_HEIGHT:g}">{escape(line)}</text>'
+        f'<text class="size" x="{x:g}" y="{y + k * LEGEND_HEIGHT:g}">'
+        f"{escape(line.removesuffix(' ·'))}</text>"
         for k, line in enumerate(lines)
     ]
     return shapes, y + max(len(lines) - 1, 0) * LEGEND_HEIGHT

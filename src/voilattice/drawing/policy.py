@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from voilattice.drawing.pages import page
+from voilattice.errors import count_noun
 from voilattice.policy.policy import Acquisition, Leaf, Node, Policy
 
 __all__ = ["MAX_DRAWN", "policy_dot", "policy_html", "policy_svg", "policy_text", "policy_tree"]
@@ -170,7 +171,7 @@ def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
     def item(drawn: _Drawn) -> str:
         found = f"<i>{escape(drawn.outcome)}</i>, " if drawn.outcome else ""
         line = f"{found}<b>{escape(_said(policy, drawn))}</b> <small>reached {_percent(drawn)}"
-        line += f", to come {to_come[drawn.number]:,.2f}</small>" if drawn.node else "</small>"
+        line += f", still to pay {to_come[drawn.number]:,.2f}</small>" if drawn.node else "</small>"
         thick = f'<li style="--p: {drawn.probability:.4f}">'
         if not drawn.children:
             return f"{thick}{line}</li>"
@@ -187,8 +188,9 @@ def policy_html(policy: Policy) -> str:
     body = f"""
 <p>Expected total cost <b>{policy.expected_total_cost:,.2f}</b>:
 {policy.expected_feature_cost:,.2f} for features,
-{policy.expected_misclassification_cost:,.2f} for wrong decisions. {policy.n_paths:,} paths, at most
-{policy.depth} acquisitions on one.</p>
+{policy.expected_misclassification_cost:,.2f} for wrong decisions.
+{count_noun(policy.n_paths, "path")}, each with at most {count_noun(policy.depth, "acquisition")}.
+"Still to pay" is the expected cost from there on.</p>
 {policy_tree(policy)}"""
     return page(title, PAGE_STYLE, body)
 
@@ -216,7 +218,7 @@ def _unfolded(policy: Policy, max_nodes: int) -> _Drawn:
             branches = tuple(likely[: room - 1])
             left = sum(b.probability for b in likely[room - 1 :])
             n_left = len(likely) - len(branches)
-            drawn.children.append(_Drawn(None, -1, f"{n_left:,} other outcomes", left))
+            drawn.children.append(_Drawn(None, -1, count_noun(n_left, "other outcome"), left))
         for branch in branches:
             found = zip(drawn.node.features, branch.states, strict=True)
             outcome = ", ".join(f"{feature} = {state}" for feature, state in found)
@@ -238,7 +240,7 @@ def _said(policy: Policy, drawn: _Drawn) -> str:
     text = f"buy {', '.join(node.features)} for {node.price:,.2f}"
     if drawn.is_folded:
         below = Policy(policy.problem, policy.name, policy.nodes[: drawn.number + 1])
-        text += f" ... and on, {below.n_paths:,} paths"
+        text += f" ... and {count_noun(below.n_paths, 'path')} more"
     return text
 
 

@@ -26,10 +26,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from voilattice import __version__
 from voilattice.budgets import memory_limit
 from voilattice.documents import problem_document, problem_entry
-from voilattice.errors import TooLargeError, UnknownNameError, VoilatticeError, nearest
+from voilattice.errors import VoilatticeError, nearest
 from voilattice.model.problem import Problem
 from voilattice.policy.policies import POLICIES
 from voilattice.web import workers
+from voilattice.web.refusals import UnknownProblem, describe, status_of
 from voilattice.web.uploads import MAX_BYTES, read_upload, upload_id
 
 __all__ = ["Limits", "create_app"]
@@ -102,10 +103,6 @@ class Failure(BaseModel):
     """Why there is no answer."""
 
     error: str
-
-
-class UnknownProblem(UnknownNameError):
-    """There is no problem of that name."""
 
 
 class Catalogue:
@@ -199,12 +196,12 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     def upload_problem(
         files: Annotated[list[UploadFile], File(max_length=MAX_FILES)],
     ) -> dict[str, Any]:
-        """Upload a problem file and its network; the answer says by what name to ask for it."""
+        """Upload a problem file and its network; the answer gives the name to use for them."""
         content: dict[str, bytes] = {}
         for file in files:
             content[file.filename or ""] = file.file.read(MAX_BYTES + 1)
             if sum(map(len, content.values())) > MAX_BYTES:
-                raise HTTPException(413, f"at most {MAX_BYTES:,} bytes can be uploaded")
+                raise HTTPException(413, f"an upload may have at most {MAX_BYTES:,} bytes")
         with memory_limit(limits.memory_bytes):
             problem = read_upload(content)
         name = upload_id(content)
@@ -238,17 +235,17 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
 
     @app.post("/api/policy", status_code=202)
     def policy(asked: PolicyAsked) -> dict[str, Any]:
-        """Begin to build a policy; ask for the job."""
+        """Start to build a policy; the answer names a job to ask for."""
         return started("policy", asked, policy=asked.policy, seconds=limits.job_seconds / 2)
 
     @app.post("/api/compare", status_code=202)
     def compare(asked: CompareAsked) -> dict[str, Any]:
-        """Begin to compare all policies along a sweep; ask for the job."""
+        """Start to compare all policies along a sweep; the answer names a job to ask for."""
         return started("compare", asked, points=asked.points)
 
     @app.get("/api/jobs/{name}")
     def show_job(name: Annotated[str, Path(max_length=200)]) -> dict[str, Any]:
-        """Say how far a job is, and its result when it is done."""
+        """Say how far a job has come, with its result when it is done."""
         return _job_document(_found(jobs, name))
 
     @app.delete("/api/jobs/{name}")
@@ -301,7 +298,7 @@ class _TooMuch(Exception):
 
 def _found(jobs: workers.Jobs, name: str) -> workers.Job:
     if (job := jobs.find(name)) is None:
-        raise HTTPException(404, f"no job {name!r}: it is too old, or the server was started anew")
+        raise HTTPException(404, f"no job {name!r}: it is too old, or the server was restarted")
     return job
 
 
@@ -320,11 +317,7 @@ def _add_guards(app: FastAPI) -> None:
 
     @app.exception_handler(VoilatticeError)
     def refused(request: Request, error: VoilatticeError) -> JSONResponse:
-        status = 400
-        for kind, code in ((UnknownProblem, 404), (TooLargeError, 413), (workers.Busy, 503)):
-            if isinstance(error, kind):
-                status = code
-        return JSONResponse({"error": str(error)}, status)
+        return JSONResponse({"error": describe(error)}, status_of(error))
 
     @app.exception_handler(StarletteHTTPException)
     def failed(request: Request, error: StarletteHTTPException) -> JSONResponse:

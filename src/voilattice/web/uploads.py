@@ -1,8 +1,8 @@
 """Problems that come with a request.
 
 An upload is a problem file (TOML) and, unless it holds a joint distribution, the network file that
-it names. Nothing else is ever opened: the name in the problem file must be the name of a file that
-came along, and what is read is a copy under a name of our own.
+it names. Nothing else is ever opened: the network must be part of the upload, and what is read is a
+copy under a name of our own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from voilattice.errors import InputError, TooLargeError, quote, within
+from voilattice.errors import InputError, TooLargeError, VoilatticeError, quote, within
 from voilattice.files.networks import READABLE
 from voilattice.files.problems import parse_problem, parse_toml
 from voilattice.model.problem import Problem
@@ -39,34 +39,39 @@ def read_upload(files: Mapping[str, bytes]) -> Problem:
         There is no problem file, or more than one, or something is wrong in it.
     """
     if sum(map(len, files.values())) > MAX_BYTES:
-        raise TooLargeError(f"at most {MAX_BYTES:,} bytes can be uploaded")
+        raise TooLargeError(f"an upload may have at most {MAX_BYTES:,} bytes")
     by_name = {PurePosixPath(name.replace("\\", "/")).name: data for name, data in files.items()}
     problems = [name for name in by_name if name.lower().endswith(".toml")]
     if len(problems) != 1:
         found = ", ".join(map(quote, sorted(by_name))) or "nothing"
-        raise InputError(f"one problem file (TOML) and its network are wanted, got {found}")
+        raise InputError(
+            f"an upload must have one problem file (.toml) and its network, got {found}"
+        )
     (name,) = problems
     with within(name), tempfile.TemporaryDirectory() as folder:
         document = parse_toml(_text(by_name[name]))
         section = document.get("network")
         if isinstance(section, dict) and isinstance(file := section.get("file"), str):
             if file not in by_name:
-                others = ", ".join(quote(other) for other in sorted(by_name) if other != name)
                 raise InputError(
-                    f"{quote(file)} did not come along; " + (f"got {others}" if others else
-                    "upload it together with the problem file"), "network.file",
-                )  # fmt: skip
+                    f"the upload does not include {file}, which the problem file names",
+                    "network.file",
+                )
             suffix = Path(file).suffix.lower()
             if suffix not in READABLE:
-                raise InputError(f"{quote(file)} is in no format that is known", "network.file")
+                wanted = ", ".join(sorted(READABLE))
+                raise InputError(
+                    f"{quote(file)} is not in a known format; it must end in one of {wanted}",
+                    "network.file",
+                )
             (Path(folder) / f"network{suffix}").write_bytes(by_name[file])
             section["file"] = f"network{suffix}"
             try:
                 return parse_problem(document, Path(folder))
-            except InputError as error:
-                # The place is called as the user calls it.
-                message = str(error).replace(str(Path(folder) / f"network{suffix}"), file)
-                raise InputError(message) from None
+            except VoilatticeError as error:
+                # The file is called as the user calls it.
+                message = error.message.replace(str(Path(folder) / f"network{suffix}"), file)
+                raise type(error)(message, error.place, error.remedies) from None
         return parse_problem(document, Path(folder))
 
 

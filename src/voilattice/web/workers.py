@@ -16,10 +16,11 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
-from voilattice.errors import TooLargeError, VoilatticeError
+from voilattice.errors import Remedy, TooLargeError, VoilatticeError
 from voilattice.model.problem import Problem
+from voilattice.web.refusals import Busy, describe
 
-__all__ = ["Busy", "Cancelled", "Job", "Jobs", "Request", "Worker"]
+__all__ = ["Cancelled", "Job", "Jobs", "Request", "Worker"]
 
 SECONDS_PER_LOOK = 0.1
 MAX_KEPT_JOBS = 50
@@ -28,10 +29,6 @@ MAX_WAITING = 32  # requests, for one worker
 
 class Cancelled(Exception):
     """The task was cancelled."""
-
-
-class Busy(VoilatticeError):
-    """There is too much to do, or nobody to do it: ask again later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +116,14 @@ class Worker:
                     if what == "done":
                         return dict(content)
                     if what == "error":
-                        raise VoilatticeError(content)
+                        raise content  # of the class that the worker met
                     tell(content)
             except (EOFError, OSError):
                 self.stop()
                 why = (
                     "the server is being stopped"
                     if self._is_closed
-                    else "the process that worked on this ended; try again, or ask for less"
+                    else "the worker process ended; try again, or ask for less"
                 )
                 raise Busy(why) from None
             if is_cancelled():
@@ -135,7 +132,8 @@ class Worker:
             if time.monotonic() > until:
                 self.stop()
                 raise TooLargeError(
-                    f"not done after {seconds:g} seconds; ask for less, or use the command line"
+                    f"not done after {seconds:g} seconds",
+                    remedies=(Remedy("ask for less"), Remedy("raise the limit", "time_limit")),
                 )
 
     def close(self) -> None:
@@ -192,9 +190,10 @@ def _work(pipe: Connection, memory_bytes: int) -> None:
                 )
                 pipe.send(("done", document))
             except VoilatticeError as error:
-                pipe.send(("error", str(error)))
+                pipe.send(("error", error))
             except MemoryError:
-                pipe.send(("error", "out of memory: ask for fewer features, or give more evidence"))
+                remedies = (Remedy("ask for fewer features"), Remedy("give more evidence"))
+                pipe.send(("error", TooLargeError("out of memory", remedies=remedies)))
 
 
 @dataclass(slots=True)
@@ -222,14 +221,14 @@ class Jobs:
 
         Raises
         ------
-        TooLargeError
+        Busy
             Too many are waiting.
         """
         job = Job(uuid.uuid4().hex)
         with self._lock:
             waiting = [j for j in self._jobs.values() if j.state in {"queued", "running"}]
             if len(waiting) >= self._max_waiting:
-                raise Busy(f"{len(waiting)} jobs are at work or waiting; try again later")
+                raise Busy(f"{len(waiting)} jobs are running or waiting; try again later")
             for old in list(self._jobs.values())[: len(self._jobs) - MAX_KEPT_JOBS]:
                 if old.state not in {"queued", "running"}:
                     del self._jobs[old.id]
@@ -265,4 +264,4 @@ class Jobs:
         except Cancelled:
             pass
         except VoilatticeError as error:
-            job.error, job.state = str(error), "failed"
+            job.error, job.state = describe(error), "failed"

@@ -23,7 +23,7 @@ function state() {
     policy: policies.includes(given.get("policy")) ? given.get("policy") : "optimal",
     kind: ["symmetric", "asymmetric"].includes(given.get("kind")) ? given.get("kind") : "",
     expected: expected !== null && Number.isFinite(Number(expected)) ? Math.max(Number(expected), 0) : 500,
-    // "feature", "state" pairs in order; a state of null: the feature is not to be had
+    // "feature", "state" pairs in order; a state of null: the feature is not available
     steps: once(given.getAll("step").map(step).filter(Boolean)),
     view: given.get("view") in panels ? given.get("view") : "consult",
   };
@@ -134,7 +134,7 @@ async function show() {
     if (mine !== asking) return;
     say(error);
     advice = null;
-    $("advice").replaceChildren(element("p", { id: "say", class: "say" }, "No advice: see above."));
+    $("advice").replaceChildren(element("p", { id: "say", class: "say" }, "There is no advice: see the error above."));
     for (const id of ["candidates", "posterior", "money"]) $(id).replaceChildren();
     history(now);
   } finally {
@@ -171,7 +171,7 @@ function consult(now) {
   $("money").replaceChildren(...pairs([
     ["Expected cost of deciding now", money(advice.emc)],
     ["Spent so far", money(advice.spent)],
-    ["Expected to be saved by going on", money(Math.max(advice.benefit, 0))],
+    ["Expected saving if you go on", money(Math.max(advice.benefit, 0))],
   ]));
   history(now);
   candidates();
@@ -186,8 +186,8 @@ function history(now) {
 function bill() {
   return element("dl", { id: "bill" }, ...pairs([
     ["Spent on features", money(advice.spent)],
-    ["Risk of the decision", money(advice.emc)],
-    ["In all", money(advice.spent + advice.emc)],
+    ["Expected cost of a wrong decision", money(advice.emc)],
+    ["Total", money(advice.spent + advice.emc)],
   ]));
 }
 
@@ -271,7 +271,7 @@ async function other(now, mine) {
   for (const id of ["lattice-text", "lattice-picture", "lattice-top", "tree-text", "tree-list", "curves-text", "curves-picture"])
     $(id).replaceChildren();
   if (now.view === "lattice") {
-    $("lattice-text").textContent = "Growing the lattice …";
+    $("lattice-text").textContent = "Building the lattice …";
     const found = await call("POST", "api/lattice", asked(now));
     if (mine !== asking) return;
     $("lattice-text").textContent = `${found.nodes.toLocaleString("en")} irreducible sets of ${found.subsets.toLocaleString("en")}; ` +
@@ -290,7 +290,7 @@ async function other(now, mine) {
     const top = Math.max(4 * Math.round(now.kind ? now.expected : advice.emc), 100);
     const points = Array.from({ length: 21 }, (_, k) => k * top / 20);
     await job(now, mine, "curves", "api/compare", { points }, (found) => {
-      $("curves-text").textContent = "What each policy saves over deciding at once, as the stakes grow.";
+      $("curves-text").textContent = "What each policy saves over deciding at once, from low to high stakes.";
       $("curves-picture").innerHTML = found.svg;
     });
   }
@@ -304,7 +304,7 @@ async function job(now, mine, panel, path, options, done) {
   cancel.hidden = false;
   cancel.onclick = () => call("DELETE", "api/jobs/" + found.job).catch(say);
   while (["queued", "running"].includes(found.state) && mine === asking) {
-    text.textContent = found.state === "queued" ? "Waiting for its turn …" : `Working … ${found.progress}`;
+    text.textContent = found.state === "queued" ? "Waiting for other jobs …" : `Working … ${found.progress}`;
     await new Promise((resolve) => setTimeout(resolve, 300));
     found = await call("GET", "api/jobs/" + found.job);
   }
@@ -316,7 +316,7 @@ async function job(now, mine, panel, path, options, done) {
 }
 
 function table(values) {
-  return element("table", {}, element("caption", {}, "The sets of highest benefit"),
+  return element("table", {}, element("caption", {}, "The sets of highest benefit: EVI, the expected value of information, less cost"),
     element("tr", {}, ...["set", "EVI", "cost", "benefit"].map((h) => element("th", { scope: "col" }, h))),
     ...values.map((v) => element("tr", {}, element("td", {}, list(v.features) || "nothing"),
       ...[v.evi, v.cost, v.benefit].map((x) => element("td", {}, money(x))))));
