@@ -240,7 +240,7 @@ def _said(policy: Policy, drawn: _Drawn) -> str:
     text = f"buy {', '.join(node.features)} for {node.price:,.2f}"
     if drawn.is_folded:
         below = Policy(policy.problem, policy.name, policy.nodes[: drawn.number + 1])
-        text += f" ... and {count_noun(below.n_paths, 'path')} more"
+        text += f", then {count_noun(below.n_paths, 'path')} (not drawn)"
     return text
 
 
