@@ -166,7 +166,7 @@ def test_the_node_budget_says_how_far_it_came(engine):
         Lattice(naive_bayes(10), max_nodes=200, engine=engine)
     message = str(caught.value)
     assert "more than 200 irreducible sets: 176 have up to 3 features" in message
-    assert "at most 3 (--max-size)" in message
+    assert "at most 3 (max_size)" in message
     assert len(Lattice(naive_bayes(10), max_nodes=1024, engine=engine)) == 1024
 
 

@@ -134,8 +134,12 @@ def test_encoded_cases_can_be_followed_by_a_policy():
     ("columns", "options", "said"),
     [
         ({"y": "aa", "x": "12"}, {}, "y: one value only, 'a': there is nothing to decide"),
-        ({"y": "ab", "x": "11"}, {}, "x: one value only, '1': it can tell nothing; leave it out"),
-        ({"y": "ab", "x": [None, None]}, {}, "x: no value at all: it can tell nothing"),
+        (
+            {"y": "ab", "x": "11"},
+            {},
+            "x: one value only, '1': the column tells nothing; leave the column out (ignore)",
+        ),
+        ({"y": "ab", "x": [None, None]}, {}, "x: no value at all: the column tells nothing"),
         ({"y": [None, None], "x": "12"}, {}, "y: every cell is missing"),
         ({"y": "ab"}, {}, "there is no column beside the target"),
         ({"z": "ab", "x": "12"}, {}, "target: no column 'y'"),
@@ -159,12 +163,13 @@ def test_encoded_cases_can_be_followed_by_a_policy():
         (
             {"y": "ab" * 40, "x": [f"name{k}" for k in range(80)]},
             {},
-            "x: 80 different values; at most 50 make states; leave the column out",
+            "x: 80 different values; a feature may have at most 50 states; leave the column out",
         ),
         (
             {"y": "ab" * 40, "x": [*map(str, range(79)), "none"]},
             {},
-            "x: most cells are numbers, but 'none' is not (row 80): if it marks a missing cell",
+            "x: most cells are numbers, but 'none' is not (row 80); name it as a mark of "
+            "missing cells (missing)",
         ),
     ],
 )

@@ -87,7 +87,7 @@ def test_only_ancestors_take_part():
     )
     with memory_limit(1000):
         assert joint_table(network, [0, 3], {}).shape == (2, 2)
-        with pytest.raises(TooLargeError, match=r"\(--memory\)"):
+        with pytest.raises(TooLargeError, match=r"\(memory_limit\)"):
             joint_table(network, [15], {})
 
 

@@ -70,7 +70,7 @@ def test_a_small_budget_splits_the_work_and_a_smaller_one_refuses_it(engine, mon
     assert len(largest) > 1
     assert max(largest) <= 2 * 2**6
     np.testing.assert_allclose(found, reference(problem, rows), atol=1e-9)
-    with memory_limit(100), pytest.raises(TooLargeError, match=r"\(--memory\)"):
+    with memory_limit(100), pytest.raises(TooLargeError, match=r"\(memory_limit\)"):
         expected_emcs(problem, {}, rows, engine=engine)
 
 
