@@ -271,6 +271,14 @@ def test_a_problem_of_ones_own_is_served_and_the_server_ends_cleanly(own_problem
     assert (status, complaints) == (0, "")
 
 
+def test_two_problems_of_one_name_are_refused(run, own_problem, tmp_path):
+    (tmp_path / "more").mkdir()
+    other = own_problem.rename(tmp_path / "more" / "heart")
+    status, _, err = run("serve", "builtin:heart", other)
+    assert status == 2
+    assert err == f"{other}: another problem is called 'heart' too; rename one of them\n"
+
+
 def test_a_port_that_is_taken(run, server):
     port = server.rsplit(":", 1)[1].strip("/")
     status, _, err = run("serve", "--port", port)

@@ -7,11 +7,13 @@ are given), `console` (how results look) and `progress`.
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False  # typing itself is not loaded: Ctrl-C must be understood at once
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import FrameType
 
 __all__ = ["main"]
 
@@ -23,24 +25,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     Nothing is imported before the ``try``: Ctrl-C while modules are loaded is no traceback.
     """
-    interrupts: list[int] = []
     try:
         import signal
 
-        # Ctrl-C inside an import can come out as another error: any error after it is its doing.
-        def interrupt(number: int, frame: object) -> None:
-            interrupts.append(number)
-            raise KeyboardInterrupt
-
         # Whoever runs this process may have a handler, or ignore Ctrl-C: then it stays so.
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, interrupt)
-
-        from voilattice.cli.group import run
-
-        run(arguments)
-    except BaseException as error:
-        if not interrupts and not isinstance(error, KeyboardInterrupt):
-            raise
+        if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            _run(arguments)
+            return
+        signal.signal(signal.SIGINT, _interrupt)
+        try:
+            _run(arguments)
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(INTERRUPTED)
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    from voilattice.cli.group import run
+
+    run(arguments)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Interrupt the command; while a module is loaded, end the process.
+
+    An exception inside an import can be lost, printed, or come out as another error. Nothing has
+    been printed by then that could be lost.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            sys.stderr.write("interrupted\n")
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
+        frame = frame.f_back
+    raise KeyboardInterrupt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -54,6 +55,8 @@ def progress_line(
             return
         shown_at = now
         line = describe(first, second)
+        if terminal:  # a line that is wrapped cannot be rewritten
+            line = line[: shutil.get_terminal_size().columns - 1]
         sys.stderr.write(f"\r{line.ljust(written)}" if terminal else f"{line}\n")
         sys.stderr.flush()
         written = len(line)
