@@ -71,6 +71,8 @@ def test_no_figure_is_cut_in_a_narrow_terminal(run, monkeypatch, arguments):
         monkeypatch.setenv("COLUMNS", columns)
         out = run(*arguments)[1]
         assert sorted(figures(out)) == whole
+        if arguments[0] == "compare":
+            assert "markov-blanket" in out.replace("markov-\n", "markov-")
 
 
 def test_a_terminal_is_as_wide_as_it_says():

@@ -55,6 +55,7 @@ __all__ = [
 ]
 
 MAX_LISTED = 12
+COLUMN_GAP = 3  # between two columns of a table
 ENDLESS = 1_000_000  # columns: nothing is wrapped
 NO_BREAK = "\u00a0"
 TREE = " │├└─"  # what the lines of a tree begin with
@@ -90,13 +91,11 @@ def table(*columns: str) -> Table:
 
 def print_table(rows: Table) -> None:
     """Print a table; one that does not fit is printed as a list, a line for each cell."""
-    from rich.cells import cell_len
-
     out = console()
-    for column in rows.columns:
-        if column.justify == "right":
-            column.min_width = max(map(cell_len, map(str, column.cells)), default=0)
-    if rows.__rich_measure__(out, out.options.update(width=ENDLESS)).minimum <= out.width:
+    widths = _fitting_widths(rows, out.width)
+    if widths is not None:
+        for column, width in zip(rows.columns, widths, strict=True):
+            column.width = width
         out.print(rows)
         return
     heads = [str(column.header).replace("\n", "") for column in rows.columns]
@@ -106,6 +105,30 @@ def print_table(rows: Table) -> None:
         for head, cell in zip(heads[1:], others, strict=True):
             if cell:
                 print_lines([f"  {head}: {cell}" if head else f"  {cell}"], before="")
+
+
+def _fitting_widths(rows: Table, room: int) -> list[int] | None:
+    """Return the widths of the columns, figures and words whole; None: they do not fit.
+
+    rich would break words, and in the end figures, to keep a column for each.
+    """
+    from rich.cells import cell_len
+
+    widths, least = [], []
+    for column in rows.columns:
+        head, cells = str(column.header), [str(cell) for cell in column.cells]
+        lines = [line for text in (head, *cells) for line in text.split("\n")]
+        words = head.split() if column.justify == "right" else " ".join([head, *cells]).split()
+        figures = cells if column.justify == "right" else []
+        widths.append(max(map(cell_len, lines)))
+        least.append(max(map(cell_len, [*words, *figures]), default=0))
+    room -= COLUMN_GAP * (len(widths) - 1)
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        widest = max(range(len(widths)), key=lambda k: (widths[k] > least[k], widths[k]))
+        widths[widest] -= 1
+    return widths
 
 
 def money(amount: float) -> str:
