@@ -13,16 +13,17 @@ import time
 from pathlib import Path
 
 import numpy as np
+from helpers.solving import optimum
 from pystreed import CostSpecifier, FeatureCostSpecifier, STreeDCostSensitiveClassifier
 from timing import best_of
 
 from voilattice import FeatureCosts, Lattice, Network, Problem, load_problem
 from voilattice.model.costs import Group
-from voilattice.policy.evaluation import _drawn, apply_policy
+from voilattice.policy.application import apply_policy, draw_cases
 from voilattice.policy.optimal import solution as solver
 from voilattice.policy.optimal.blocks import cells_of
-from voilattice.policy.optimal.solution import StateSpace
-from voilattice.policy.policies import build_optimal
+from voilattice.policy.optimal.solution import solve
+from voilattice.policy.optimal.space import StateSpace
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.tables import expected_emcs
 
@@ -35,7 +36,7 @@ STREED_SECONDS = 60
 
 def main() -> None:
     """Measure everything."""
-    build_optimal(load_problem("heart"))  # load the compiled engine
+    optimum(load_problem("heart"))  # load the compiled engine
     spaces = states()
     against_the_lattice(spaces)
     against_numpy(spaces["hepatitis"])
@@ -89,7 +90,7 @@ def against_the_lattice(spaces: dict[str, StateSpace]) -> None:
             ),
             1,
         )
-        whole = best_of(lambda p=problem: StateSpace(p, engine="compiled").solve(), 1)
+        whole = best_of(lambda p=problem: solve(StateSpace(p, engine="compiled")), 1)
         print(
             f"  {name:10} {solve / value:10.2f}   {whole / both:10.2f}"
             f"      ({1e3 * solve:.1f} ms / {1e3 * value:.1f} ms)"
@@ -130,9 +131,11 @@ def against_influence_diagrams() -> None:
         theirs = optimal_cost(problem)
         diagram = time.perf_counter() - start
         space = StateSpace(problem, engine="compiled")
-        whole = best_of(lambda p=problem: StateSpace(p, engine="compiled").solve(), 20)
+        whole = best_of(lambda p=problem: solve(StateSpace(p, engine="compiled")), 20)
         solve = best_of(space.solve, 20)
-        ours = space.solve().expected_total_cost
+        ours = solve(
+            space,
+        ).expected_total_cost
         print(
             f"  {n_states} values each: {diagram / whole:,.0f} from nothing, "
             f"{diagram / solve:,.0f} solving ({diagram:.2f} s; {1e3 * whole:.2f} ms; "
@@ -152,7 +155,9 @@ def growth() -> None:
         problem = Problem.create(network, "Y", dict.fromkeys(names[1:], 1.0), ("symmetric", 100.0))
         start = time.perf_counter()
         space = StateSpace(problem, engine="compiled")
-        space.solve()
+        solve(
+            space,
+        )
         whole = time.perf_counter() - start
         blocks = space.blocks
         steps = int((space.cells[blocks.parent] * blocks.sizes[blocks.axis]).sum())
@@ -166,7 +171,7 @@ def growth() -> None:
 def against_pystreed() -> None:
     """Set the optimum beside pystreed's trees, on cases drawn from heart as the joint."""
     heart = load_problem("heart")
-    cases = _drawn(heart.network, 300, np.random.default_rng(0))
+    cases = draw_cases(heart.network, 300, np.random.default_rng(0))
     m = len(heart.features)
     x = np.stack([(cases[f] != heart.states(f)[0]).astype(int) for f in heart.features], axis=1)
     y = (cases["class"] != heart.classes[0]).astype(int)
@@ -196,10 +201,10 @@ def against_pystreed() -> None:
         stakes,
     )  # fmt: skip
     start = time.perf_counter()
-    ours = StateSpace(problem, engine="compiled").solve().expected_total_cost
+    ours = solve(StateSpace(problem, engine="compiled")).expected_total_cost
     mine = time.perf_counter() - start
     cases = {f: x[:, k].astype(str) for k, f in enumerate(problem.features)}
-    applied = apply_policy(build_optimal(problem).policy, cases | {"class": y.astype(str)})
+    applied = apply_policy(optimum(problem), cases | {"class": y.astype(str)})
     assert applied.total_cost is not None
     print(
         f"\npystreed on heart, 300 cases, features made binary; ours, of any depth: {ours:.4f}, "

@@ -12,13 +12,14 @@ import time
 from typing import Any
 
 import pyagrum
+from helpers.solving import POLICIES
 from random_problems import random_problem
 from timing import best_of
 from with_pyagrum import evi_with_pyagrum
 
 from voilattice import Lattice, Problem, cost, emc
-from voilattice.policy.policies import POLICIES, build_policy
-from voilattice.policy.situations import Sweep
+from voilattice.policy.solvers import build_policy
+from voilattice.policy.sweep import Sweep
 from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation.lattice_values import value_lattice
 

@@ -6,8 +6,8 @@ from voilattice.lattice.independence import is_separated
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.networks import Recipe, learn_network
 from voilattice.model.elimination import joint_table
-from voilattice.policy.evaluation import _drawn, apply_policy
-from voilattice.policy.policies import build_policy
+from voilattice.policy.application import apply_policy, draw_cases
+from voilattice.policy.solvers import build_policy
 
 
 def table(**columns):
@@ -15,7 +15,7 @@ def table(**columns):
 
 
 def drawn(network, n, seed=0):
-    cases = _drawn(network, n, np.random.default_rng(seed))
+    cases = draw_cases(network, n, np.random.default_rng(seed))
     return DataTable({name: tuple(column.tolist()) for name, column in cases.items()})
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.solving import POLICIES
 
 from voilattice import FeatureCosts, VoilatticeError, load_problem
 from voilattice.paper.claims import (
@@ -28,7 +29,7 @@ from voilattice.paper.experiment import QUICK, Grid, Point, Scenario, priced_pro
 from voilattice.paper.published import INTERVALS, PRIORS, TABLE_1, TABLE_2, TABLE_3
 from voilattice.paper.report import check_folder, write_report
 from voilattice.paper.summary import curves_of, regret, table_3
-from voilattice.policy.policies import POLICIES, build_policy
+from voilattice.policy.solvers import build_policy
 
 SMALL = Grid((0.0, 400.0), (0.0, 700.0))
 

@@ -210,6 +210,10 @@ class Problem:
                 raise InputError(f"{feature!r} is evidence of the problem already")
         return {**self.evidence, **(evidence or {})}
 
+    def further(self, known: Mapping[str, str]) -> dict[str, str]:
+        """Return the part of some evidence that is not the problem's own."""
+        return {f: state for f, state in known.items() if f not in self.evidence}
+
     def acquirable(self, features: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
         """Return `features` as a set, once each of them is a feature and not yet known."""
         chosen: set[str] = set()

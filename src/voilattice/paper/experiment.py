@@ -29,14 +29,15 @@ from voilattice.files.policies import fingerprint
 from voilattice.files.problems import load_problem
 from voilattice.model.costs import KINDS, FeatureCosts, Group
 from voilattice.model.problem import Problem
-from voilattice.policy.policies import POLICIES, policy_cost
-from voilattice.policy.situations import Sweep
+from voilattice.policy.solvers import Limits, solver_of
+from voilattice.policy.sweep import Sweep
 
 __all__ = ["FULL", "NAMES", "QUICK", "Grid", "Point", "Scenario", "priced_problem", "run"]
 
 # The five, in the order of the figures.
 NAMES = ("liver", "diabetes", "heart", "hepatitis", "thyroid")
 SEEDS = (0, 1, 2)
+POLICIES = ("none", "markov-blanket", "greedy", "greedy-la", "batch", "optimal")
 FEATURE_COST = (1, 100)
 GROUP_COST = (100, 200)
 SECONDS_PER_LOOK = 0.5
@@ -233,8 +234,10 @@ class _Unit:
                 if os.getpid() != parent and os.getppid() != parent:
                     os._exit(0)  # the run was killed: nobody waits for this
                 priced = priced_problem(problem, seed).with_expected(self.kind, x)
-                found_costs = {p: policy_cost(priced, p, sweep=sweep) for p in POLICIES}
-                if not all(cost.exact for cost in found_costs.values()):
+                found_costs = {
+                    p: solver_of(p).cost(priced, Limits(), sweep=sweep) for p in POLICIES
+                }
+                if not all(cost.certificate.exact for cost in found_costs.values()):
                     raise TooLargeError(
                         f"{self.name}: the optimum cannot be proved within the memory budget"
                     )

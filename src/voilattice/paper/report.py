@@ -26,8 +26,8 @@ from voilattice.paper.experiment import Point
 from voilattice.paper.figures import PANELS, savings_svg
 from voilattice.paper.published import INTERVALS, PRIORS, TABLE_1, TABLE_2, TABLE_3
 from voilattice.paper.summary import Curves, curves_of, regret, table_3
-from voilattice.policy.policies import policy_from_rule
 from voilattice.policy.policy import Policy
+from voilattice.policy.solvers import policy_from_rule
 from voilattice.valuation.valuation import value
 
 __all__ = ["REPORT", "check_folder", "write_report"]
