@@ -12,14 +12,13 @@ sample rest on one source; for hepatitis, that alk_phosphate and sgot share it i
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from voilattice.errors import InputError, UnknownNameError, nearest, quote, within
-from voilattice.learning.data_tables import Column, DataTable, read_table
+from voilattice.learning.data_tables import Column, DataTable, checksum_cells, read_table
 from voilattice.model.costs import FeatureCosts, Group
 
 __all__ = ["DATASETS", "DataSet", "load_dataset"]
@@ -96,9 +95,9 @@ def load_dataset(name: str, *, sources: Mapping[str, str] | None = None) -> Data
     parts = []
     for file, address, checksum in data.files:
         if folder:
-            parts.append(_in_folder(Path(folder) / file, data))
+            parts.append(_read_from_folder(Path(folder) / file, data))
         else:
-            parts.append(_public(data, file, (sources or {}).get(file, address), checksum))
+            parts.append(_fetch_public(data, file, (sources or {}).get(file, address), checksum))
     columns = {
         column: sum((part.columns[column] for part in parts), ())
         for column in (*data.features, "class")
@@ -107,18 +106,11 @@ def load_dataset(name: str, *, sources: Mapping[str, str] | None = None) -> Data
     for column, cells in columns.items():
         labels = data.classes if column == "class" else data.labels.get(column)
         with within(f"{name}: {column}"):
-            labelled[column] = cells if labels is None else _labelled(cells, labels)
-    return DataTable(labelled, _checksum(labelled))
+            labelled[column] = cells if labels is None else _label_codes(cells, labels)
+    return DataTable(labelled, checksum_cells(labelled))
 
 
-def _checksum(columns: Mapping[str, Column]) -> str:
-    """Return the SHA-256 of the cells: the same for a public file and its copy in a folder."""
-    rows = [tuple(columns), *zip(*columns.values(), strict=True)]
-    lines = (",".join(cell or "" for cell in row) for row in rows)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def _labelled(cells: Column, labels: Mapping[str, str]) -> Column:
+def _label_codes(cells: Column, labels: Mapping[str, str]) -> Column:
     found: list[str | None] = []
     for row, cell in enumerate(cells):
         code = cell.removesuffix(".0") if cell is not None else None
@@ -128,13 +120,13 @@ def _labelled(cells: Column, labels: Mapping[str, str]) -> Column:
     return tuple(found)
 
 
-def _in_folder(path: Path, data: DataSet) -> DataTable:
+def _read_from_folder(path: Path, data: DataSet) -> DataTable:
     table = read_table(path)
     with within(str(path)):
         return table.select((*data.features, "class"))
 
 
-def _public(data: DataSet, file: str, address: str, checksum: str) -> DataTable:
+def _fetch_public(data: DataSet, file: str, address: str, checksum: str) -> DataTable:
     import pooch
 
     try:
