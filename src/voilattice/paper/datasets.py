@@ -1,13 +1,14 @@
 """The five medical data sets of Section 4, with Turney's test costs.
 
-Each is a public file, fetched once and kept in the user's cache, and refused unless it has the
-checksum given here. `VOILATTICE_DATA` names a folder to read instead: CSV files with a header,
-named as in `DataSet.files`, that hold the features and a column `class`.
+Each data set is a public file. It is fetched once, kept in the user's cache, and refused unless it
+has the checksum given here. `VOILATTICE_DATA` names a folder to read instead. The folder holds CSV
+files with a header, named as in `DataSet.files`, with the features and a column `class`.
 
 The prices are those of Turney (1995), JAIR 2, Appendix A, in Canadian dollars, as the UCI
 repository distributes them: what a test costs by itself, and what the first test of a group (blood,
-treadmill) costs on top. For liver, the price of gammagt and that all five tests share one blood
-sample rest on one source; for hepatitis, that alk_phosphate and sgot share it is inferred.
+treadmill) costs in addition. Two details are less certain. For liver, one source alone gives the
+price of gammagt and says that all five tests share one blood sample. For hepatitis, we infer that
+alk_phosphate and sgot share the blood sample.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ PIMA = (
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Where a data set lies, what its columns are, and what its tests cost.
+    """Where a data set is, what its columns are, and what its tests cost.
 
     Parameters
     ----------
     name
         The name of the problem that is learned from it.
     files
-        For each file: its name in a folder, its public address, the checksum (SHA-256) there.
+        For each file: its name in a folder, its public address, and its SHA-256 there.
     columns
         The columns of the public file, which has no header.
     labels
@@ -58,7 +59,7 @@ class DataSet:
     prices: Mapping[str, float]
     groups: Mapping[str, tuple[float, tuple[str, ...]]]
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    class_from: str = "class"  # the public column that says the class
+    class_from: str = "class"  # the public column that defines the class
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -86,7 +87,7 @@ def load_dataset(name: str, *, sources: Mapping[str, str] | None = None) -> Data
     name
         One of `DATASETS`.
     sources
-        Other addresses for some of the files, by file name: a mirror, with the same checksums.
+        Other addresses for some of the files, by file name: mirrors with the same checksums.
     """
     if name not in DATASETS:
         raise UnknownNameError(f"no data set {quote(name)}{nearest(name, DATASETS)}")
@@ -115,7 +116,9 @@ def _label_codes(cells: Column, labels: Mapping[str, str]) -> Column:
     for row, cell in enumerate(cells):
         code = cell.removesuffix(".0") if cell is not None else None
         if code is not None and code not in labels:
-            raise InputError(f"row {row + 1}: the code {quote(code)}; expected {', '.join(labels)}")
+            raise InputError(
+                f"row {row + 1}: the code {quote(code)} is not one of {', '.join(labels)}"
+            )
         found.append(None if code is None else labels[code])
     return tuple(found)
 
@@ -138,13 +141,13 @@ def _fetch_public(data: DataSet, file: str, address: str, checksum: str) -> Data
         )
     except ValueError as error:
         raise InputError(
-            f"{address}: the file there is not the one known (SHA-256 {checksum[:12]}...): "
+            f"{address}: the file there is not the known one (SHA-256 {checksum[:12]}...): "
             f"{str(error).splitlines()[0]}"
         ) from None
-    except OSError as error:  # no network, no such host, no such page
+    except OSError as error:  # no connection, no such host, no such page
         raise InputError(
-            f"{address}: cannot be fetched ({type(error).__name__}); fetch it by hand, or name a "
-            f"folder with {file} in {FOLDER_VARIABLE}"
+            f"{address}: cannot be fetched ({type(error).__name__}); download it yourself, and set "
+            f"{FOLDER_VARIABLE} to a folder that holds it as {file}, with a header"
         ) from None
     lines = Path(path).read_text(encoding="ascii").splitlines()
     rows = [line.replace(",", " ").split() for line in lines if line.strip()]
@@ -273,8 +276,8 @@ DATASETS: Mapping[str, DataSet] = {
             groups={
                 "blood": (2.10, ("bilirubin", "alk_phosphate", "sgot", "albumin", "protime")),
             },
-            # The other codes, 1 and 2, stay: UCI calls them no and yes, but of those with ascites 1
-            # most die and of those with ascites 2 few.
+            # The other codes, 1 and 2, stay. UCI calls them no and yes, but most patients with
+            # ascites 1 die, and few with ascites 2.
             labels={"sex": {"1": "male", "2": "female"}},
         ),
         DataSet(
