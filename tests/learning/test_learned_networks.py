@@ -50,6 +50,12 @@ def test_rows_without_a_target_are_left_out():
     assert learned.network.states[learned.network.index("x")] == ("1", "2")
 
 
+def test_an_error_names_the_row_of_the_table_also_after_rows_without_a_target():
+    data = table(y=[None, "a", "b", "a"], x=["1", "2", "3", "q"])
+    with pytest.raises(VoilatticeError, match="data.x: row 4: 'q' is not a number"):
+        learn_network(data, "y", numeric=["x"])
+
+
 def test_encoded_cases_can_be_followed_by_a_policy():
     data = draw_chain(300)
     learned = learn_network(data, "y")

@@ -93,6 +93,7 @@ def test_a_written_folder_reads_back_and_says_how_it_was_made(tmp_path):
         (COLUMNS, {"missing": "-"}, "missing: must be a list of marks, got '-'"),
         ({**COLUMNS, "x": [1] * ROWS}, {}, "data.x: one value only, '1': it can tell nothing"),
         ({**COLUMNS, "x": [1]}, {}, "data: column 'x' has 1 cells, but column 'ill' has 40"),
+        (DataTable({"ill": ("no", "yes"), "x": ("1",)}), {}, "data: column 'x' has 1 cells"),
         ({**COLUMNS, "x": "12"}, {}, "data.x: must be a list of cells, got '12'"),
         ({"ill": COLUMNS["ill"]}, {}, "data: there is no column beside the target"),
         ({}, {}, "data: there are no columns"),

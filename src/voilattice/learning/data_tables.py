@@ -95,12 +95,10 @@ def as_table(data: Data, *, missing: Collection[str] = MISSING) -> DataTable:
         raise InputError(f"must be a list of marks, got {quote(missing)}", "missing")
     if isinstance(data, str | Path):
         return read_table(data, missing=missing)
-    if isinstance(data, DataTable):
-        columns = {name: _mark_missing(cells, missing) for name, cells in data.columns.items()}
-        return DataTable(columns, data.checksum or checksum_cells(columns))
+    source, checksum = (data.columns, data.checksum) if isinstance(data, DataTable) else (data, "")
     columns = {
         name: _mark_missing([_to_text(cell) for cell in cells], missing)
-        for name, cells in _named_columns(data)
+        for name, cells in _named_columns(source)
     }
     with located("data"):
         (first, cells), *others = columns.items()
@@ -112,7 +110,7 @@ def as_table(data: Data, *, missing: Collection[str] = MISSING) -> DataTable:
                 )
         if not cells:
             raise InputError("the columns have no cells")
-    return DataTable(columns, checksum_cells(columns))
+    return DataTable(columns, checksum or checksum_cells(columns))
 
 
 def checksum_cells(columns: Mapping[str, Column]) -> str:

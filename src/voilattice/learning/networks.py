@@ -94,7 +94,7 @@ def learn_network(
     """
     recipe, states = recipe or Recipe(), states or {}
     _check_names(data, target, ignore, numeric, categorical, states)
-    columns, n_left_out = _keep_labelled(data, target, ignore)
+    columns = _blank_unlabelled(data, target, ignore)
     named = {target, *categorical, *states}
     found_states: dict[str, list[str]] = {}
     cuts: dict[str, tuple[float, ...]] = {}
@@ -114,13 +114,15 @@ def learn_network(
                     column, states.get(name), is_declared=name in named
                 )
             codes[name] = encode_cells(column, found_states[name], cuts.get(name))
+    labelled = target_codes >= 0
+    codes = {name: column[labelled] for name, column in codes.items()}
     return Learned(
         _fit_network(found_states, codes, target, recipe),
         target,
         recipe,
         cuts,
-        len(target_codes),
-        n_left_out,
+        int(labelled.sum()),
+        int((~labelled).sum()),
         {name: int((c < 0).sum()) for name, c in codes.items() if (c < 0).any()},
     )
 
@@ -153,21 +155,22 @@ def _check_names(
         data.column(target)
 
 
-def _keep_labelled(
-    data: DataTable, target: str, ignore: Collection[str]
-) -> tuple[dict[str, Column], int]:
-    """Return the columns to learn from, without the rows that lack a target, and their number."""
+def _blank_unlabelled(data: DataTable, target: str, ignore: Collection[str]) -> dict[str, Column]:
+    """Return the columns to learn from, without the cells of rows that lack a target.
+
+    The rows stay until the cells are encoded, so that errors name the rows of the table.
+    """
     labelled = [cell is not None for cell in data.column(target)]
     if not any(labelled):
         raise InputError("every cell is missing", f"data.{target}")
     columns = {
-        name: tuple(cell for cell, keep in zip(column, labelled, strict=True) if keep)
+        name: tuple(cell if keep else None for cell, keep in zip(column, labelled, strict=True))
         for name, column in data.columns.items()
         if name not in ignore
     }
     if len(columns) < 2:
         raise InputError("there is no column beside the target", "data")
-    return columns, len(labelled) - sum(labelled)
+    return columns
 
 
 def _fit_network(
