@@ -1,4 +1,4 @@
-"""The commands that begin with data: learn a problem, reproduce the paper."""
+"""The commands that start from data: learn a problem, reproduce the paper."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import click
 
 from voilattice.cli import console
 from voilattice.cli.options import check_jobs, json_option
-from voilattice.errors import InputError, VoilatticeError, within
-from voilattice.learning.networks import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
-from voilattice.model.costs import FeatureCosts
+from voilattice.errors import InputError, VoilatticeError
+from voilattice.learning.recipes import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
 
 __all__ = ["learn_command", "reproduce_command"]
 
@@ -26,7 +25,6 @@ _OPTIONS = {
         for name in ("target", "ignore", "numeric", "categorical", "states", "bins", "smoothing")
     },
 }
-PLACEHOLDER_STAKES = ("symmetric", 100.0)
 
 
 @click.command(name="learn")
@@ -103,55 +101,34 @@ def learn_command(
 ) -> None:
     """Learn a network from a table (CSV or Parquet) and write it as a problem folder."""
     from voilattice.files.problems import read_costs
-    from voilattice.learning.data_tables import MISSING, read_table
-    from voilattice.learning.networks import learn_network
-    from voilattice.learning.problems import write_learned
-    from voilattice.model.problem import Misclassification, Problem
+    from voilattice.learning.data_tables import MISSING
+    from voilattice.learning.problems import PLACEHOLDER_STAKES, learn_problem
 
     if not output:
         raise InputError("must name a folder, got ''", "--output")
     if bins is not None and discretization != "frequency":
         raise InputError("is for --discretization frequency", "--bins")
-    marks = frozenset(missing)
-    wanted = dict(_states(entry) for entry in states)
-    table = read_table(data, missing=MISSING | marks)
+    prices, stakes = (None, None) if costs is None else read_costs(costs)
     try:
         recipe = Recipe(
             discretization, _DEFAULTS.bins if bins is None else bins, score, search, max_parents,
             target_first, _arcs("--forbid", forbid), _arcs("--require", require), smoothing,
         )  # fmt: skip
-        learned = learn_network(
-            table, target, recipe, ignore=_names(ignore), numeric=_names(numeric),
-            categorical=_names(categorical), states=wanted,
+        found = learn_problem(
+            data, target, costs=prices, misclassification=stakes, recipe=recipe, title=title,
+            ignore=_names(ignore), numeric=_names(numeric), categorical=_names(categorical),
+            states=dict(_states(entry) for entry in states), missing=MISSING.union(missing),
         )  # fmt: skip
     except VoilatticeError as error:
-        # Where the place is an option, it is called as the option is.
-        place = _OPTIONS.get(error.place, f"{data}: {error.place}" if error.place else data)
-        raise InputError(error.message, place) from None
-    features = [name for name in learned.network.names if name != target]
-    prices, given = FeatureCosts(dict.fromkeys(features, 1.0)), None
-    if costs is not None:
-        prices, given = read_costs(costs)
-    stakes: Misclassification = PLACEHOLDER_STAKES if given is None else given
-    with within(costs or data):
-        problem = Problem.create(
-            learned.network, target, prices, stakes, title=title or Path(data).stem
-        )
-    chosen = (
-        ("Left out", _names(ignore)), ("Cut into bins", _names(numeric)),
-        ("Never cut into bins", _names(categorical)), ("Marks of missing cells, too", missing),
-    )  # fmt: skip
-    path = write_learned(
-        problem, learned, table, output,
-        source=f"Learned by `voilattice learn` from `{Path(data).name}`.",
-        notes=[f"{what}: {', '.join(names)}." for what, names in chosen if names],
-        stakes=stakes if isinstance(stakes, tuple) else None,
-    )  # fmt: skip
+        raise _name_options(error, data, costs) from None
+    path = found.write(output, source=f"Learned by `voilattice learn` from `{Path(data).name}`.")
+    problem, learned = found.problem, found.learned
     if as_json:
         console.print_json(
             {
                 "problem": str(path), "rows": learned.n_rows, "left_out": learned.n_left_out,
-                "target": target, "features": features, "arcs": learned.network.n_arcs,
+                "target": target, "features": list(problem.features),
+                "arcs": learned.network.n_arcs,
             }
         )  # fmt: skip
         return
@@ -160,7 +137,7 @@ def learn_command(
     lines = ["", f"Learned from {learned.n_rows:,} rows{left_out}; written to {path}."]
     if costs is None:
         lines.append("Every feature costs 1 until you edit that file, or give --costs.")
-    if given is None:
+    if stakes is None:
         lines.append(
             f"Stakes of {PLACEHOLDER_STAKES[1]:g} are a placeholder: [misclassification] there."
         )
@@ -207,6 +184,25 @@ def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_
         return
     console.print_claims(claims)
     console.print_lines([f"{len(files)} files in {out}; open {folder / REPORT} in a browser."])
+
+
+def _name_options(error: VoilatticeError, data: str, costs: str | None) -> VoilatticeError:
+    """Return an error about parameters of `learn_problem` as one about options and files."""
+    first, _, rest = error.place.partition(".")
+    if not first:
+        return error  # its text names the file
+    if first in _OPTIONS:
+        place = f"{_OPTIONS[first]}: {rest}" if rest else _OPTIONS[first]
+    elif first == "data":
+        place = f"{data}: {rest}" if rest else data
+    elif first.startswith("--"):
+        place = error.place
+    else:
+        place = f"{costs or data}: {error.place}"
+    message = error.message
+    for parameter in ("missing", "categorical", "ignore"):
+        message = message.replace(f"({parameter})", f"(--{parameter})")
+    return InputError(message, place)
 
 
 def _names(given: Sequence[str]) -> list[str]:

@@ -1,22 +1,23 @@
-"""The parameters of a network: counts plus a smoothing, also where cells are missing.
+"""The parameters of a network: smoothed counts, also for tables with missing cells.
 
-With n(x, u) the number of cases in which a node has the state x and its parents the states u, and
-a the smoothing, the table of the node is
+Let n(x, u) be the number of cases in which a node has the state x and its parents the states u. Let
+a be the smoothing. The table of the node is
 
     P(x | u) = (n(x, u) + a) / sum over x' of (n(x', u) + a).
 
-Where cells are missing, n(x, u) is not known. *Expectation maximization* starts from the cases
-whose cells of a family are all there, and repeats two steps:
+If cells are missing, n(x, u) is not known. *Expectation maximization* starts from the cases in
+which all cells of a node and its parents are there, and repeats two steps:
 
     n(x, u) <- sum over cases of P(x, u | the cells of the case that are there)
     P(x | u) <- the formula above
 
-Every round raises  log P(the cells that are there) + a * sum of log P(x | u),  so the rounds end at
-a point that the two steps do not change. They are repeated until no probability moves by more than
+Every round raises  log P(the cells that are there) + a * sum of log P(x | u),  so the rounds
+approach a point that the two steps do not change. They stop when no probability moves by more than
 `LAST_CHANGE`.
 
-The first step is exact. The cases that lack the same cells are taken together. Given the cells that
-are there, their missing nodes fall into parts that share no family; each part is summed by itself.
+The first step is exact. Cases that lack the same cells are treated together. A *family* is a node
+with its parents. Given the cells that are there, the missing nodes fall into parts that share no
+family, and each part is summed by itself.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError
+from voilattice.learning.columns import Codes
 
-__all__ = ["Codes", "fit_tables"]
+__all__ = ["fit_tables"]
 
-Codes = NDArray[np.intp]  # the number of a state in each case, -1 where the cell is missing
 Table = NDArray[np.float64]
 
 LAST_CHANGE = 1e-10
@@ -58,10 +59,10 @@ def fit_tables(
     Raises
     ------
     InputError
-        Without smoothing, some combination of parents' states never occurs.
+        There is no smoothing, and some combination of parents' states never occurs.
 
     >>> [y] = fit_tables([2], [[]], [np.array([0, 0, 0, 1, -1])], smoothing=1.0)
-    >>> y.round(6).tolist()  # the missing cell adds as much to both as the rest says
+    >>> y.round(6).tolist()  # the missing cell changes nothing: (3 + 1) / (4 + 2)
     [0.666667, 0.333333]
     """
     families = [(*above, node) for node, above in enumerate(parents)]
@@ -69,19 +70,19 @@ def fit_tables(
     shapes = [tuple(sizes[node] for node in family) for family in families]
     there = [(cases[:, family] >= 0).all(axis=1) for family in families]
     certain = [
-        _counts(cases[rows][:, family], shape)
+        _count_cases(cases[rows][:, family], shape)
         for rows, family, shape in zip(there, families, shapes, strict=True)
     ]
-    tables = [_normalized(n, smoothing or float(not all(rows.all() for rows in there)))
+    tables = [_normalize(n, smoothing or float(not all(rows.all() for rows in there)))
               for n, rows in zip(certain, there, strict=True)]  # fmt: skip
-    parts = _parts(cases, families, sizes)
+    parts = _find_parts(cases, families, sizes)
     if not parts:
         return tables
     for _ in range(MAX_ROUNDS):
         counts = [n.copy() for n in certain]
         for part in parts:
             part.add_expected(tables, counts)
-        before, tables = tables, [_normalized(n, smoothing) for n in counts]
+        before, tables = tables, [_normalize(n, smoothing) for n in counts]
         change = max(float(np.abs(a - b).max()) for a, b in zip(before, tables, strict=True))
         if change <= LAST_CHANGE:
             return tables
@@ -94,17 +95,17 @@ def fit_tables(
     return tables
 
 
-def _counts(cells: Codes, shape: tuple[int, ...]) -> Table:
+def _count_cases(cells: Codes, shape: tuple[int, ...]) -> Table:
     places = np.ravel_multi_index(tuple(cells.T), shape)
     return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
 
 
-def _normalized(counts: Table, smoothing: float) -> Table:
+def _normalize(counts: Table, smoothing: float) -> Table:
     smoothed = counts + smoothing
     total = smoothed.sum(axis=-1, keepdims=True)
     if (total == 0).any():
         raise InputError(
-            "with none, some row of a table has no case at all; take more than 0", "smoothing"
+            "with none, some row of a table has no case at all; use more than 0", "smoothing"
         )
     table: Table = smoothed / total
     return table
@@ -120,7 +121,7 @@ class _Part:
     families: tuple[tuple[int, tuple[Codes, ...], list[int]], ...]
 
     def add_expected(self, tables: Sequence[Table], counts: Sequence[Table]) -> None:
-        """Add what the cases are expected to count in each family."""
+        """Add the expected counts of the cases to the counts of each family."""
         factors: list[Any] = []
         for node, cells, axes in self.families:
             factors += [tables[node][cells], axes]
@@ -131,7 +132,9 @@ class _Part:
             np.add.at(counts[node], cells, joint)
 
 
-def _parts(cases: Codes, families: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> list[_Part]:
+def _find_parts(
+    cases: Codes, families: Sequence[tuple[int, ...]], sizes: Sequence[int]
+) -> list[_Part]:
     """Return the parts of all cases with missing cells."""
     found = []
     lacking = cases < 0
@@ -139,25 +142,25 @@ def _parts(cases: Codes, families: Sequence[tuple[int, ...]], sizes: Sequence[in
         alike, weights = np.unique(
             cases[(lacking == pattern).all(axis=1)], axis=0, return_counts=True
         )
-        for nodes in _linked(set(np.flatnonzero(pattern).tolist()), families):
+        for nodes in _group_linked(set(np.flatnonzero(pattern).tolist()), families):
             if len(nodes) > MAX_PART:
                 raise TooLargeError(
                     f"{len(nodes)} cells that depend on each other are missing in one row; "
-                    f"at most {MAX_PART} are taken: leave such rows or columns out"
+                    f"at most {MAX_PART} may be: leave such rows or columns out"
                 )
             label = {node: place for place, node in enumerate(sorted(nodes), start=1)}
             touched = []
             for family in families:
                 missing = [node for node in family if node in nodes]
                 if missing:
-                    cells = _cells(alike, family, missing, sizes)
+                    cells = _index_cells(alike, family, missing, sizes)
                     touched.append((family[-1], cells, [0, *(label[node] for node in missing)]))
             found.append(_Part(weights.astype(np.float64), tuple(touched)))
     return found
 
 
-def _linked(missing: set[int], families: Sequence[tuple[int, ...]]) -> list[set[int]]:
-    """Return the missing nodes in parts, of which no two have members in one family."""
+def _group_linked(missing: set[int], families: Sequence[tuple[int, ...]]) -> list[set[int]]:
+    """Return the missing nodes in parts; no family has members in two parts."""
     parts: list[set[int]] = []
     for family in families:
         if together := missing.intersection(family):
@@ -167,7 +170,7 @@ def _linked(missing: set[int], families: Sequence[tuple[int, ...]]) -> list[set[
     return parts
 
 
-def _cells(
+def _index_cells(
     cases: Codes, family: Sequence[int], missing: Sequence[int], sizes: Sequence[int]
 ) -> tuple[Codes, ...]:
     """Return an index into a family's table: an axis for the cases, one for each missing node."""
