@@ -10,7 +10,7 @@ from helpers.table_dp import optimal_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voilattice import Lattice, Network, Problem, load_problem, value
+from voilattice import Lattice, Network, Problem, emc, load_problem, value
 from voilattice.budgets import memory_limit
 from voilattice.policy import situations
 from voilattice.policy.advice import advise
@@ -159,3 +159,58 @@ def test_bounds_from_streamed_parts_hold(problem, n):
         search = Search(problem, STARTS, max_expansions=n)
     assert search.lower - slack(want) <= want <= search.upper + slack(want)
     assert search.lower == pytest.approx(whole.lower, rel=1e-9, abs=1e-9)
+
+
+def rare_and_grave():
+    """A sign that is seen once in 1e15 and then leaves much open, with stakes to match."""
+    q = 1e-15
+    tables = {
+        "Y": [q, 1 - q],
+        "X": [[0.5, 0.5], [q, 1 - q]],
+        "Z": [[0.9, 0.1], [0.3, 0.7]],
+        "W": [[0.6, 0.4], [0.5, 0.5]],
+    }
+    network = Network.from_tables(
+        {name: ["a", "b"] for name in tables}, {name: ["Y"] for name in "XZW"}, tables
+    )
+    prices = {"X": 1.0, "Z": 30.0, "W": 40.0}
+    return Problem.create(network, "Y", prices, [[0, 1e10], [1e18, 0]])
+
+
+@pytest.mark.parametrize("cells", [None, 0])
+def test_what_is_rare_and_grave_counts(cells):
+    problem = rare_and_grave()
+    want = optimal_cost(problem, exactly=True)
+    with pytest.MonkeyPatch.context() as patch:
+        if cells is not None:
+            patch.setattr(situations, "LAZY_CELLS", cells)
+            patch.setattr(ao_star, "LAZY_CELLS", 3)
+        search = Search(problem, ())
+        policy = search.policy("found")
+        assert search.exact
+        assert search.upper == pytest.approx(want, rel=1e-9)
+        assert policy.expected_total_cost == pytest.approx(want, rel=1e-9)
+        assert len(policy.root.branches) == 2
+        start = Search(problem, (), max_expansions=0)
+    whole = Search(problem, (), max_expansions=0)
+    assert start.lower == pytest.approx(whole.lower, rel=1e-9)
+    assert len(build_policy(problem, "greedy").root.branches) == 2
+
+
+class OnlyTogether:
+    """Forty each; any two or more together cost one."""
+
+    def cost(self, features, evidence):
+        return [0.0, 40.0, 1.0][min(len(features), 2)]
+
+
+@pytest.mark.parametrize("n", [0, 1, None])
+def test_a_set_cheaper_than_its_parts_counts_in_the_bound_of_a_state_not_looked_into(n):
+    problem = replace(noisy_bayes(4), costs=OnlyTogether(), misclassification=[[0, 90], [50, 0]])
+    want = optimal_cost(problem, largest=4)
+    assert want < emc(problem) - 1
+    search = Search(problem, (), max_expansions=n)  # no policy to start from hides the bound
+    assert search.lower <= want + 1e-9 <= search.upper + 2e-9
+    if n is None:
+        assert search.exact
+        assert search.upper == pytest.approx(want, abs=1e-9)

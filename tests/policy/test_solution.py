@@ -2,10 +2,11 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.problems import noisy_bayes
+from helpers.problems import noisy_bayes, rare_findings
 from helpers.solving import POLICIES, cost_of, optimal_step, optimum
 from helpers.strategies import possible_evidence, problems
 from helpers.table_dp import optimal_cost
@@ -449,19 +450,6 @@ def test_rare_evidence_is_solved_as_exactly_as_any_other(engine, problem, seed):
         assert solve(StateSpace(here, engine=engine)).expected_total_cost == close(want)
 
 
-def rare_findings(q, *, chain):
-    """Four findings of probability about q each, and a sign that is not rare."""
-    names = [f"X{k}" for k in range(4)]
-    tables = {"Y": [0.4, 0.6], "Z": [[0.8, 0.2], [0.3, 0.7]]}
-    parents = {"Z": ["Y"]}
-    for k, name in enumerate(names):
-        rows = [[q * (1 + k), 1 - q * (1 + k)], [q * (2 + k), 1 - q * (2 + k)]]
-        parents[name] = ["Y", names[k - 1]] if chain and k else ["Y"]
-        tables[name] = [[row, row] for row in rows] if chain and k else rows
-    network = Network.from_tables({n: ["a", "b"] for n in ("Y", *names, "Z")}, parents, tables)
-    return Problem.create(network, "Y", dict.fromkeys([*names, "Z"], 1.0), [[0, 100], [90, 0]])
-
-
 @pytest.mark.parametrize("chain", [False, True])
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("q", [1e-40, 1e-76, 1e-107, 1e-108, 1e-150, 1e-200, 1e-300])
@@ -491,3 +479,24 @@ def test_evidence_from_the_start_is_part_of_every_screen(problem, seed):
     for engine in ENGINES:
         solution = solve(StateSpace(here, engine=engine))
         assert solution.expected_total_cost == close(optimal_cost(here))
+
+
+@pytest.mark.parametrize("engine", ["python", "compiled"])
+def test_a_screen_goes_through_a_collider_that_is_known_from_the_start(engine):
+    # D -> C <- K -> Y -> Z with C known: once K is known D is forgotten, and P(D | K) is not P(D).
+    tables = {
+        "D": [0.7, 0.3],
+        "K": [0.4, 0.6],
+        "C": [[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.95, 0.05]]],
+        "Y": [[0.8, 0.2], [0.25, 0.75]],
+        "Z": [[0.85, 0.15], [0.3, 0.7]],
+    }
+    parents = {"C": ["D", "K"], "Y": ["K"], "Z": ["Y"]}
+    network = Network.from_tables({name: ["a", "b"] for name in tables}, parents, tables)
+    prices = {"C": 1.0, "D": 0.5, "K": 6.0, "Z": 2.0}
+    problem = Problem.create(network, "Y", prices, [[0, 100], [60, 0]], evidence={"C": "a"})
+    solution = solve(StateSpace(problem, engine=engine))
+    assert solution.expected_total_cost == pytest.approx(optimal_cost(problem), abs=1e-9)
+    free = replace(problem, costs=replace(problem.costs, prices=dict.fromkeys(prices, 0.0)))
+    solution = solve(StateSpace(free, engine=engine))
+    assert solution.expected_total_cost == pytest.approx(optimal_cost(free), abs=1e-9)

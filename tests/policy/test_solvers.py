@@ -363,3 +363,24 @@ def test_small_stakes_of_another_shape_are_not_taken_for_those_of_a_sweep():
     for name in ("greedy", "optimal"):
         with pytest.raises(InputError, match="no multiple of those of the sweep"):
             build_policy(other, name, sweep=Sweep(asia, "symmetric"))
+
+
+class Additive:
+    def cost(self, features, evidence):
+        return 30.0 * len(features)
+
+
+class AllFive:
+    def cost(self, features, evidence):
+        return 1.0 if len(features) == 5 else 30.0 * len(features)
+
+
+def test_a_sweep_asks_each_own_price_whether_it_is_monotone():
+    names = ["Y", *(f"X{k}" for k in range(5))]
+    tables = {name: [0.5, 0.5] for name in names} | {"X0": [[0.9, 0.1], [0.2, 0.8]]}
+    network = Network.from_tables({name: ["T", "F"] for name in names}, {"X0": ["Y"]}, tables)
+    first = Problem.create(network, "Y", Additive(), ("symmetric", 50.0))
+    second, sweep = replace(first, costs=AllFive()), Sweep(first, "symmetric")
+    build_policy(first, "batch", sweep=sweep)
+    swept = build_policy(second, "batch", sweep=sweep).expected_total_cost
+    assert swept == pytest.approx(build_policy(second, "batch").expected_total_cost)

@@ -291,3 +291,14 @@ def test_hepar2_with_40_findings_fits_a_small_memory_budget():
     assert found.exact
     assert found.bound >= found.benefit > 0
     assert found.benefit == pytest.approx(value(problem, found.features).benefit, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "cost", [[[10, 95], [40, 20]], [[30, 5], [70, 60]], [[0, 100], [80, 0]], [[7, 30], [9, 90]]]
+)
+def test_without_time_for_a_table_the_bound_is_the_worth_of_knowing_the_target(cost):
+    problem = replace(load_problem("asia"), misclassification=cost)
+    matrix, prior = np.array(cost, dtype=float), problem.prior
+    search = best._Search(problem, {}, 110.0, 0.0, "python", None)
+    perfect = sum(p * min(column) for p, column in zip(prior, matrix.T, strict=True))
+    assert search.worth_bound() == pytest.approx((matrix @ prior).min() - perfect, abs=1e-12)

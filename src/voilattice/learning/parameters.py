@@ -22,16 +22,17 @@ family, and each part is summed by itself.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError
 from voilattice.learning.columns import Codes
+from voilattice.model.network import MAX_AXES
 
 __all__ = ["fit_tables"]
 
@@ -39,7 +40,7 @@ Table = NDArray[np.float64]
 
 LAST_CHANGE = 1e-10
 MAX_ROUNDS = 20_000
-MAX_PART = 50  # nodes that numpy.einsum can tell apart, less the axis of the cases
+MAX_CELLS = 50_000_000  # of a product
 
 
 def fit_tables(
@@ -112,24 +113,67 @@ def _normalize(counts: Table, smoothing: float) -> Table:
 
 
 @dataclass(frozen=True, slots=True)
+class _Bucket:
+    """A missing node that is summed out of the product of all factors that have it."""
+
+    factors: tuple[int, ...]
+    nodes: tuple[int, ...]  # of the product, ascending
+    axis: int  # of the node
+
+
+@dataclass(frozen=True, slots=True)
 class _Part:
-    """Cases that lack the same cells, and some of their missing nodes, linked by families."""
+    """Cases that lack the same cells, and some of their missing nodes, linked by families.
+
+    The factors are the families with a missing member, and then the message that each bucket
+    leaves behind. Every factor but the last message is in one bucket.
+    """
 
     weights: Table  # how many cases are like each of these
-    # Of each family with a missing member: its node, where its cells stand in the node's table
-    # (an axis for the cases, and one for each missing member), and the labels of those axes.
-    families: tuple[tuple[int, tuple[Codes, ...], list[int]], ...]
+    families: tuple[tuple[int, tuple[Codes, ...]], ...]  # a node, and where the cells stand in it
+    scopes: tuple[tuple[int, ...], ...]  # the missing nodes of each factor, ascending
+    buckets: tuple[_Bucket, ...]
 
     def add_expected(self, tables: Sequence[Table], counts: Sequence[Table]) -> None:
-        """Add the expected counts of the cases to the counts of each family."""
-        factors: list[Any] = []
-        for node, cells, axes in self.families:
-            factors += [tables[node][cells], axes]
-        for node, cells, axes in self.families:
-            joint = np.einsum(*factors, axes, optimize="greedy")
-            total = joint.reshape(len(joint), -1).sum(axis=1)
-            joint = joint * (self.weights / total).reshape(-1, *[1] * (joint.ndim - 1))
-            np.add.at(counts[node], cells, joint)
+        """Add what the cases are expected to count in each family.
+
+        Inward, one bucket after another is multiplied and its node summed out. Outward, the
+        product of a bucket becomes a distribution by what the later buckets say of its message:
+
+            P(nodes of the bucket) = product * P(nodes of its message) / message.
+        """
+        factors = [tables[node][cells] for node, cells in self.families]
+        products = []
+        for bucket in self.buckets:
+            product = np.ones(1)
+            for k in bucket.factors:
+                product = product * _expand(factors[k], self.scopes[k], bucket.nodes)
+                # By case, the largest entry is 1: a product of many small numbers stays in range.
+                product = product / _largest(product)
+            products.append(product)
+            factors.append(product.sum(axis=1 + bucket.axis))
+        beliefs = {len(factors) - 1: np.ones(len(self.weights))}
+        for b in reversed(range(len(self.buckets))):
+            bucket, message = self.buckets[b], len(self.families) + b
+            ratio = beliefs[message] / factors[message]
+            joint = products[b] * _expand(ratio, self.scopes[message], bucket.nodes)
+            for k in bucket.factors:
+                gone = (1 + a for a, n in enumerate(bucket.nodes) if n not in self.scopes[k])
+                beliefs[k] = joint.sum(axis=tuple(gone))
+        for k, (node, cells) in enumerate(self.families):
+            share = self.weights.reshape(-1, *[1] * (beliefs[k].ndim - 1))
+            np.add.at(counts[node], cells, beliefs[k] * share)
+
+
+def _expand(table: Table, scope: Sequence[int], nodes: Sequence[int]) -> Table:
+    """Return a table of cases with an axis for each node, of length 1 where it has none."""
+    lengths = dict(zip(scope, table.shape[1:], strict=True))
+    return table.reshape(len(table), *(lengths.get(node, 1) for node in nodes))
+
+
+def _largest(table: Table) -> Table:
+    largest: Table = table.max(axis=tuple(range(1, table.ndim)), keepdims=True)
+    return largest
 
 
 def _find_parts(
@@ -143,19 +187,41 @@ def _find_parts(
             cases[(lacking == pattern).all(axis=1)], axis=0, return_counts=True
         )
         for nodes in _group_linked(set(np.flatnonzero(pattern).tolist()), families):
-            if len(nodes) > MAX_PART:
-                raise TooLargeError(
-                    f"{len(nodes)} cells that depend on each other are missing in one row; "
-                    f"at most {MAX_PART} may be: leave such rows or columns out"
-                )
-            label = {node: place for place, node in enumerate(sorted(nodes), start=1)}
-            touched = []
+            touched, scopes = [], []
             for family in families:
-                missing = [node for node in family if node in nodes]
-                if missing:
-                    cells = _index_cells(alike, family, missing, sizes)
-                    touched.append((family[-1], cells, [0, *(label[node] for node in missing)]))
-            found.append(_Part(weights.astype(np.float64), tuple(touched)))
+                if missing := tuple(sorted(nodes.intersection(family))):
+                    touched.append((family[-1], _index_cells(alike, family, missing, sizes)))
+                    scopes.append(missing)
+            buckets = _plan_buckets(nodes, scopes, sizes, len(alike))
+            found.append(
+                _Part(weights.astype(np.float64), tuple(touched), tuple(scopes), tuple(buckets))
+            )
+    return found
+
+
+def _plan_buckets(
+    nodes: set[int], scopes: list[tuple[int, ...]], sizes: Sequence[int], n_cases: int
+) -> list[_Bucket]:
+    """Return in which order to sum the nodes out, the smallest product first; extend `scopes`."""
+    found = []
+    left, alive = set(nodes), set(range(len(scopes)))
+
+    def union(node: int) -> set[int]:
+        return set().union(*(scopes[k] for k in alive if node in scopes[k]))
+
+    while left:
+        node = min(left, key=lambda n: (math.prod(sizes[m] for m in union(n)), n))
+        product = tuple(sorted(union(node)))
+        if math.prod(sizes[n] for n in product) * n_cases > MAX_CELLS or len(product) >= MAX_AXES:
+            raise TooLargeError(
+                f"{len(nodes)} cells that depend on each other are missing in one row, too many "
+                f"to be filled in together; leave such rows or columns out"
+            )
+        inner = tuple(sorted(k for k in alive if node in scopes[k]))
+        found.append(_Bucket(inner, product, product.index(node)))
+        scopes.append(tuple(n for n in product if n != node))
+        alive = alive - set(inner) | {len(scopes) - 1}
+        left.remove(node)
     return found
 
 
@@ -171,7 +237,7 @@ def _group_linked(missing: set[int], families: Sequence[tuple[int, ...]]) -> lis
 
 
 def _index_cells(
-    cases: Codes, family: Sequence[int], missing: Sequence[int], sizes: Sequence[int]
+    cases: Codes, family: Sequence[int], missing: tuple[int, ...], sizes: Sequence[int]
 ) -> tuple[Codes, ...]:
     """Return an index into a family's table: an axis for the cases, one for each missing node."""
     shape = (len(cases), *(sizes[node] for node in missing))

@@ -233,7 +233,11 @@ class Problem:
 
     def check_possible(self, known: Mapping[str, str]) -> None:
         """Raise `InputError` when P(e) = 0."""
-        if known and not scaled_joint_table(self.network, [], self.node_states(known)).table > 0:
+        target = self.network.index(self.target)
+        if (
+            known
+            and not scaled_joint_table(self.network, [target], self.node_states(known)).table.any()
+        ):
             raise impossible(known)
 
     # -- checks

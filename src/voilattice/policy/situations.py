@@ -20,7 +20,7 @@ import numpy as np
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
-from voilattice.errors import TooLargeError
+from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import Words, bits, to_mask, to_words
 from voilattice.model.costs import priced, set_costs
 from voilattice.model.elimination import LEAST_MASS
@@ -281,7 +281,7 @@ class PolicyBuilder:
         return Acquisition(names, self.cost(chosen, situation.known), branches)
 
     def _outcomes(self, situation: Situation, chosen: int) -> Iterator[tuple[float, Situation]]:
-        """Return the joint outcomes of positive probability, and the situation after each."""
+        """Return the joint outcomes that are possible, and the situation after each."""
         problem = self.problem
         names = [problem.features[k] for k in bits(chosen)]
         after = problem.feature_mask(situation.known) | chosen
@@ -291,10 +291,12 @@ class PolicyBuilder:
             axes = tuple(bits(relevant))
             for outcome in np.ndindex(joint.shape[1:]):
                 here = joint[:, *outcome]
+                known = {**situation.known, **self._found(names, outcome)}
                 if (p := float(here.sum())) > 0:
-                    known = {**situation.known, **self._found(names, outcome)}
                     # No table yet: what only decides here needs none.
                     yield p, Situation(self, known, axes, None, here / p)
+                elif self._is_possible(known):
+                    yield 0.0, Situation(self, known, axes, self.table(known, axes))
             return
         places = [1 + situation.axes.index(k) for k in bits(chosen)]
         left = tuple(k for k in situation.axes if not chosen >> k & 1)
@@ -306,9 +308,25 @@ class PolicyBuilder:
                 where[place] = value
             table = situation.table[tuple(where)].sum(axis=gone)
             probability = float(table.sum()) / situation.probability
-            if probability > 0:
-                known = {**situation.known, **self._found(names, outcome)}
+            known = {**situation.known, **self._found(names, outcome)}
+            if probability > 0 or self._is_possible(known):
                 yield probability, self._situation(known, axes, table)
+
+    def _is_possible(self, known: Mapping[str, str]) -> bool:
+        """Return whether evidence that a table calls impossible is only too rare for it."""
+        if not self._may_underflow:
+            return False
+        try:
+            self.problem.check_possible(known)
+        except InputError:
+            return False
+        return True
+
+    @cached_property
+    def _may_underflow(self) -> bool:
+        """Whether a product of positive probabilities of the network can leave a table's range."""
+        smallest = (table[table > 0].min() for table in self.problem.network.tables)
+        return sum(math.log(p) for p in smallest) < math.log(LEAST_MASS)
 
     def _situation(
         self, known: Mapping[str, str], axes: tuple[int, ...], table: Table

@@ -90,6 +90,9 @@ class Sweep:
 
         None: they are too many, or prices that are not monotone ask for sets outside of it.
         """
+        # Prices may differ from point to point, so they are not part of what is kept.
+        if not check_monotone_at(problem.costs, problem.features, known).monotone:
+            return None
         if key not in self._values:
             self._values[key] = self._value(problem, known, axes, root)
         return self._values[key]
@@ -97,8 +100,6 @@ class Sweep:
     def _value(
         self, problem: Problem, known: Mapping[str, str], axes: Sequence[int], root: Root
     ) -> tuple[Words, Floats] | None:
-        if not check_monotone_at(problem.costs, problem.features, known).monotone:
-            return None
         try:
             rows = Lattice(problem, problem.further(known), max_nodes=MAX_SWEPT_SETS).rows
         except TooLargeError:
