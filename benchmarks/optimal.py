@@ -16,13 +16,13 @@ import numpy as np
 from pystreed import CostSpecifier, FeatureCostSpecifier, STreeDCostSensitiveClassifier
 from timing import best_of
 
-from voilattice import FeatureCosts, Lattice, Network, Problem, load_problem
+from voilattice import FeatureCosts, Lattice, Network, Problem, build_policy, load_problem
 from voilattice.model.costs import Group
-from voilattice.policy.evaluation import _drawn, apply_policy
-from voilattice.policy.optimal import solution as solver
+from voilattice.policy.application import apply_policy, draw_cases
+from voilattice.policy.optimal import bellman
 from voilattice.policy.optimal.blocks import cells_of
-from voilattice.policy.optimal.solution import StateSpace
-from voilattice.policy.policies import build_optimal
+from voilattice.policy.optimal.solution import solve
+from voilattice.policy.optimal.space import StateSpace
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.tables import expected_emcs
 
@@ -35,7 +35,7 @@ STREED_SECONDS = 60
 
 def main() -> None:
     """Measure everything."""
-    build_optimal(load_problem("heart"))  # load the compiled engine
+    build_policy(load_problem("heart"), "optimal")  # load the compiled engine
     spaces = states()
     against_the_lattice(spaces)
     against_numpy(spaces["hepatitis"])
@@ -82,33 +82,33 @@ def against_the_lattice(spaces: dict[str, StateSpace]) -> None:
         lattice = Lattice(problem, engine="compiled")
         rows = lattice.rows
         value = best_of(lambda p=problem, r=rows: expected_emcs(p, {}, r, engine="compiled"), 3)
-        solve = best_of(space.solve, 3)
+        solving = best_of(lambda s=space: solve(s, choices=False), 3)
         both = best_of(
             lambda p=problem: value_lattice(
                 p, lattice=Lattice(p, engine="compiled"), engine="compiled"
             ),
             1,
         )
-        whole = best_of(lambda p=problem: StateSpace(p, engine="compiled").solve(), 1)
+        whole = best_of(lambda p=problem: solve(StateSpace(p, engine="compiled")), 1)
         print(
-            f"  {name:10} {solve / value:10.2f}   {whole / both:10.2f}"
-            f"      ({1e3 * solve:.1f} ms / {1e3 * value:.1f} ms)"
+            f"  {name:10} {solving / value:10.2f}   {whole / both:10.2f}"
+            f"      ({1e3 * solving:.1f} ms / {1e3 * value:.1f} ms)"
         )
 
 
 def against_numpy(space: StateSpace) -> None:
     """Compare state-actions a second with numpy's add, in one thread."""
     blocks = space.blocks
-    n = int((space.cells[blocks.parent] * blocks.sizes[blocks.axis]).sum())
-    threads, solver.MAX_THREADS = solver.MAX_THREADS, 1
-    solve = best_of(space.solve, 5)
-    solver.MAX_THREADS = threads
+    n = int((space.layout.cells[blocks.parent] * blocks.sizes[blocks.axis]).sum())
+    threads, bellman.MAX_THREADS = bellman.MAX_THREADS, 1
+    solving = best_of(lambda: solve(space, choices=False), 5)
+    bellman.MAX_THREADS = threads
     first, second, out = (np.ones(blocks.n_states) for _ in range(3))
     repeats = n / blocks.n_states
     add = best_of(lambda: np.add(first, second, out=out), 7) * repeats
     print(
-        f"\nhepatitis: {n:,} state-actions; {n / solve / 1e9:.2f} G/s, numpy.add over as many "
-        f"cells {n / add / 1e9:.2f} G/s, ratio {add / solve:.2f}"
+        f"\nhepatitis: {n:,} state-actions; {n / solving / 1e9:.2f} G/s, numpy.add over as many "
+        f"cells {n / add / 1e9:.2f} G/s, ratio {add / solving:.2f}"
     )
 
 
@@ -130,13 +130,13 @@ def against_influence_diagrams() -> None:
         theirs = optimal_cost(problem)
         diagram = time.perf_counter() - start
         space = StateSpace(problem, engine="compiled")
-        whole = best_of(lambda p=problem: StateSpace(p, engine="compiled").solve(), 20)
-        solve = best_of(space.solve, 20)
-        ours = space.solve().expected_total_cost
+        whole = best_of(lambda p=problem: solve(StateSpace(p, engine="compiled")), 20)
+        solving = best_of(lambda s=space: solve(s, choices=False), 20)
+        ours = solve(space).expected_total_cost
         print(
             f"  {n_states} values each: {diagram / whole:,.0f} from nothing, "
-            f"{diagram / solve:,.0f} solving ({diagram:.2f} s; {1e3 * whole:.2f} ms; "
-            f"{1e6 * solve:.0f} µs); costs differ by {abs(ours - theirs):.1e}"
+            f"{diagram / solving:,.0f} solving ({diagram:.2f} s; {1e3 * whole:.2f} ms; "
+            f"{1e6 * solving:.0f} µs); costs differ by {abs(ours - theirs):.1e}"
         )
 
 
@@ -152,21 +152,21 @@ def growth() -> None:
         problem = Problem.create(network, "Y", dict.fromkeys(names[1:], 1.0), ("symmetric", 100.0))
         start = time.perf_counter()
         space = StateSpace(problem, engine="compiled")
-        space.solve()
+        solve(space, choices=False)
         whole = time.perf_counter() - start
         blocks = space.blocks
-        steps = int((space.cells[blocks.parent] * blocks.sizes[blocks.axis]).sum())
-        solve = best_of(space.solve, 3)
+        steps = int((space.layout.cells[blocks.parent] * blocks.sizes[blocks.axis]).sum())
+        solving = best_of(lambda s=space: solve(s, choices=False), 3)
         print(
             f"  {n:6} {len(Lattice(problem)):18,} {blocks.n_states:11,} "
-            f"{1e9 * solve / steps:19.2f} {whole:16.3f}"
+            f"{1e9 * solving / steps:19.2f} {whole:16.3f}"
         )
 
 
 def against_pystreed() -> None:
     """Set the optimum beside pystreed's trees, on cases drawn from heart as the joint."""
     heart = load_problem("heart")
-    cases = _drawn(heart.network, 300, np.random.default_rng(0))
+    cases = draw_cases(heart.network, 300, np.random.default_rng(0))
     m = len(heart.features)
     x = np.stack([(cases[f] != heart.states(f)[0]).astype(int) for f in heart.features], axis=1)
     y = (cases["class"] != heart.classes[0]).astype(int)
@@ -196,10 +196,10 @@ def against_pystreed() -> None:
         stakes,
     )  # fmt: skip
     start = time.perf_counter()
-    ours = StateSpace(problem, engine="compiled").solve().expected_total_cost
+    ours = solve(StateSpace(problem, engine="compiled")).expected_total_cost
     mine = time.perf_counter() - start
     cases = {f: x[:, k].astype(str) for k, f in enumerate(problem.features)}
-    applied = apply_policy(build_optimal(problem).policy, cases | {"class": y.astype(str)})
+    applied = apply_policy(build_policy(problem, "optimal"), cases | {"class": y.astype(str)})
     assert applied.total_cost is not None
     print(
         f"\npystreed on heart, 300 cases, features made binary; ours, of any depth: {ours:.4f}, "

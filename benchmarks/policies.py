@@ -17,8 +17,8 @@ from timing import best_of
 from with_pyagrum import evi_with_pyagrum
 
 from voilattice import Lattice, Problem, cost, emc
-from voilattice.policy.policies import POLICIES, build_policy
-from voilattice.policy.situations import Sweep
+from voilattice.policy.solvers import build_policy, policy_names
+from voilattice.policy.sweep import Sweep
 from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation.lattice_values import value_lattice
 
@@ -56,7 +56,7 @@ def main() -> None:
     root = best_of(lambda: value_lattice(problem, lattice=lattice, engine="compiled"))
     print(f"13 features of 2 to 3 states, {len(lattice):,} irreducible sets")
     print(f"  one valuation of the root's lattice      {1e3 * root:9.1f} ms")
-    for name in POLICIES:
+    for name in policy_names():
         policy = build_policy(problem, name)
         seconds = best_of(lambda name=name: build_policy(problem, name), 3)
         print(

@@ -174,7 +174,7 @@ def hepar2() -> None:
         seconds = time.perf_counter() - start
         print(
             f"    {kind:10}: benefit {found.benefit:6.2f}, bound {found.bound:6.2f}, "
-            f"optimal {found.optimal}, {found.n_evaluated:,} sets valued, {seconds:.1f} s"
+            f"optimal {found.exact}, {found.n_evaluated:,} sets valued, {seconds:.1f} s"
         )
 
 

@@ -1,6 +1,7 @@
 """The README, the documentation and the examples say what the code does."""
 
 import doctest
+import pkgutil
 import re
 import runpy
 import tomllib
@@ -51,3 +52,14 @@ def test_the_problem_file_in_the_documentation_loads(tmp_path):
     write_network(load_problem("asia").network, tmp_path / "asia.bif")
     (tmp_path / "p.toml").write_text(blocks[0])
     assert load_problem(tmp_path / "p.toml").features == ("smoke", "dysp", "xray")
+
+
+def test_modules_and_files_that_the_documentation_names_are_there():
+    text = "".join(path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md")))
+    modules = set(re.findall(r"`(voilattice(?:\.[a-z_0-9]+)+)`", text))
+    assert len(modules) > 10
+    for name in modules:
+        pkgutil.resolve_name(name)
+    files = set(re.findall(r"`((?:tests|docs|examples|benchmarks)/[\w./-]+\.\w+)`", text))
+    for name in files:
+        assert (ROOT / name).exists(), name

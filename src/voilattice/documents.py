@@ -6,7 +6,7 @@ Features inside a set are sorted by name; floats are not rounded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from voilattice.lattice.explanations import Explanation
@@ -14,9 +14,8 @@ from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
-from voilattice.policy.evaluation import Comparison
-from voilattice.policy.policies import Optimum
-from voilattice.policy.policy import Policy
+from voilattice.policy.comparison import ComparisonRow
+from voilattice.policy.policy import Certificate, Policy
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
 
@@ -120,7 +119,7 @@ def best_document(found: Best) -> Document:
         "evi": found.evi,
         "cost": found.cost,
         "benefit": found.benefit,
-        "optimal": found.optimal,
+        "optimal": found.exact,
         "bound": found.bound,
         "evaluated": found.n_evaluated,
         "sets": found.n_sets,
@@ -161,12 +160,13 @@ def advice_document(advice: Advice) -> Document:
         "benefit": advice.benefit,
         "candidates": [set_document(candidate) for candidate in advice.candidates],
         "reasons": list(advice.reasons),
+        **_certificate_document(advice.certificate),
     }
 
 
-def policy_document(policy: Policy, now: float, optimum: Optimum | None = None) -> Document:
-    """Return what a policy costs, beside deciding now, and the certificate of an optimum."""
-    document: Document = {
+def policy_document(policy: Policy, now: float) -> Document:
+    """Return what a policy costs, beside deciding now, and its certificate."""
+    return {
         "policy": policy.name,
         "expected_total_cost": policy.expected_total_cost,
         "expected_feature_cost": policy.expected_feature_cost,
@@ -178,13 +178,19 @@ def policy_document(policy: Policy, now: float, optimum: Optimum | None = None) 
         "states": len(policy.nodes),
         "no_acquisition_cost": now,
         "savings": now - policy.expected_total_cost,
+        **_certificate_document(policy.certificate),
     }
-    if optimum is not None:
-        document |= {"lower_bound": optimum.lower_bound, "exact": optimum.exact}
-    return document
 
 
-def comparison_document(rows: Sequence[Comparison]) -> list[Document]:
+def _certificate_document(certificate: Certificate) -> Document:
+    return {
+        "lower_bound": certificate.lower_bound,
+        "exact": certificate.exact,
+        "status": certificate.status,
+    }
+
+
+def comparison_document(rows: Iterable[ComparisonRow]) -> list[Document]:
     """Return what policies cost, point by point."""
     return [
         {
@@ -193,7 +199,7 @@ def comparison_document(rows: Sequence[Comparison]) -> list[Document]:
             "policy": row.policy,
             "expected_total_cost": row.expected_total_cost,
             "savings": row.savings,
-            "exact": row.exact,
+            **_certificate_document(row.certificate),
         }
         for row in rows
     ]

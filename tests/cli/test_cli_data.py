@@ -55,8 +55,8 @@ def test_learn_without_costs_says_so(run, tmp_path):
     ("content", "options", "said"),
     [
         (TABLE, ["--target", "il"], "--target: no column 'il' (nearest: 'ill')"),
-        ("", ["--target", "ill"], "the file is empty; a header and rows are wanted"),
-        ("a,a\n1,2\n", ["--target", "a"], "column 'a' stands in the header more than once"),
+        ("", ["--target", "ill"], "the file is empty; it must have a header and rows"),
+        ("a,a\n1,2\n", ["--target", "a"], "column 'a' is in the header more than once"),
         (TABLE, ["--target", "ill", "--forbid", "age"], "--forbid: must be FROM:TO"),
         (TABLE, ["--target", "ill", "--states", "sex"], "--states: must be COLUMN=a,b,c"),
         (TABLE, ["--target", "ill", "--ignore", "age,sex,dose"], "no column beside the target"),
@@ -64,6 +64,12 @@ def test_learn_without_costs_says_so(run, tmp_path):
         (TABLE, ["--target", "ill", "--forbid", "a:b"], "--forbid: no column 'a'"),
         (TABLE, ["--target", "ill", "--bins", "4"], "--bins: is for --discretization frequency"),
         (TABLE, ["--target", "ill", "--costs", "COSTS"], "COSTS: cannot be read"),
+        (
+            "a,b\n1,1\n2,1\n",
+            ["--target", "a"],
+            "t.csv: b: one value only, '1': the column tells nothing; leave the column out (--ignore)",
+        ),
+        (TABLE, ["--target", "ill", "--states", "sex=m,m,f"], "t.csv: "),
     ],
 )
 def test_learn_refuses_in_one_line(run, tmp_path, content, options, said):
@@ -73,6 +79,17 @@ def test_learn_refuses_in_one_line(run, tmp_path, content, options, said):
     assert said in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "p").exists()
+
+
+def test_an_error_in_the_costs_names_their_file(run, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    (tmp_path / "costs.toml").write_text("[costs]\nage = 1\nsex = 2\n")
+    code, _, err = run(
+        "learn", f"{tmp_path}/t.csv", "--target", "ill", "--costs", f"{tmp_path}/costs.toml",
+        "-o", f"{tmp_path}/p",
+    )  # fmt: skip
+    assert code == 2
+    assert f"{tmp_path}/costs.toml: costs.dose: " in err
 
 
 def test_learn_overwrites_nothing(run, tmp_path):

@@ -18,7 +18,7 @@ def drawn_sets(svg):
 
 
 @pytest.mark.parametrize("problem", [load_problem("figure3"), load_problem("asia"), naive_bayes(7)])
-def test_every_set_and_every_edge_is_drawn(problem):
+def test_every_set_and_every_edge_isdraw_cases(problem):
     v = Lattice(problem)
     svg = lattice_svg(v)
     assert sorted(drawn_sets(svg)) == sorted(", ".join(sorted(s)) or "∅" for s in v)

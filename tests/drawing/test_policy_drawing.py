@@ -6,7 +6,7 @@ from helpers.problems import noisy_bayes, structured
 
 from voilattice import load_problem
 from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
-from voilattice.policy.policies import build_policy, policy_from_rule
+from voilattice.policy.solvers import build_policy, policy_from_rule
 
 SVG = "{http://www.w3.org/2000/svg}"
 ASIA = build_policy(load_problem("asia"), "greedy-la")
@@ -38,7 +38,7 @@ def test_a_large_tree_is_unfolded_where_it_is_likely():
     assert sum(folded) + leaves == policy.n_paths == 512
 
 
-def test_of_a_root_with_many_outcomes_the_likeliest_are_drawn():
+def test_of_a_root_with_many_outcomes_the_likeliest_aredraw_cases():
     problem = noisy_bayes(9)
     policy = policy_from_rule(problem, lambda e: set() if e else set(problem.features))
     lines = list(policy_text(policy, max_nodes=50))

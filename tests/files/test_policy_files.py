@@ -8,7 +8,7 @@ from voilattice import Problem, load_problem
 from voilattice.errors import InputError
 from voilattice.files import policies as policy_files
 from voilattice.files.policies import fingerprint, load_policy, save_policy
-from voilattice.policy.policies import build_policy
+from voilattice.policy.solvers import build_policy
 
 
 @settings(max_examples=40)
@@ -68,7 +68,7 @@ def test_a_file_with_a_new_checksum_is_checked_all_the_same(saved, change, messa
     [
         ("", "not valid JSON"),
         ("[]", "this is no saved policy: the key 'format' must be 'voilattice policy'"),
-        ('{"format": "voilattice policy", "version": 9}', "version 9 is not known here, only 1"),
+        ('{"format": "voilattice policy", "version": 9}', "version 9 is not known here, only 2"),
         ('{"format": "voilattice policy", "version": 1}', "the file was changed"),
     ],
 )

@@ -41,3 +41,16 @@ def noisy_bayes(n, seed=0):
     parents = {name: ["Y"] for name in problem.features}
     network = Network.from_tables(states, parents, tables)
     return Problem.create(network, "Y", dict.fromkeys(problem.features, 1.0), [[0, 9], [5, 0]])
+
+
+def rare_findings(q, *, chain):
+    """Four findings of probability about q each, and a sign that is not rare."""
+    names = [f"X{k}" for k in range(4)]
+    tables = {"Y": [0.4, 0.6], "Z": [[0.8, 0.2], [0.3, 0.7]]}
+    parents = {"Z": ["Y"]}
+    for k, name in enumerate(names):
+        rows = [[q * (1 + k), 1 - q * (1 + k)], [q * (2 + k), 1 - q * (2 + k)]]
+        parents[name] = ["Y", names[k - 1]] if chain and k else ["Y"]
+        tables[name] = [[row, row] for row in rows] if chain and k else rows
+    network = Network.from_tables({n: ["a", "b"] for n in ("Y", *names, "Z")}, parents, tables)
+    return Problem.create(network, "Y", dict.fromkeys([*names, "Z"], 1.0), [[0, 100], [90, 0]])

@@ -54,7 +54,7 @@ def test_potential_irreducibility_is_definition_4(problem):
 
 
 @given(graphs)
-def test_extension_by_undecided_features_is_exact(problem):
+def test_extension_by_undecided_features_exact(problem):
     brute, graph = BruteForce(problem), graph_of(problem)
     nodes = brute.irreducible_sets()
     mask = problem.feature_mask

@@ -18,10 +18,10 @@ def test_cells_are_text_and_marks_of_missing_are_none(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "the file is empty; a header and rows are wanted"),
-        (b"\n\n", "the file is empty; a header and rows are wanted"),
+        (b"", "the file is empty; it must have a header and rows"),
+        (b"\n\n", "the file is empty; it must have a header and rows"),
         (b"a,b\n", "there is a header but no row below it"),
-        (b"a,b,a\n1,2,3\n", "column 'a' stands in the header more than once"),
+        (b"a,b,a\n1,2,3\n", "column 'a' is in the header more than once"),
         (b"a,,c\n1,2,3\n", "column 2 has no name in the header"),
         (b"a,b\n1,2\n1,2,3\n", "line 3: 3 cells; the header has 2"),
         (b"a;b\n1;2\n", "one column only, 'a;b'; are the cells separated by commas?"),
@@ -41,7 +41,7 @@ def test_what_is_no_table_is_refused(tmp_path, content, said):
 def test_folders_and_files_that_are_not_there(tmp_path):
     with pytest.raises(VoilatticeError, match="this is a folder"):
         read_table(tmp_path)
-    with pytest.raises(VoilatticeError, match="this is no ordinary file"):
+    with pytest.raises(VoilatticeError, match="this is not an ordinary file"):
         read_table("/dev/null")
     with pytest.raises(VoilatticeError, match="there is no such file"):
         read_table(tmp_path / "no.csv")
@@ -61,7 +61,7 @@ def test_parquet_is_read_as_csv_is(tmp_path):
     }
     twice = pyarrow.Table.from_arrays([pyarrow.array([1]), pyarrow.array([2])], ["a", "a"])
     parquet.write_table(twice, file)
-    with pytest.raises(VoilatticeError, match="column 'a' stands in the header more than once"):
+    with pytest.raises(VoilatticeError, match="column 'a' is in the header more than once"):
         read_table(file)
     file.write_bytes(b"PAR1 garbage")
     with pytest.raises(VoilatticeError, match="not a Parquet file"):

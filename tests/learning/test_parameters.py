@@ -83,9 +83,41 @@ def test_what_does_not_converge_says_so(monkeypatch):
         fit_tables([2, 2], [[], [0]], [np.array([0, 0, 1, -1]), np.array([0, 1, 1, 1])], 9.0)
 
 
-def test_too_many_missing_cells_in_one_part_are_refused():
-    n = parameters.MAX_PART + 1
-    codes = [np.array([0, 1, -1]) for _ in range(n)]
+def test_too_many_missing_cells_in_one_part_are_refused(monkeypatch):
+    monkeypatch.setattr(parameters, "MAX_CELLS", 100)
+    codes = [np.array([0, 1, -1]) for _ in range(8)]
+    parents = [list(range(k)) for k in range(8)]
+    with pytest.raises(TooLargeError, match="8 cells that depend on each other are missing"):
+        fit_tables([2] * 8, parents, codes, 1.0)
+
+
+def test_a_long_chain_of_missing_cells_is_summed_node_by_node():
+    n = 70
+    codes = [np.array([0, 1, 1, -1]) for _ in range(n)]
     parents = [[k - 1] if k else [] for k in range(n)]
-    with pytest.raises(TooLargeError, match=f"{n} cells that depend on each other are missing"):
-        fit_tables([2] * n, parents, codes, 1.0)
+    tables = fit_tables([2] * n, parents, codes, 1.0)
+    # Nothing of the last case is there: it adds what the others say.
+    assert tables[0] == pytest.approx([0.4, 0.6], abs=1e-9)
+
+
+def test_a_missing_node_with_many_children():
+    n = 80
+    y = np.array([0] * 20 + [1] * 20 + [-1])
+    codes = [y, *(np.array([0, 1] * 20 + [k % 2]) for k in range(n))]
+    prior, *_ = fit_tables([2] + [2] * n, [[]] + [[0]] * n, codes, 1.0)
+    assert prior == pytest.approx([0.5, 0.5], abs=1e-6)
+
+
+def test_a_case_whose_probability_is_below_any_double():
+    n = 40
+    codes = [np.array([0] * 20 + [1] * 20 + [-1])]
+    codes += [np.append(np.zeros(40, int), 1)] * n
+    prior, *_ = fit_tables([2] + [2] * n, [[]] + [[0]] * n, codes, 1e-9)
+    assert np.isfinite(prior).all()
+    assert prior.sum() == pytest.approx(1.0)
+
+
+def test_slow_convergence_is_waited_for():
+    # 96 of 100 cells are missing: every round takes off 4 % of what is left to go.
+    (prior,) = fit_tables([2], [[]], [np.array([0, 0, 0, 1] + [-1] * 96)], 0.0)
+    assert prior == pytest.approx([0.75, 0.25], abs=1e-8)

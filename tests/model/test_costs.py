@@ -12,6 +12,7 @@ from voilattice.model.costs import (
     ConditionalCost,
     Group,
     check_monotone,
+    check_monotone_at,
     cost_matrix,
     scaled_costs,
     stakes_scale,
@@ -212,3 +213,14 @@ def test_stakes_of_another_shape_are_refused_however_small(size):
 
 def test_no_stakes_are_once_no_stakes():
     assert stakes_scale(np.zeros((2, 2)), np.zeros((2, 2))) == 1.0
+
+
+def test_a_set_that_costs_a_little_more_than_a_superset_is_found():
+    class Odd:
+        def cost(self, features, evidence):
+            return [0.0, 2.0, 1.5][len(features)]
+
+    check = check_monotone_at(Odd(), ("A", "B"), {})
+    assert not check.monotone
+    assert "costs 2 and" in check.checked
+    assert check_monotone_at(Odd(), ("A", "B"), {"A": "a"}).monotone

@@ -93,3 +93,14 @@ def test_only_ancestors_take_part():
 
 def test_a_long_chain_is_eliminated_in_order():
     assert joint_table(long_chain(5000), [4999], {}).sum() == pytest.approx(1)
+
+
+def test_a_product_of_tiny_tables_keeps_its_digits():
+    names = ["Y", "A", "B", "C"]
+    tables = {"Y": [0.5, 0.5], "C": [[1e-20, 1], [1, 0]]}
+    tables |= {n: [[1e-150, 1], [1e-160, 1]] for n in "AB"}
+    network = Network.from_tables(
+        {n: ["a", "b"] for n in names}, {n: ["Y"] for n in names[1:]}, tables
+    )
+    table = scaled_joint_table(network, [0], {1: 0, 2: 0, 3: 0}).table
+    assert table / table.sum() == pytest.approx([0.5, 0.5], rel=1e-9)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from helpers.influence_diagrams import optimal_cost
+from helpers.solving import optimum
 
 from voilattice import FeatureCosts, Network, Problem
 from voilattice.model.costs import Group
-from voilattice.policy.policies import build_optimal
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -60,7 +60,7 @@ def test_cost_sensitive_trees_of_pystreed(seed):
         ),
         cost,
     )
-    assert build_optimal(problem).lower_bound == pytest.approx(theirs, abs=1e-9)
+    assert optimum(problem).lower_bound == pytest.approx(theirs, abs=1e-9)
 
 
 @pytest.mark.parametrize(("n", "seed"), [(3, 0), (3, 1), (3, 2), (4, 0), (4, 1)])
@@ -78,4 +78,4 @@ def test_influence_diagrams_of_pyagrum(n, seed):
         {f"X{k}": float(rng.integers(1, 6)) for k in range(n)},
         ("asymmetric", 50.0),
     )
-    assert build_optimal(problem).lower_bound == pytest.approx(optimal_cost(problem), abs=1e-9)
+    assert optimum(problem).lower_bound == pytest.approx(optimal_cost(problem), abs=1e-9)

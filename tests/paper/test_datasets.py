@@ -64,7 +64,7 @@ def test_a_file_of_another_checksum_is_refused(server):
     folder, address = server
     (folder / "heart.csv").write_bytes(b"63.0,1.0\n")
     with pytest.raises(
-        VoilatticeError, match="is not the one known .SHA-256 a74b7efa387b"
+        VoilatticeError, match="is not the known one .SHA-256 a74b7efa387b"
     ) as error:
         load_dataset("heart", sources={"heart.csv": f"{address}/heart.csv"})
     assert "\n" not in str(error.value)

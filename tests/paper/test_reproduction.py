@@ -12,23 +12,24 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.solving import POLICIES
 
 from voilattice import FeatureCosts, VoilatticeError, load_problem
 from voilattice.paper.claims import (
     Case,
     Claim,
+    _count_turns,
     _starts,
     _starts_earlier,
     _thyroid_never,
     _thyroid_start,
-    _turns,
-    measured_claims,
+    measure_claims,
 )
-from voilattice.paper.experiment import QUICK, Grid, Point, Scenario, priced_problem, run
+from voilattice.paper.experiment import QUICK, Grid, Point, Scenario, price_problem, run
 from voilattice.paper.published import INTERVALS, PRIORS, TABLE_1, TABLE_2, TABLE_3
 from voilattice.paper.report import check_folder, write_report
 from voilattice.paper.summary import curves_of, regret, table_3
-from voilattice.policy.policies import POLICIES, build_policy
+from voilattice.policy.solvers import build_policy
 
 SMALL = Grid((0.0, 400.0), (0.0, 700.0))
 
@@ -70,7 +71,7 @@ def test_points_are_policies_at_their_costs(tmp_path):
     assert len(points) == 2 * 4 * 2
     liver = load_problem("liver")
     for point in points:
-        problem = priced_problem(liver, point.scenario.seed)
+        problem = price_problem(liver, point.scenario.seed)
         staked = problem.with_expected(point.scenario.kind, point.expected)
         for policy in POLICIES:
             fresh = build_policy(staked, policy).expected_total_cost
@@ -121,13 +122,13 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 
 def test_synthetic_costs_are_in_their_ranges_and_differ_by_seed():
     heart = load_problem("heart")
-    costs = [priced_problem(heart, seed).costs for seed in (0, 1, 2)]
+    costs = [price_problem(heart, seed).costs for seed in (0, 1, 2)]
     for cost in costs:
         assert all(1 <= price <= 100 for price in cost.prices.values())
         assert all(100 <= group.overhead <= 200 for group in cost.groups)
         assert [g.features for g in cost.groups] == [g.features for g in heart.costs.groups]
     assert len({tuple(cost.prices.values()) for cost in costs}) == 3
-    assert priced_problem(heart, None) is heart
+    assert price_problem(heart, None) is heart
 
 
 def made_points(curves, name="liver", costs="real", seeds=(None,), grid=QUICK):
@@ -183,7 +184,7 @@ def verdict(begin, points, problems=None):
     """The claim that begins so, measured."""
     names = {point.scenario.name for point in points}
     problems = problems or {name: load_problem(name) for name in names}
-    (found,) = [c for c in measured_claims(problems, points) if c.text.startswith(begin)]
+    (found,) = [c for c in measure_claims(problems, points) if c.text.startswith(begin)]
     return found
 
 
@@ -277,7 +278,7 @@ def test_starts_are_where_a_set_begins_to_pay():
         assert build_policy(diabetes.with_expected("symmetric", 0.999 * start), policy).depth == 0
         assert build_policy(diabetes.with_expected("symmetric", 1.001 * start), policy).depth > 0
     for seed, start in enumerate(starts["synthetic", "greedy"]):
-        priced = priced_problem(diabetes, seed)
+        priced = price_problem(diabetes, seed)
         assert build_policy(priced.with_expected("symmetric", 0.999 * start), "greedy").depth == 0
         assert build_policy(priced.with_expected("symmetric", 1.001 * start), "greedy").depth > 0
 
@@ -309,7 +310,7 @@ def test_a_verdict_is_a_count():
     [([0, 1, 2, 3], 0), ([0, 5, 1], 1), ([0, 5, 1, 6], 2), ([0, 5, 4.5, 6], 0), ([3, 2, 1], 0)],
 )
 def test_turns_of_a_curve(amounts, turns):
-    assert _turns(amounts, [1.0] * len(amounts)) == turns
+    assert _count_turns(amounts, [1.0] * len(amounts)) == turns
 
 
 def test_printed_tables_are_whole():

@@ -1,4 +1,5 @@
 import pytest
+from helpers.solving import POLICIES
 from helpers.strategies import problems
 from hypothesis import given, settings
 
@@ -6,8 +7,8 @@ from voilattice import Problem, load_problem
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
 from voilattice.policy.advice import advise
-from voilattice.policy.policies import POLICIES, build_policy
 from voilattice.policy.policy import Leaf
+from voilattice.policy.solvers import build_policy
 from voilattice.valuation.valuation import posterior, value
 
 
@@ -41,7 +42,7 @@ def test_reasons_speak_of_this_case():
     assert advise(asia, "greedy").reasons[0] == "No feature alone is worth its price."
     done = {"xray": "no"}
     assert advise(asia, "batch", done).reasons[0] == (
-        "No feature, alone or together, is worth its price."
+        "No feature, alone or together with others, is worth its price."
     )
     alone = advise(asia, "greedy", {"smoke": "yes"}).reasons
     assert alone[0].startswith("xray pays for itself: worth 88.59, for 8.00")

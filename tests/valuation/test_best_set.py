@@ -36,7 +36,7 @@ def check(problem, evidence, found):
     assert found.benefit == pytest.approx(expected.benefit, abs=1e-9)
     assert found.evi == pytest.approx(expected.evi, abs=1e-9)
     assert found.cost == pytest.approx(expected.cost, abs=1e-9)
-    assert found.optimal
+    assert found.exact
     assert found.short_of is None
     assert found.bound == found.benefit
 
@@ -86,7 +86,7 @@ def test_ties_are_broken_alike_with_and_without_a_table_over_all(engine, order, 
     problem = Problem.create(network, "Y", dict.fromkeys(names, 1.0), [[0, 100], [100, 0]])
     with small_tables(cells):
         found = best_set(problem, engine=engine)
-    assert found.optimal
+    assert found.exact
     assert found.features == min(map(frozenset, pairs), key=sorted)
     top = value_lattice(problem).top(3)
     assert [entry.features for entry in top] == sorted(map(frozenset, pairs), key=sorted)
@@ -191,7 +191,7 @@ def test_prices_that_were_not_all_checked_are_not_called_proof():
 
     problem = replace(noisy_bayes(15), costs=Trap())
     found = best_set(problem)
-    assert not found.optimal
+    assert not found.exact
     assert found.short_of == "costs"
     assert found.bound >= value(problem, problem.features).evi - 1e-9
 
@@ -208,8 +208,8 @@ def test_a_search_that_is_stopped_has_an_honest_bound(engine, problem, cells):
     assert found.benefit <= exact + tol
     assert found.bound >= exact - tol
     assert found.bound >= found.benefit
-    assert found.optimal == (found.bound <= found.benefit + tol)
-    assert found.short_of == (None if found.optimal else "time")
+    assert found.exact == (found.bound <= found.benefit + tol)
+    assert found.short_of == (None if found.exact else "time")
 
 
 def test_a_bound_from_hidden_causes_is_used_where_tables_do_not_fit():
@@ -238,7 +238,7 @@ def test_a_set_that_does_not_fit_the_memory_is_told_apart_from_time():
     problem = load_problem("asia")
     with memory_limit(300):
         found = best_set(problem)
-    assert not found.optimal
+    assert not found.exact
     assert found.short_of == "memory"
     assert found.bound >= best_set(problem).benefit
 
@@ -288,6 +288,17 @@ def test_hepar2_with_40_findings_fits_a_small_memory_budget():
     problem = Problem.create(network, "Cirrhosis", prices, ("asymmetric", 200), features=leaves)
     with memory_limit(64 << 20):
         found = best_set(problem, time_limit=20)
-    assert found.optimal
+    assert found.exact
     assert found.bound >= found.benefit > 0
     assert found.benefit == pytest.approx(value(problem, found.features).benefit, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "cost", [[[10, 95], [40, 20]], [[30, 5], [70, 60]], [[0, 100], [80, 0]], [[7, 30], [9, 90]]]
+)
+def test_without_time_for_a_table_the_bound_is_the_worth_of_knowing_the_target(cost):
+    problem = replace(load_problem("asia"), misclassification=cost)
+    matrix, prior = np.array(cost, dtype=float), problem.prior
+    search = best._Search(problem, {}, 110.0, 0.0, "python", None)
+    perfect = sum(p * min(column) for p, column in zip(prior, matrix.T, strict=True))
+    assert search.worth_bound() == pytest.approx((matrix @ prior).min() - perfect, abs=1e-12)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from helpers.problems import naive_bayes, noisy_bayes
+from helpers.problems import naive_bayes, noisy_bayes, rare_findings
 from helpers.strategies import problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ from voilattice.budgets import memory_limit
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.feature_sets import to_mask, to_words
 from voilattice.valuation import tables
-from voilattice.valuation.tables import expected_emcs
+from voilattice.valuation.tables import expected_emcs, root_table
 from voilattice.valuation.valuation import value
 
 ENGINES = ["python", "compiled"]
@@ -132,3 +132,12 @@ def test_impossible_evidence_is_refused():
     sure = Problem.create(network, "Y", {"A": 1, "B": 1}, [[0, 1], [1, 0]])
     with pytest.raises(InputError, match="A=F is impossible"):
         expected_emcs(sure, {"A": "F"}, to_words([0], 1))
+
+
+def test_the_largest_entry_of_a_root_table_is_near_one():
+    for q in (1e-3, 1e-100, 1e-300):
+        problem = rare_findings(q, chain=True)
+        for known in ({}, {"X0": "a"}, {"X0": "a", "X1": "a"}):
+            root = root_table(problem, known, (3, 4))
+            assert 0.5 <= root.table.max() <= 1.0
+            assert root.probability == pytest.approx(root.table.sum())

@@ -4,7 +4,7 @@ from helpers.strategies import draw_evidence, full_joint, problems
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voilattice import Problem, benefit, cost, emc, evi, load_problem
+from voilattice import Network, Problem, benefit, cost, emc, evi, load_problem
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.valuation.valuation import posterior, value
 
@@ -108,3 +108,18 @@ def test_a_users_cost_that_turns_negative_is_refused():
     moody.price = -1.0
     with pytest.raises(InputError, match=r"the cost of \{dysp\}: must be >= 0, got -1"):
         cost(problem, {"dysp"})
+
+
+@pytest.mark.parametrize("other", [1e-200, 0.0])
+def test_findings_that_pull_opposite_ways(other):
+    # Y = a has two findings of 1e-170 against it, Y = b two of 1e-200: 1e-340 beside 1e-400.
+    tables = {"Y": [0.5, 0.5]}
+    tables |= {name: [[1e-170, 1], [0.5, 0.5]] for name in "AB"}
+    tables |= {name: [[0.5, 0.5], [other, 1]] for name in "CD"}
+    network = Network.from_tables(
+        {name: ["a", "b"] for name in tables}, {name: ["Y"] for name in "ABCD"}, tables
+    )
+    problem = Problem.create(network, "Y", dict.fromkeys("ABCD", 1.0), [[0, 100], [90, 0]])
+    evidence = dict.fromkeys("ABCD", "a")
+    assert posterior(problem, evidence)["a"] == pytest.approx(1.0)
+    assert value(problem.with_evidence(evidence), ()).emc == pytest.approx(0.0, abs=1e-9)

@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 from helpers.serving import start_server, stop_server
-
-from voilattice.policy.policies import POLICIES
+from helpers.solving import POLICIES
 
 
 @pytest.fixture

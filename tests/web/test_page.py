@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from voilattice import load_problem
 from voilattice.policy.advice import advise
-from voilattice.policy.evaluation import _drawn
+from voilattice.policy.application import draw_cases
 
 expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
 
@@ -50,7 +50,7 @@ def test_a_whole_consultation_ends_with_the_bill_of_the_command_line(page, serve
     heart = load_problem("heart")
     import numpy as np
 
-    drawn = _drawn(heart.network, 1, np.random.default_rng(seed))
+    drawn = draw_cases(heart.network, 1, np.random.default_rng(seed))
     case = {name: str(column[0]) for name, column in drawn.items()}
     known, advice = consultation(heart, policy, case)
     open_page(page, server, f"#problem=heart&policy={policy}")

@@ -23,7 +23,7 @@ from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
-from voilattice.policy.evaluation import Comparison
+from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.policy import Policy
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from voilattice.paper.claims import Claim
-    from voilattice.policy.policies import Optimum
 
 __all__ = [
     "console",
@@ -219,7 +218,7 @@ def print_best(found: Best) -> None:
     if found.n_sets is not None:
         rows.add_row("irreducible sets", f"{found.n_sets:,}")
     print_table(rows)
-    if found.optimal:
+    if found.exact:
         out.print("\nNo set of features has a higher benefit.")
     else:
         why = {
@@ -257,8 +256,8 @@ def print_advice(advice: Advice) -> None:
         print_table(offers)
 
 
-def print_policy(policy: Policy, now: float, optimum: Optimum | None = None) -> None:
-    """Print what a policy costs, beside deciding at once, and the certificate of an optimum."""
+def print_policy(policy: Policy, now: float) -> None:
+    """Print what a policy costs, beside deciding at once, and its certificate."""
     out = console()
     rows = table(f"policy {policy.name}", ">")
     rows.add_row("spent on features", money(policy.expected_feature_cost))
@@ -272,17 +271,17 @@ def print_policy(policy: Policy, now: float, optimum: Optimum | None = None) -> 
     rows.add_row("depth", f"{policy.depth:,}")
     rows.add_row("different states", f"{len(policy.nodes):,}")
     print_table(rows)
-    if optimum is not None:
-        cost, bound = policy.expected_total_cost, optimum.lower_bound
+    if policy.lower_bound is not None:
+        cost, bound = policy.expected_total_cost, policy.lower_bound
         out.print(
             f"\nProved optimal: no policy costs less than {money(cost)} on average."
-            if optimum.exact
+            if policy.exact
             else f"\nNot proved optimal: no policy costs less than {money(bound)} on average "
             f"(gap {money(cost - bound)}, {(cost - bound) / max(cost, TOLERANCE):.1%})."
         )
 
 
-def print_comparison(rows: Sequence[Comparison]) -> None:
+def print_comparison(rows: Sequence[ComparisonRow]) -> None:
     """Print what policies cost, a row for each point of a sweep; the cheapest is marked."""
     out = console()
     if len({(row.kind, row.expected) for row in rows}) == 1:
@@ -309,7 +308,7 @@ def print_comparison(rows: Sequence[Comparison]) -> None:
     out.print(f"Expected total costs; * marks the lowest{doubt}.")
 
 
-def _print_point(rows: Sequence[Comparison]) -> None:
+def _print_point(rows: Sequence[ComparisonRow]) -> None:
     """Print what policies cost at one point, a row each."""
     least = min(row.expected_total_cost for row in rows)
     costs = table("policy", ">expected total cost", ">savings", ">over the lowest")

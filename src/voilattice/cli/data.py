@@ -1,4 +1,4 @@
-"""The commands that begin with data: learn a problem, reproduce the paper."""
+"""The commands that start from data: learn a problem, reproduce the paper."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import check_jobs, json_option
 from voilattice.cli.parameters import option_of
 from voilattice.cli.progress import progress_bar
-from voilattice.errors import InputError, VoilatticeError, count_noun, within
-from voilattice.learning.networks import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
-from voilattice.model.costs import FeatureCosts
+from voilattice.errors import InputError, VoilatticeError, count_noun
+from voilattice.learning.recipes import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
 
 __all__ = ["learn_command", "reproduce_command"]
 
 _DEFAULTS = Recipe()
 POINTS = "points"  # the folder of what is done
-PLACEHOLDER_STAKES = ("symmetric", 100.0)
 
 
 @click.command(name="learn")
@@ -100,58 +98,34 @@ def learn_command(
     The folder gets the network, a problem file that names it, and a description.
     """
     from voilattice.files.problems import read_costs
-    from voilattice.learning.data_tables import MISSING, read_table
-    from voilattice.learning.networks import learn_network
-    from voilattice.learning.problems import write_learned
-    from voilattice.model.problem import Misclassification, Problem
+    from voilattice.learning.data_tables import MISSING
+    from voilattice.learning.problems import PLACEHOLDER_STAKES, learn_problem
 
     if not output:
         raise InputError("must name a folder, got ''", "--output")
     if bins is not None and discretization != "frequency":
         raise InputError("is for --discretization frequency", "--bins")
-    marks = frozenset(missing)
-    wanted = dict(_states(entry) for entry in states)
-    table = read_table(data, missing=MISSING | marks)
+    prices, stakes = (None, None) if costs is None else read_costs(costs)
     try:
         recipe = Recipe(
             discretization, _DEFAULTS.bins if bins is None else bins, score, search, max_parents,
             target_first, _arcs("--forbid", forbid), _arcs("--require", require), smoothing,
         )  # fmt: skip
-        learned = learn_network(
-            table, target, recipe, ignore=_names(ignore), numeric=_names(numeric),
-            categorical=_names(categorical), states=wanted,
+        found = learn_problem(
+            data, target, costs=prices, misclassification=stakes, recipe=recipe, title=title,
+            ignore=_names(ignore), numeric=_names(numeric), categorical=_names(categorical),
+            states=dict(_states(entry) for entry in states), missing=MISSING.union(missing),
         )  # fmt: skip
     except VoilatticeError as error:
-        # The place is an option, or a column of the table.
-        options = {name for p in click.get_current_context().command.params for name in p.opts}
-        place = option_of(error.place, options)
-        if place is None:
-            place = f"{data}: {error.place}" if error.place else data
-        raise type(error)(error.message, place, error.remedies) from None
-    features = [name for name in learned.network.names if name != target]
-    prices, given = FeatureCosts(dict.fromkeys(features, 1.0)), None
-    if costs is not None:
-        prices, given = read_costs(costs)
-    stakes: Misclassification = PLACEHOLDER_STAKES if given is None else given
-    with within(costs or data):
-        problem = Problem.create(
-            learned.network, target, prices, stakes, title=title or Path(data).stem
-        )
-    chosen = (
-        ("Left out", _names(ignore)), ("Cut into bins", _names(numeric)),
-        ("Never cut into bins", _names(categorical)), ("Marks of missing cells, too", missing),
-    )  # fmt: skip
-    path = write_learned(
-        problem, learned, table, output,
-        source=f"Learned by `voilattice learn` from `{Path(data).name}`.",
-        notes=[f"{what}: {', '.join(names)}." for what, names in chosen if names],
-        stakes=stakes if isinstance(stakes, tuple) else None,
-    )  # fmt: skip
+        raise _name_options(error, data, costs) from None
+    path = found.write(output, source=f"Learned by `voilattice learn` from `{Path(data).name}`.")
+    problem, learned = found.problem, found.learned
     if as_json:
         console.print_json(
             {
                 "problem": str(path), "rows": learned.n_rows, "left_out": learned.n_left_out,
-                "target": target, "features": features, "arcs": learned.network.n_arcs,
+                "target": target, "features": list(problem.features),
+                "arcs": learned.network.n_arcs,
             }
         )  # fmt: skip
         return
@@ -160,7 +134,7 @@ def learn_command(
     lines = ["", f"Learned from {count_noun(learned.n_rows, 'row')}{left_out}; written to {path}."]
     if costs is None:
         lines.append("Every feature costs 1 until you edit that file. Or learn with --costs.")
-    if given is None:
+    if stakes is None:
         lines.append(
             f"The costs of wrong decisions are placeholders, scaled to an expected "
             f"{PLACEHOLDER_STAKES[1]:g}: edit [misclassification] in that file."
@@ -215,6 +189,21 @@ def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_
     console.print_lines(
         [f"{count_noun(len(files), 'file')} in {out}; open {folder / REPORT} in a browser."]
     )
+
+
+def _name_options(error: VoilatticeError, data: str, costs: str | None) -> VoilatticeError:
+    """Return an error about parameters of `learn_problem` as one about options and files."""
+    first, _, rest = error.place.partition(".")
+    if not first or first.startswith("--"):
+        return error  # its text names the file, or the option
+    options = {name for p in click.get_current_context().command.params for name in p.opts}
+    if first == "data":
+        place = data
+    elif (option := option_of(first, options)) is not None and first != "costs":
+        place = option
+    else:
+        place, rest = costs or data, error.place
+    return type(error)(error.message, f"{place}: {rest}" if rest else place, error.remedies)
 
 
 def _names(given: Sequence[str]) -> list[str]:

@@ -22,14 +22,8 @@ from voilattice.cli.progress import progress_line
 from voilattice.documents import advice_document, comparison_document, policy_document
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
-from voilattice.policy.policies import (
-    POLICIES,
-    TIME_LIMIT,
-    build_optimal,
-    build_policy,
-    policy_cost,
-)
-from voilattice.policy.situations import MAX_STATES
+from voilattice.policy.situations import MAX_POLICY_STATES
+from voilattice.policy.solvers import TIME_LIMIT, build_policy, policy_names
 from voilattice.valuation.valuation import emc as expected_cost
 
 __all__ = ["advise_command", "compare_command", "policy_command"]
@@ -37,7 +31,7 @@ __all__ = ["advise_command", "compare_command", "policy_command"]
 MAX_POINTS = 10_000
 
 _policy_option = click.option(
-    "--policy", "name", type=click.Choice(POLICIES), required=True, help="Which policy."
+    "--policy", "name", type=click.Choice(policy_names()), required=True, help="Which policy."
 )
 
 
@@ -87,7 +81,7 @@ def advise_command(
 @click.option(
     "--max-states",
     type=click.IntRange(min=1),
-    default=MAX_STATES,
+    default=MAX_POLICY_STATES,
     show_default=True,
     metavar="N",
     help="Stop with an error beyond N different states.",
@@ -115,15 +109,10 @@ def policy_command(
     from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
     from voilattice.files.policies import save_policy
 
-    optimum = None
-    if name == "optimal":
-        with progress_line(_search_progress) as progress:
-            optimum = build_optimal(
-                problem, given, max_states=max_states, time_limit=time_limit, progress=progress
-            )
-        policy = optimum.policy
-    else:
-        policy = build_policy(problem, name, given, max_states=max_states)
+    with progress_line(_search_progress) as progress:
+        policy = build_policy(
+            problem, name, given, max_states=max_states, time_limit=time_limit, progress=progress
+        )
     now = expected_cost(problem, given)
     if dot is not None:
         write(dot, (f"{line}\n" for line in policy_dot(policy)))
@@ -134,11 +123,11 @@ def policy_command(
     if save is not None:
         save_policy(policy, save)
     if not as_json:
-        console.print_policy(policy, now, optimum)
+        console.print_policy(policy, now)
         if text:
             console.print_lines(policy_text(policy))
         return
-    console.print_json(policy_document(policy, now, optimum))
+    console.print_json(policy_document(policy, now))
 
 
 def _search_progress(n_states: int, interval: tuple[float, float]) -> str:
@@ -174,23 +163,13 @@ def compare_command(
 ) -> None:
     """Compare all policies, at the problem's stakes or over a sweep."""
     from voilattice.drawing.plots import plot_savings
-    from voilattice.policy.evaluation import Comparison, compare
+    from voilattice.policy.comparison import compare
 
     check_jobs(jobs)
     if emc is None:
         if plot is not None:
             raise InputError("needs a sweep too, as in --emc 0:2000:50", "--plot")
-        costs = {
-            name: policy_cost(problem, name, given, time_limit=time_limit) for name in POLICIES
-        }
-        now = costs["none"].expected_total_cost
-        rows = [
-            Comparison(
-                "given", now, name, found.expected_total_cost, now - found.expected_total_cost,
-                found.exact,
-            )
-            for name, found in costs.items()
-        ]  # fmt: skip
+        rows = compare(problem, evidence=given, time_limit=time_limit)
     else:
         if click.get_current_context().params["expected"] is not None:
             raise InputError(

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from voilattice.compiled.arrays import Offers
 from voilattice.compiled.tables import expected_emc, sum_out
 
 __all__ = ["NOWHERE", "search"]
@@ -38,21 +39,13 @@ def _comes_first(a: Any, b: Any, outside: int, places: NDArray[np.int64]) -> boo
 @njit(cache=True, nogil=True)
 def search(
     root: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    places: NDArray[np.int64],
-    cost: NDArray[np.float64],
-    now: float,
-    scale: float,
-    prices: NDArray[np.float64],
-    groups: NDArray[np.int64],
-    overheads: NDArray[np.float64],
+    offers: Offers,
     frames: NDArray[np.int64],
     keeps: NDArray[np.uint64],
     amounts: NDArray[np.float64],
     height: int,
     best: NDArray[np.float64],
     best_key: NDArray[np.uint64],
-    tolerance: float,
     room: NDArray[np.float64],
     quota: int,
 ) -> tuple[int, int]:
@@ -65,6 +58,8 @@ def search(
     best_key, with best = (benefit, number of features, cost, its first feature that is not among
     the axes, or `NOWHERE`).
     """
+    sizes, prices, groups, overheads = offers.sizes, offers.prices, offers.groups, offers.overheads
+    cost, now, scale, tolerance = offers.cost, offers.now, offers.scale, offers.tolerance
     m = sizes.shape[0]
     n = cost.shape[0]
     full = np.uint64(0)
@@ -124,7 +119,7 @@ def search(
             elif abs(price - best[2]) > tolerance:
                 better = price < best[2]
             else:
-                better = _comes_first(whole, best_key[0], int(best[3]), places)
+                better = _comes_first(whole, best_key[0], int(best[3]), offers.places)
         if better:
             best[0] = benefit
             best[1] = size_of

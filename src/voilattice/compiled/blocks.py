@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from voilattice.compiled.arrays import Flow, Masks
 
 __all__ = ["expand"]
-
-Masks = NDArray[np.uint64]
-Ints = NDArray[np.int64]
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
@@ -105,23 +103,13 @@ def _reachable(
 
 
 @njit(cache=True, nogil=True)
-def expand(
-    relevant: Masks,
-    kept: Masks,
-    paid: Masks,
-    evidence: Any,
-    target: int,
-    graph: tuple[Masks, Masks, Masks, Masks, Masks],
-    conditions: Masks,
-    group_of: Ints,
-    groups: Masks,
-    out: Masks,
-) -> None:
+def expand(relevant: Masks, kept: Masks, paid: Masks, flow: Flow, out: Masks) -> None:
     """Write, for each block and each feature of its R, the R', K', paid', D and B that follow.
 
     All are masks of nodes; `out` has a row for each, features ascending.
     """
-    family, families_of, ancestors, children, parents = graph
+    family, families_of, ancestors = flow.family, flow.families_of, flow.ancestors
+    evidence, target = flow.evidence, _ONE << np.uint64(flow.target)
     row = 0
     for b in range(relevant.shape[0]):
         todo = relevant[b]
@@ -131,27 +119,28 @@ def expand(
             known = kept[b] | bit
             free = relevant[b] ^ bit
             everything = known | evidence
-            begin, before = _ONE << np.uint64(target), _ZERO
+            begin, before = target, _ZERO
             r, named = _ZERO, _ZERO
             while begin != before:
                 before = begin
-                r = _reachable(begin, everything, free, children, parents, ancestors) & free
+                r = free & _reachable(
+                    begin, everything, free, flow.children, flow.parents, ancestors
+                )
                 named = _ZERO
                 left = r
                 while left:
                     x = left & (~left + _ONE)
                     left ^= x
-                    named |= conditions[_place(x)]
+                    named |= flow.conditions[_place(x)]
                 begin |= named & free
-            sources = r | _ONE << np.uint64(target)
             needed = named & known
-            k = _touching(sources, everything, needed, family, families_of, ancestors) & known
+            k = known & _touching(r | target, everything, needed, family, families_of, ancestors)
             pays = paid[b]
-            if group_of[_place(bit)] >= 0:
-                pays |= _ONE << np.uint64(group_of[_place(bit)])
+            if flow.group_of[_place(bit)] >= 0:
+                pays |= _ONE << np.uint64(flow.group_of[_place(bit)])
             still = _ZERO
-            for g in range(groups.shape[0]):
-                if groups[g] & r:
+            for g in range(flow.groups.shape[0]):
+                if flow.groups[g] & r:
                     still |= pays & (_ONE << np.uint64(g))
             dropped = known & ~k
             screen = _ZERO

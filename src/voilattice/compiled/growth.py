@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from voilattice.compiled.arrays import Growth
+
 __all__ = ["fill_hash_table", "grow"]
 
 _WORD = np.uint64(64)
@@ -59,14 +61,7 @@ def grow(
     slots: NDArray[np.int64],
     start: int,
     stop: int,
-    candidates: NDArray[np.int64],
-    feature_nodes: NDArray[np.int64],
-    target: int,
-    blocked_by_evidence: NDArray[np.uint8],
-    inside_by_evidence: NDArray[np.uint8],
-    ancestors: NDArray[np.uint8],
-    families_of: tuple[NDArray[np.int64], NDArray[np.int64]],
-    family: tuple[NDArray[np.int64], NDArray[np.int64]],
+    graph: Growth,
     out: NDArray[np.uint64],
 ) -> int:
     r"""Write the irreducible sets that sets `start` to `stop` of a level grow into; count them.
@@ -75,10 +70,12 @@ def grow(
     when it is grown by the largest such y, so each T is met once and no list of the sets that
     failed is kept.
     """
+    candidates, feature_nodes, target = graph.candidates, graph.feature_nodes, graph.target
+    blocked_by_evidence, ancestors = graph.blocked, graph.ancestors
+    starts_of, list_of = graph.containing
+    starts, members_of = graph.family
     n_nodes = ancestors.shape[0]
     n_words = level.shape[1]
-    starts_of, list_of = families_of
-    starts, members_of = family
     members = np.empty(feature_nodes.shape[0], np.int64)
     blocked_s = np.empty(n_nodes, np.uint8)
     inside_s = np.empty(n_nodes, np.uint8)
@@ -91,7 +88,7 @@ def grow(
     for i in range(start, stop):
         n_members = 0
         blocked_s[:] = blocked_by_evidence
-        inside_s[:] = inside_by_evidence
+        inside_s[:] = graph.inside
         for k in candidates:
             if level[i, k >> 6] >> (np.uint64(k) & (_WORD - _ONE)) & _ONE:
                 members[n_members] = k

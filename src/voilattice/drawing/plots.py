@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from voilattice.errors import InputError
-from voilattice.policy.evaluation import Comparison
+from voilattice.policy.comparison import ComparisonRow
 
 __all__ = ["draw_savings", "figure_svg", "new_figure", "plot_savings", "savings_svg"]
 
@@ -21,7 +21,7 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-def plot_savings(rows: Sequence[Comparison], title: str, path: str | Path) -> None:
+def plot_savings(rows: Iterable[ComparisonRow], title: str, path: str | Path) -> None:
     """Plot the savings over deciding at once, a panel for each kind of stakes.
 
     The extension chooses the format, as matplotlib has it; without one it is PNG.
@@ -35,7 +35,7 @@ def plot_savings(rows: Sequence[Comparison], title: str, path: str | Path) -> No
         raise InputError(f"{path}: cannot be written: {error}") from None
 
 
-def savings_svg(rows: Sequence[Comparison], title: str) -> str:
+def savings_svg(rows: Iterable[ComparisonRow], title: str) -> str:
     """Return the same plot as SVG, to stand inside a page."""
     return figure_svg(_savings_figure(rows, title))
 
@@ -48,7 +48,8 @@ def figure_svg(figure: Any) -> str:
     return drawn[drawn.index("<svg") :]
 
 
-def _savings_figure(rows: Sequence[Comparison], title: str) -> Any:
+def _savings_figure(rows: Iterable[ComparisonRow], title: str) -> Any:
+    rows = list(rows)
     kinds = list(dict.fromkeys(row.kind for row in rows))
     figure = new_figure(5.2 * len(kinds), 4.2)
     panels = figure.subplots(1, len(kinds), squeeze=False)[0]

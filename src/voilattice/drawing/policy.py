@@ -61,8 +61,8 @@ def policy_text(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
     r"""Return the policy as the lines of a tree.
 
     >>> import voilattice
-    >>> from voilattice.policy.policies import build_policy
-    >>> print("\n".join(policy_text(build_policy(voilattice.load_problem("figure3"), "batch"))))
+    >>> batch = voilattice.build_policy(voilattice.load_problem("figure3"), "batch")
+    >>> print("\n".join(policy_text(batch)))
     buy X3, X4 for 5.00
     ├─ X3 = T, X4 = T (13.7 %): buy X2 for 2.00
     │  ├─ X2 = T (10.3 %): say T, risk 18.94
@@ -166,7 +166,7 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
 
 def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
     """Return the policy as a list in HTML, to fold and unfold: the thicker, the likelier."""
-    to_come = policy.costs_to_come
+    to_come = policy.costs_to_go
 
     def item(drawn: _Drawn) -> str:
         found = f"<i>{escape(drawn.outcome)}</i>, " if drawn.outcome else ""

@@ -1,7 +1,8 @@
 """Saved policies: JSON with a version, a fingerprint of the problem and a checksum.
 
-    {"format": "voilattice policy", "version": 1,
+    {"format": "voilattice policy", "version": 2,
      "policy": "greedy-la", "problem": fingerprint, "checksum": of all the rest,
+     "lower_bound": null, "exact": true, "status": "ok",
      "nodes": [{"decide": "no", "posterior": [0.1, 0.9], "emc": 5.0}, ...,
                {"acquire": ["xray"], "price": 8.0,
                 "branches": [{"states": ["yes"], "probability": 0.11, "to": 0}, ...]}]}
@@ -18,16 +19,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from voilattice.errors import InputError, TooLargeError, VoilatticeError, within
+from voilattice.errors import InputError, TooLargeError, VoilatticeError, quote, within
 from voilattice.files.networks import read_text
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
-from voilattice.policy.policy import Acquisition, Branch, Leaf, Node, Policy
+from voilattice.policy.policy import Acquisition, Branch, Certificate, Leaf, Node, Policy
 
 __all__ = ["fingerprint", "load_policy", "save_policy"]
 
 FORMAT = "voilattice policy"
-VERSION = 1
+VERSION = 2
+OLD_VERSION = 1  # without the certificate
 MAX_POLICY_BYTES = 500_000_000
 
 
@@ -60,6 +62,9 @@ def save_policy(policy: Policy, path: str | Path) -> None:
         "version": VERSION,
         "policy": policy.name,
         "problem": fingerprint(policy.problem),
+        "lower_bound": policy.lower_bound,
+        "exact": policy.exact,
+        "status": policy.status,
         "nodes": [_document(node) for node in policy.nodes],
     }
     document["checksum"] = _digest(document)
@@ -91,7 +96,7 @@ def load_policy(path: str | Path, problem: Problem) -> Policy:
             raise InputError(f"not valid JSON: {error}") from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise InputError(f"this is no saved policy: the key 'format' must be {FORMAT!r}")
-        if document.get("version") != VERSION:
+        if document.get("version") not in (OLD_VERSION, VERSION):
             raise InputError(
                 f"version {document.get('version')!r} is not known here, only {VERSION}; "
                 f"build the policy anew"
@@ -106,11 +111,21 @@ def load_policy(path: str | Path, problem: Problem) -> Policy:
             )
         try:
             nodes = tuple(_node(entry) for entry in document["nodes"])
-            return Policy(problem, str(document["policy"]), nodes)
+            return Policy(problem, str(document["policy"]), nodes, _certificate(document))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, VoilatticeError):
                 raise
             raise InputError(f"this is no saved policy: {type(error).__name__} {error}") from None
+
+
+def _certificate(document: Mapping[str, Any]) -> Certificate:
+    if document["version"] == OLD_VERSION:
+        # It does not say whether an optimum was proved.
+        return Certificate(exact=document["policy"] != "optimal")
+    exact = document["exact"]
+    if not isinstance(exact, bool):
+        raise InputError(f"exact: must be true or false, got {quote(exact)}")
+    return Certificate(document["lower_bound"], exact, document["status"])
 
 
 def _document(node: Node) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from voilattice.compiled.arrays import Growth
 from voilattice.engines import choose_engine
 from voilattice.errors import Remedy, TooLargeError, count_noun
 from voilattice.feature_sets import Words, bits, to_mask, to_words
@@ -146,7 +147,7 @@ class _CompiledEngine:
         blocked = np.zeros(n, dtype=np.uint8)
         blocked[known] = 1
         self._candidates = np.array(list(bits(graph.relevant(evidence))), dtype=np.int64)
-        self._arguments = (
+        self._prepared = Growth(
             self._candidates,
             np.array(graph.features, dtype=np.int64),
             graph.target,
@@ -167,7 +168,7 @@ class _CompiledEngine:
         parts, total = [], 0
         for start in range(0, len(level), portion):
             stop = min(start + portion, len(level))
-            n = compiled.grow(level, slots, start, stop, *self._arguments, out)
+            n = compiled.grow(level, slots, start, stop, self._prepared, out)
             parts.append(out[:n].copy())
             total += n
             report(total)

@@ -28,7 +28,7 @@ Hidden nodes need no special case: they are flooded, and never part of Z.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -244,7 +244,7 @@ class Graph:
 
     def boundary(self, z: int) -> int:
         """Return ∂(Z)."""
-        touched = self.moral.flood(1 << self.target, self._nodes(z))
+        touched = self.moral.flood(1 << self.target, self.nodes(z))
         return sum(1 << k for k in bits(z) if touched >> self.features[k] & 1)
 
     def is_irreducible(self, s: int, e: int) -> bool:
@@ -261,42 +261,6 @@ class Graph:
         """Return the features outside E that can matter given E."""
         return self.reachable(e, self.all & ~e) & ~e
 
-    def what_matters(
-        self, e: int, conditions: Mapping[int, int], free: int | None = None
-    ) -> tuple[int, int]:
-        """Return R and K: the features, and the evidence, that can still matter when E is known.
-
-        `free` are the features that can be acquired; by default all outside E.
-        `conditions` holds, for a feature, the features that its price depends on: while it is in R,
-        they are in R if they are unknown and in K if they are known. What tells something about
-        them is in R too, as what tells something about Y is. Given K, the rest of E is d-separated
-        from Y and R together.
-        """
-        free = self.all & ~e if free is None else free
-        sources, before = 1 << self.target, 0
-        while sources != before:
-            before = sources
-            relevant = self.reachable(e, free, sources) & free
-            named = 0
-            for k in bits(relevant):
-                named |= conditions.get(k, 0)
-            sources |= self._nodes(named & free)
-        known = self._touching(1 << self.target | self._nodes(relevant), e, named & e)
-        return relevant, known
-
-    def screen(self, features: int, e: int) -> int:
-        """Return the part of E that separates the rest of it from some features outside E."""
-        return self._touching(self._nodes(features), e, 0)
-
-    def _touching(self, sources: int, e: int, needed: int) -> int:
-        """Return a part of E, `needed` included, that separates its rest from some nodes."""
-        kept, before = e, -1
-        while kept != before:
-            touched = self.moral.flood(sources, self._nodes(kept))
-            before = kept
-            kept = needed | sum(1 << k for k in bits(kept) if touched >> self.features[k] & 1)
-        return kept
-
     def is_extendable(self, s: int, e: int, undecided: int) -> bool:
         """Return whether S becomes irreducible by adding some of `undecided`, or none."""
         return not s & ~self.reachable(s | e, undecided)
@@ -312,8 +276,8 @@ class Graph:
         By Theorem 2 of ``docs/lattice.md``, S can be extended by some of U to a set that is
         irreducible given E iff all of S is reached with B = S ∪ E.
         """
-        blocked = self._nodes(b)
-        open_colliders = self.moral.ancestral(blocked | self._nodes(u))
+        blocked = self.nodes(b)
+        open_colliders = self.moral.ancestral(blocked | self.nodes(u))
         # A state is (node, whether the walk came down an arrow into it).
         begin = bits(1 << self.target if sources is None else sources)
         stack = [(node, False) for node in begin]
@@ -333,7 +297,8 @@ class Graph:
         reached = {node for node, _ in seen}
         return sum(1 << k for k, node in enumerate(self.features) if node in reached)
 
-    def _nodes(self, features: int) -> int:
+    def nodes(self, features: int) -> int:
+        """Return the nodes of some features."""
         return sum(1 << self.features[k] for k in bits(features))
 
 

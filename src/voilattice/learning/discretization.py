@@ -1,18 +1,19 @@
 """Bins for a numeric feature, cut where they tell most about the target (Fayyad and Irani, 1993).
 
-Sort n cases by value. A cut splits them into two parts of n_1 and n_2 cases, and takes
+Sort n cases by value. A cut splits them into two parts of n_1 and n_2 cases. It reduces the entropy
+H of the target by
 
-    Gain = H - n_1/n H_1 - n_2/n H_2
+    Gain = H - n_1/n H_1 - n_2/n H_2.
 
-off the entropy H of the target. The cut of highest gain is made when it pays for its own
-description, the principle of minimum description length:
+The cut of highest gain is made if it pays for its own description (MDL, the principle of minimum
+description length):
 
     n Gain > log2(n - 1) + log2(3^k - 2) - (k H - k_1 H_1 - k_2 H_2),
 
-with k, k_1, k_2 the numbers of classes present; then each part is cut in the same way.
+where k, k_1, k_2 are the numbers of classes present. Then each part is cut in the same way.
 
-Where not even one cut pays, the median makes two bins: the column says little about the target by
-itself, but may matter beside others, and one bin would hide it for good.
+If no cut pays, the median makes two bins. Such a column says little about the target by itself, but
+it may matter together with others, and a single bin would hide it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ __all__ = ["bin_labels", "bins_of", "frequency_cuts", "mdl_cuts", "median_cut"]
 Values = NDArray[np.float64]
 Classes = NDArray[np.intp]
 
-# Gains that differ by less are equal, and the lowest cut wins: the same bins on every machine.
+# Gains that differ by less count as equal, and the lowest cut wins: every machine finds the same
+# bins.
 SAME_GAIN = 1e-12
 
 
@@ -60,11 +62,11 @@ def mdl_cuts(values: Values, classes: Classes) -> list[float]:
         if (place := _paying_cut(values, counts, start, end)) is not None:
             found.append(place)
             parts += [(start, place), (place, end)]
-    return [_between(values[place - 1], values[place]) for place in sorted(found)]
+    return [_middle(values[place - 1], values[place]) for place in sorted(found)]
 
 
 def median_cut(values: Values) -> list[float]:
-    """Return the cut that halves the cases best, or none where all values are equal.
+    """Return the cut that halves the cases best, or no cut if all values are equal.
 
     >>> median_cut(np.array([1.0, 1, 1, 2, 3]))
     [1.5]
@@ -73,7 +75,7 @@ def median_cut(values: Values) -> list[float]:
 
 
 def frequency_cuts(values: Values, n_bins: int) -> list[float]:
-    """Return cuts into at most `n_bins` bins that hold about as many cases each.
+    """Return cuts into at most `n_bins` bins with about the same number of cases.
 
     >>> frequency_cuts(np.arange(9.0), 3)
     [2.5, 5.5]
@@ -84,16 +86,16 @@ def frequency_cuts(values: Values, n_bins: int) -> list[float]:
         return []
     wanted = [len(values) * k / n_bins for k in range(1, n_bins)]
     nearest = sorted({int(places[np.argmin(abs(places - w))]) for w in wanted})
-    return [_between(values[place - 1], values[place]) for place in nearest]
+    return [_middle(values[place - 1], values[place]) for place in nearest]
 
 
 def bin_labels(cuts: Sequence[float]) -> list[str]:
-    """Return what the bins are called.
+    """Return the names of the bins.
 
     >>> bin_labels([99.5, 127.5])
     ['<99.5', '99.5..127.5', '>=127.5']
     """
-    names = [_shown(cut) for cut in cuts]
+    names = [_format_cut(cut) for cut in cuts]
     middle = [f"{low}..{high}" for low, high in pairwise(names)]
     return [f"<{names[0]}", *middle, f">={names[-1]}"]
 
@@ -104,7 +106,7 @@ def bins_of(values: Values, cuts: Sequence[float]) -> NDArray[np.intp]:
 
 
 def _paying_cut(values: Values, counts: NDArray[np.float64], start: int, end: int) -> int | None:
-    """Return the place of the best cut between two places, where it pays."""
+    """Return the place of the best cut between two places, or None if it does not pay."""
     places = start + 1 + np.flatnonzero(values[start + 1 : end] > values[start : end - 1])
     if not len(places):
         return None
@@ -127,12 +129,12 @@ def _entropy(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return summed
 
 
-def _between(low: float, high: float) -> float:
+def _middle(low: float, high: float) -> float:
     """Return the middle of two values, as its label will show it."""
     middle = float(f"{low + (high - low) / 2:.10g}")
     # Values that differ beyond ten digits have no such number between them.
     return middle if low < middle <= high else float(high)
 
 
-def _shown(cut: float) -> str:
+def _format_cut(cut: float) -> str:
     return f"{cut:.10g}" if float(f"{cut:.10g}") == cut else repr(float(cut))

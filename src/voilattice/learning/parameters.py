@@ -1,44 +1,46 @@
-"""The parameters of a network: counts plus a smoothing, also where cells are missing.
+"""The parameters of a network: smoothed counts, also for tables with missing cells.
 
-With n(x, u) the number of cases in which a node has the state x and its parents the states u, and
-a the smoothing, the table of the node is
+Let n(x, u) be the number of cases in which a node has the state x and its parents the states u. Let
+a be the smoothing. The table of the node is
 
     P(x | u) = (n(x, u) + a) / sum over x' of (n(x', u) + a).
 
-Where cells are missing, n(x, u) is not known. *Expectation maximization* starts from the cases
-whose cells of a family are all there, and repeats two steps:
+If cells are missing, n(x, u) is not known. *Expectation maximization* starts from the cases in
+which all cells of a node and its parents are there, and repeats two steps:
 
     n(x, u) <- sum over cases of P(x, u | the cells of the case that are there)
     P(x | u) <- the formula above
 
-Every round raises  log P(the cells that are there) + a * sum of log P(x | u),  so the rounds end at
-a point that the two steps do not change. They are repeated until no probability moves by more than
+Every round raises  log P(the cells that are there) + a * sum of log P(x | u),  so the rounds
+approach a point that the two steps do not change. They stop when no probability moves by more than
 `LAST_CHANGE`.
 
-The first step is exact. The cases that lack the same cells are taken together. Given the cells that
-are there, their missing nodes fall into parts that share no family; each part is summed by itself.
+The first step is exact. Cases that lack the same cells are treated together. A *family* is a node
+with its parents. Given the cells that are there, the missing nodes fall into parts that share no
+family, and each part is summed by itself.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError
+from voilattice.learning.columns import Codes
+from voilattice.model.network import MAX_AXES
 
-__all__ = ["Codes", "fit_tables"]
+__all__ = ["fit_tables"]
 
-Codes = NDArray[np.intp]  # the number of a state in each case, -1 where the cell is missing
 Table = NDArray[np.float64]
 
 LAST_CHANGE = 1e-10
 MAX_ROUNDS = 20_000
-MAX_PART = 50  # nodes that numpy.einsum can tell apart, less the axis of the cases
+MAX_CELLS = 50_000_000  # of a product
 
 
 def fit_tables(
@@ -58,10 +60,10 @@ def fit_tables(
     Raises
     ------
     InputError
-        Without smoothing, some combination of parents' states never occurs.
+        There is no smoothing, and some combination of parents' states never occurs.
 
     >>> [y] = fit_tables([2], [[]], [np.array([0, 0, 0, 1, -1])], smoothing=1.0)
-    >>> y.round(6).tolist()  # the missing cell adds as much to both as the rest says
+    >>> y.round(6).tolist()  # the missing cell changes nothing: (3 + 1) / (4 + 2)
     [0.666667, 0.333333]
     """
     families = [(*above, node) for node, above in enumerate(parents)]
@@ -69,19 +71,19 @@ def fit_tables(
     shapes = [tuple(sizes[node] for node in family) for family in families]
     there = [(cases[:, family] >= 0).all(axis=1) for family in families]
     certain = [
-        _counts(cases[rows][:, family], shape)
+        _count_cases(cases[rows][:, family], shape)
         for rows, family, shape in zip(there, families, shapes, strict=True)
     ]
-    tables = [_normalized(n, smoothing or float(not all(rows.all() for rows in there)))
+    tables = [_normalize(n, smoothing or float(not all(rows.all() for rows in there)))
               for n, rows in zip(certain, there, strict=True)]  # fmt: skip
-    parts = _parts(cases, families, sizes)
+    parts = _find_parts(cases, families, sizes)
     if not parts:
         return tables
     for _ in range(MAX_ROUNDS):
         counts = [n.copy() for n in certain]
         for part in parts:
             part.add_expected(tables, counts)
-        before, tables = tables, [_normalized(n, smoothing) for n in counts]
+        before, tables = tables, [_normalize(n, smoothing) for n in counts]
         change = max(float(np.abs(a - b).max()) for a, b in zip(before, tables, strict=True))
         if change <= LAST_CHANGE:
             return tables
@@ -94,44 +96,89 @@ def fit_tables(
     return tables
 
 
-def _counts(cells: Codes, shape: tuple[int, ...]) -> Table:
+def _count_cases(cells: Codes, shape: tuple[int, ...]) -> Table:
     places = np.ravel_multi_index(tuple(cells.T), shape)
     return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
 
 
-def _normalized(counts: Table, smoothing: float) -> Table:
+def _normalize(counts: Table, smoothing: float) -> Table:
     smoothed = counts + smoothing
     total = smoothed.sum(axis=-1, keepdims=True)
     if (total == 0).any():
         raise InputError(
-            "with none, some row of a table has no case at all; take more than 0", "smoothing"
+            "with none, some row of a table has no case at all; use more than 0", "smoothing"
         )
     table: Table = smoothed / total
     return table
 
 
 @dataclass(frozen=True, slots=True)
+class _Bucket:
+    """A missing node that is summed out of the product of all factors that have it."""
+
+    factors: tuple[int, ...]
+    nodes: tuple[int, ...]  # of the product, ascending
+    axis: int  # of the node
+
+
+@dataclass(frozen=True, slots=True)
 class _Part:
-    """Cases that lack the same cells, and some of their missing nodes, linked by families."""
+    """Cases that lack the same cells, and some of their missing nodes, linked by families.
+
+    The factors are the families with a missing member, and then the message that each bucket
+    leaves behind. Every factor but the last message is in one bucket.
+    """
 
     weights: Table  # how many cases are like each of these
-    # Of each family with a missing member: its node, where its cells stand in the node's table
-    # (an axis for the cases, and one for each missing member), and the labels of those axes.
-    families: tuple[tuple[int, tuple[Codes, ...], list[int]], ...]
+    families: tuple[tuple[int, tuple[Codes, ...]], ...]  # a node, and where the cells stand in it
+    scopes: tuple[tuple[int, ...], ...]  # the missing nodes of each factor, ascending
+    buckets: tuple[_Bucket, ...]
 
     def add_expected(self, tables: Sequence[Table], counts: Sequence[Table]) -> None:
-        """Add what the cases are expected to count in each family."""
-        factors: list[Any] = []
-        for node, cells, axes in self.families:
-            factors += [tables[node][cells], axes]
-        for node, cells, axes in self.families:
-            joint = np.einsum(*factors, axes, optimize="greedy")
-            total = joint.reshape(len(joint), -1).sum(axis=1)
-            joint = joint * (self.weights / total).reshape(-1, *[1] * (joint.ndim - 1))
-            np.add.at(counts[node], cells, joint)
+        """Add what the cases are expected to count in each family.
+
+        Inward, one bucket after another is multiplied and its node summed out. Outward, the
+        product of a bucket becomes a distribution by what the later buckets say of its message:
+
+            P(nodes of the bucket) = product * P(nodes of its message) / message.
+        """
+        factors = [tables[node][cells] for node, cells in self.families]
+        products = []
+        for bucket in self.buckets:
+            product = np.ones(1)
+            for k in bucket.factors:
+                product = product * _expand(factors[k], self.scopes[k], bucket.nodes)
+                # By case, the largest entry is 1: a product of many small numbers stays in range.
+                product = product / _largest(product)
+            products.append(product)
+            factors.append(product.sum(axis=1 + bucket.axis))
+        beliefs = {len(factors) - 1: np.ones(len(self.weights))}
+        for b in reversed(range(len(self.buckets))):
+            bucket, message = self.buckets[b], len(self.families) + b
+            ratio = beliefs[message] / factors[message]
+            joint = products[b] * _expand(ratio, self.scopes[message], bucket.nodes)
+            for k in bucket.factors:
+                gone = (1 + a for a, n in enumerate(bucket.nodes) if n not in self.scopes[k])
+                beliefs[k] = joint.sum(axis=tuple(gone))
+        for k, (node, cells) in enumerate(self.families):
+            share = self.weights.reshape(-1, *[1] * (beliefs[k].ndim - 1))
+            np.add.at(counts[node], cells, beliefs[k] * share)
 
 
-def _parts(cases: Codes, families: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> list[_Part]:
+def _expand(table: Table, scope: Sequence[int], nodes: Sequence[int]) -> Table:
+    """Return a table of cases with an axis for each node, of length 1 where it has none."""
+    lengths = dict(zip(scope, table.shape[1:], strict=True))
+    return table.reshape(len(table), *(lengths.get(node, 1) for node in nodes))
+
+
+def _largest(table: Table) -> Table:
+    largest: Table = table.max(axis=tuple(range(1, table.ndim)), keepdims=True)
+    return largest
+
+
+def _find_parts(
+    cases: Codes, families: Sequence[tuple[int, ...]], sizes: Sequence[int]
+) -> list[_Part]:
     """Return the parts of all cases with missing cells."""
     found = []
     lacking = cases < 0
@@ -139,25 +186,47 @@ def _parts(cases: Codes, families: Sequence[tuple[int, ...]], sizes: Sequence[in
         alike, weights = np.unique(
             cases[(lacking == pattern).all(axis=1)], axis=0, return_counts=True
         )
-        for nodes in _linked(set(np.flatnonzero(pattern).tolist()), families):
-            if len(nodes) > MAX_PART:
-                raise TooLargeError(
-                    f"{len(nodes)} cells that depend on each other are missing in one row; "
-                    f"at most {MAX_PART} are taken: leave such rows or columns out"
-                )
-            label = {node: place for place, node in enumerate(sorted(nodes), start=1)}
-            touched = []
+        for nodes in _group_linked(set(np.flatnonzero(pattern).tolist()), families):
+            touched, scopes = [], []
             for family in families:
-                missing = [node for node in family if node in nodes]
-                if missing:
-                    cells = _cells(alike, family, missing, sizes)
-                    touched.append((family[-1], cells, [0, *(label[node] for node in missing)]))
-            found.append(_Part(weights.astype(np.float64), tuple(touched)))
+                if missing := tuple(sorted(nodes.intersection(family))):
+                    touched.append((family[-1], _index_cells(alike, family, missing, sizes)))
+                    scopes.append(missing)
+            buckets = _plan_buckets(nodes, scopes, sizes, len(alike))
+            found.append(
+                _Part(weights.astype(np.float64), tuple(touched), tuple(scopes), tuple(buckets))
+            )
     return found
 
 
-def _linked(missing: set[int], families: Sequence[tuple[int, ...]]) -> list[set[int]]:
-    """Return the missing nodes in parts, of which no two have members in one family."""
+def _plan_buckets(
+    nodes: set[int], scopes: list[tuple[int, ...]], sizes: Sequence[int], n_cases: int
+) -> list[_Bucket]:
+    """Return in which order to sum the nodes out, the smallest product first; extend `scopes`."""
+    found = []
+    left, alive = set(nodes), set(range(len(scopes)))
+
+    def union(node: int) -> set[int]:
+        return set().union(*(scopes[k] for k in alive if node in scopes[k]))
+
+    while left:
+        node = min(left, key=lambda n: (math.prod(sizes[m] for m in union(n)), n))
+        product = tuple(sorted(union(node)))
+        if math.prod(sizes[n] for n in product) * n_cases > MAX_CELLS or len(product) >= MAX_AXES:
+            raise TooLargeError(
+                f"{len(nodes)} cells that depend on each other are missing in one row, too many "
+                f"to be filled in together; leave such rows or columns out"
+            )
+        inner = tuple(sorted(k for k in alive if node in scopes[k]))
+        found.append(_Bucket(inner, product, product.index(node)))
+        scopes.append(tuple(n for n in product if n != node))
+        alive = alive - set(inner) | {len(scopes) - 1}
+        left.remove(node)
+    return found
+
+
+def _group_linked(missing: set[int], families: Sequence[tuple[int, ...]]) -> list[set[int]]:
+    """Return the missing nodes in parts; no family has members in two parts."""
     parts: list[set[int]] = []
     for family in families:
         if together := missing.intersection(family):
@@ -167,8 +236,8 @@ def _linked(missing: set[int], families: Sequence[tuple[int, ...]]) -> list[set[
     return parts
 
 
-def _cells(
-    cases: Codes, family: Sequence[int], missing: Sequence[int], sizes: Sequence[int]
+def _index_cells(
+    cases: Codes, family: Sequence[int], missing: tuple[int, ...], sizes: Sequence[int]
 ) -> tuple[Codes, ...]:
     """Return an index into a family's table: an axis for the cases, one for each missing node."""
     shape = (len(cases), *(sizes[node] for node in missing))

@@ -1,68 +1,194 @@
-"""A folder for a learned problem: its network, its problem file, a README of how it was made."""
+"""From a table to a problem, and to a folder that holds it with a README of how it was made.
+
+A problem needs a network, which is learned, and costs, which no table can teach: prices of features
+and costs of wrong decisions are given, or stand at placeholders until somebody sets them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from voilattice.errors import InputError, within
+from voilattice.errors import InputError, quote, within
 from voilattice.files.problems import write_problem
-from voilattice.learning.data_tables import DataTable
-from voilattice.learning.networks import DECIMALS, MAX_CATEGORIES, Learned
-from voilattice.model.problem import Problem
+from voilattice.learning.columns import MAX_CATEGORIES
+from voilattice.learning.data_tables import MISSING, Data, DataTable, as_table
+from voilattice.learning.networks import DECIMALS, Learned, learn_network
+from voilattice.learning.recipes import Recipe
+from voilattice.model.costs import CostModel
+from voilattice.model.problem import Misclassification, Problem
 
-__all__ = ["write_learned"]
+__all__ = ["PLACEHOLDER_PRICE", "PLACEHOLDER_STAKES", "LearnedProblem", "learn_problem"]
 
+PLACEHOLDER_PRICE = 1.0
+PLACEHOLDER_STAKES = ("symmetric", 100.0)
 README = "README.md"
 
 
-def write_learned(
-    problem: Problem,
-    learned: Learned,
-    table: DataTable,
-    folder: str | Path,
-    *,
-    source: str,
-    notes: Sequence[str] = (),
-    stakes: tuple[str, float] | None = None,
-) -> Path:
-    """Write the problem, with a README of the recipe, and return the path of the problem file.
+@dataclass(frozen=True, slots=True)
+class LearnedProblem:
+    """A problem, the network learned for it, and what its README says.
 
     Parameters
     ----------
+    learned
+        The network, its recipe, and how cells become states.
+    table
+        What it was learned from.
     source
         What the table is and where it came from, in a sentence.
     notes
         What else was decided about the columns, a sentence each.
     stakes
-        As in `write_problem`.
+        The scaled kind and the expected cost, if the misclassification costs were given so.
     """
-    readme = Path(folder) / README
-    if readme.exists():
-        raise InputError(f"{README} is there already; choose another folder", str(folder))
-    path = write_problem(problem, folder, stakes=stakes)
-    with within(str(readme)):
-        try:
-            readme.write_text(_readme(problem, learned, table, source, notes), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror or error}") from None
-    return path
+
+    problem: Problem
+    learned: Learned
+    table: DataTable
+    source: str
+    notes: tuple[str, ...] = ()
+    stakes: tuple[str, float] | None = None
+
+    def write(self, folder: str | Path, *, source: str = "") -> Path:
+        """Write the problem and its README to a folder; return the path of the problem file.
+
+        Parameters
+        ----------
+        folder
+            Created if it does not exist. Files that it holds already are not overwritten.
+        source
+            Another sentence in place of `source`.
+        """
+        readme = Path(folder) / README
+        if readme.exists():
+            raise InputError(f"{README} is there already; choose another folder", str(folder))
+        path = write_problem(self.problem, folder, stakes=self.stakes)
+        with within(str(readme)):
+            try:
+                readme.write_text(_readme(self, source or self.source), encoding="utf-8")
+            except OSError as error:
+                raise InputError(f"cannot be written: {error.strerror or error}") from None
+        return path
 
 
-def _readme(
-    problem: Problem, learned: Learned, table: DataTable, source: str, notes: Sequence[str]
-) -> str:
+def learn_problem(
+    data: Data,
+    target: str,
+    *,
+    costs: CostModel | Mapping[str, float] | None = None,
+    misclassification: Misclassification | None = None,
+    recipe: Recipe | None = None,
+    title: str = "",
+    ignore: Collection[str] = (),
+    numeric: Collection[str] = (),
+    categorical: Collection[str] = (),
+    states: Mapping[str, Sequence[str]] | None = None,
+    missing: Collection[str] = MISSING,
+) -> LearnedProblem:
+    """Learn a problem from a table of cases.
+
+    Parameters
+    ----------
+    data
+        The path of a CSV or Parquet file, a mapping of columns, a pandas or polars data frame, or a
+        `DataTable`. Cells are numbers or text; None and NaN are missing.
+    target
+        The column to decide on. Every other column becomes a feature.
+    costs
+        The price of each feature, or any object with the method of `CostModel`. By default every
+        feature costs 1.
+    misclassification
+        As in `Problem.create`. By default symmetric costs, scaled to an expected cost of 100.
+    recipe
+        How the network is learned; by default ``Recipe()``.
+    title
+        The name of the problem; by default that of the file.
+    ignore
+        Columns to leave out.
+    numeric, categorical
+        Columns that are always cut into bins, and columns that never are.
+    states
+        The states of a column in the order wanted; by default they are sorted.
+    missing
+        The texts that mark a missing cell.
+
+    Raises
+    ------
+    VoilatticeError
+        The place of the error is a parameter of this function or of `Recipe`; for a column it is
+        ``data.NAME``, for a price ``costs.NAME``.
+
+    >>> import voilattice as vl
+    >>> table = {
+    ...     "ill": ["no", "yes", "no", "yes", "no", "yes"] * 10,
+    ...     "fever": [36.5, 39.1, 36.8, 38.5, 37.0, None] * 10,  # None is missing
+    ...     "cough": [0, 1, 1, 1, 0, 0] * 10,
+    ... }
+    >>> prices = {"fever": 2, "cough": 1}
+    >>> found = vl.learn_problem(table, "ill", costs=prices, numeric=["fever"])
+    >>> found.problem.states("fever")
+    ('<37.75', '>=37.75')
+    >>> sorted(vl.best_set(found.problem).features)
+    ['fever']
+    """
+    if recipe is not None and not isinstance(recipe, Recipe):
+        raise InputError(f"must be a voilattice.learning.Recipe, got {quote(recipe)}", "recipe")
+    table = as_table(data, missing=missing)
+    learned = learn_network(
+        table, target, recipe,
+        ignore=ignore, numeric=numeric, categorical=categorical, states=states,
+    )  # fmt: skip
+    features = [name for name in learned.network.names if name != target]
+    stakes = PLACEHOLDER_STAKES if misclassification is None else misclassification
+    path = Path(data) if isinstance(data, str | Path) else None
+    problem = Problem.create(
+        learned.network,
+        target,
+        dict.fromkeys(features, PLACEHOLDER_PRICE) if costs is None else costs,
+        stakes,
+        title=title or (path.stem if path else ""),
+    )
+    return LearnedProblem(
+        problem,
+        learned,
+        table,
+        f"Learned by `voilattice.learn_problem` from {f'`{path.name}`' if path else 'a table'}.",
+        tuple(_notes(ignore, numeric, categorical, missing)),
+        stakes if isinstance(stakes, tuple) and isinstance(stakes[0], str) else None,
+    )
+
+
+def _notes(
+    ignore: Collection[str],
+    numeric: Collection[str],
+    categorical: Collection[str],
+    missing: Collection[str],
+) -> list[str]:
+    chosen = (
+        ("Left out", ignore),
+        ("Cut into bins", numeric),
+        ("Never cut into bins", categorical),
+        ("Marks of missing cells, too", sorted(set(missing) - MISSING)),
+        ("No marks of missing cells here", [repr(mark) for mark in sorted(MISSING - set(missing))]),
+    )
+    return [f"{what}: {', '.join(names)}." for what, names in chosen if names]
+
+
+def _readme(found: LearnedProblem, source: str) -> str:
     import pyagrum
 
+    learned = found.learned
     recipe, network = learned.recipe, learned.network
     left_out = f", {learned.n_left_out} more left out for want of a target"
     lines = [
-        f"# {problem.title}",
+        f"# {found.problem.title or 'A learned problem'}",
         "",
         source,
         "",
         f"- Table: {learned.n_rows} rows{left_out if learned.n_left_out else ''}; "
-        f"SHA-256 of its content `{table.checksum}`.",
+        f"SHA-256 of its content `{found.table.checksum}`.",
         f"- Bins: a column of numbers with more than {MAX_CATEGORIES} different values is cut "
         + (
             "where a cut pays for its description (Fayyad and Irani, 1993), at the median where "
@@ -77,7 +203,7 @@ def _readme(
         + ("; by expectation maximisation, since cells are missing" if learned.missing else "")
         + f"; rounded to {DECIMALS} decimals.",
         f"- Learned by pyAgrum {pyagrum.__version__}.",
-        *(f"- {note}" for note in notes),
+        *(f"- {note}" for note in found.notes),
         *(f"- Arc forbidden: {a} -> {b}." for a, b in recipe.forbidden),
         *(f"- Arc required: {a} -> {b}." for a, b in recipe.required),
         "",

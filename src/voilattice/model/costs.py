@@ -187,15 +187,18 @@ class FeatureCosts:
                 return entry.cost
         return self.prices[feature]
 
+    def unpaid_groups(self, known: Collection[str]) -> list[Group]:
+        """Return the groups whose overhead is still to be paid: none of their features is known."""
+        return [group for group in self.groups if not any(f in known for f in group.features)]
+
     def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
         """Return C(S | e)."""
         # Sorted, so that the sum does not depend on the order of a set's elements.
         own = math.fsum(self.price(feature, evidence) for feature in sorted(features))
         overheads = math.fsum(
             group.overhead
-            for group in self.groups
+            for group in self.unpaid_groups(evidence)
             if not features.isdisjoint(group.features)
-            and not any(mate in evidence for mate in group.features)
         )
         return own + overheads
 
@@ -212,10 +215,9 @@ def set_costs(
     for k, name in enumerate(features):
         if name not in evidence:
             total[member[:, k]] += costs.price(name, evidence)
-    for group in costs.groups:
-        if not any(mate in evidence for mate in group.features):
-            mates = [features.index(name) for name in group.features]
-            total += group.overhead * member[:, mates].any(axis=1)
+    for group in costs.unpaid_groups(evidence):
+        mates = [features.index(name) for name in group.features]
+        total += group.overhead * member[:, mates].any(axis=1)
     return total
 
 
@@ -400,8 +402,11 @@ def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: st
 
 def priced(costs: CostModel, features: frozenset[str], evidence: Mapping[str, str]) -> float:
     """Return C(S | e) of any cost model, checked."""
+    amount = costs.cost(features, evidence)
+    if type(amount) is float and 0.0 <= amount <= MAX_AMOUNT:
+        return amount  # almost always: sets are priced by the thousand
     with located(f"the cost of {_set(features)}"):
-        return check_amount(costs.cost(features, evidence))
+        return check_amount(amount)
 
 
 def _set(features: frozenset[str]) -> str:

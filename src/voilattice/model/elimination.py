@@ -41,6 +41,9 @@ TABLES_AT_ONCE = 3
 # the largest are still exact.
 SAFE_EXPONENT = -40
 
+# Below 2 to this power P(e) counts as rare.
+RARE_EXPONENT = -400
+
 # What has less than this share of a table's mass is not exact any more: the numbers that it was
 # added up from may have left the range of doubles. It is found anew, from its own evidence.
 LEAST_MASS = 1e-250
@@ -79,7 +82,26 @@ def joint_table(network: Network, keep: Sequence[int], evidence: Mapping[int, in
 def scaled_joint_table(
     network: Network, keep: Sequence[int], evidence: Mapping[int, int]
 ) -> ScaledTable:
-    """Return P(keep, e) as `joint_table` does, but safe from underflow under much evidence."""
+    """Return P(keep, e) as `joint_table` does, but safe from underflow under much evidence.
+
+    Where P(e) is tiny, findings that pull opposite ways can make every state of the first node of
+    `keep` tiny at some point of the product, each at another: then each gets a product of its own.
+    """
+    whole = _eliminate(network, keep, evidence)
+    if not keep or (whole.exponent > RARE_EXPONENT and whole.table.any()):
+        return whole
+    first, rest = keep[0], keep[1:]
+    parts = [
+        _eliminate(network, rest, {**evidence, first: state})
+        for state in range(network.n_states[first])
+    ]
+    exponent = max((part.exponent for part in parts if part.table.any()), default=0)
+    tables = [np.ldexp(part.table, part.exponent - exponent) for part in parts]
+    return ScaledTable(np.stack(tables), exponent)
+
+
+def _eliminate(network: Network, keep: Sequence[int], evidence: Mapping[int, int]) -> ScaledTable:
+    """Return P(keep, e) from one product of all tables."""
     relevant = ancestors(network, {*keep, *evidence})
     factors = [_restricted(network, node, evidence) for node in sorted(relevant)]
     order = _elimination_order(network, factors, relevant - set(keep) - set(evidence))

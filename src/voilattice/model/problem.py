@@ -210,6 +210,10 @@ class Problem:
                 raise InputError(f"{feature!r} is evidence of the problem already")
         return {**self.evidence, **(evidence or {})}
 
+    def further(self, known: Mapping[str, str]) -> dict[str, str]:
+        """Return the part of some evidence that is not the problem's own."""
+        return {f: state for f, state in known.items() if f not in self.evidence}
+
     def acquirable(self, features: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
         """Return `features` as a set, once each of them is a feature and not yet known."""
         chosen: set[str] = set()
@@ -229,7 +233,11 @@ class Problem:
 
     def check_possible(self, known: Mapping[str, str]) -> None:
         """Raise `InputError` when P(e) = 0."""
-        if known and not scaled_joint_table(self.network, [], self.node_states(known)).table > 0:
+        target = self.network.index(self.target)
+        if (
+            known
+            and not scaled_joint_table(self.network, [target], self.node_states(known)).table.any()
+        ):
             raise impossible(known)
 
     # -- checks

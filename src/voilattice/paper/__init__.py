@@ -1,6 +1,7 @@
-"""Section 4 of the paper: its data sets, its tables and figures, and its claims, reproduced.
+"""Section 4 of the paper, reproduced: data sets, tables, figures and claims.
 
-The package follows the data flow: `datasets` (the five tables), `problems` (the networks learned
-from them), `published` (what the paper prints), `experiment` (the sweep), `claims` (the paper's
-sentences, measured), `report` (tables, figures and verdicts on one page).
+The modules follow the data flow: `datasets` (the five tables), `published` (what the paper prints),
+`problems` (the networks learned from the tables), `experiment` (the sweep), `summary` (curves and
+Table 3), `claims` (the paper's sentences, measured), `figures` and `report` (one page with all).
+`voilattice reproduce` runs them; nothing outside this room depends on it.
 """

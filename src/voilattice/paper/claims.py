@@ -1,7 +1,7 @@
 """The paper's sentences about its experiments, measured.
 
-A claim is a list of cases, each of which holds or does not; its verdict is the count. Nothing here
-is worded by the outcome: the same code would say "holds" of other numbers.
+A claim is a list of cases. Each case holds or does not, and the verdict is the count. No wording
+depends on the outcome: with other numbers the same code would print other verdicts.
 
     holds               in every case
     holds in k of n     in some
@@ -20,26 +20,27 @@ from voilattice.lattice.constraints import perfect_ordering
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import KINDS, FeatureCosts, set_costs
 from voilattice.model.problem import Problem
-from voilattice.paper.experiment import SEEDS, Point, priced_problem
+from voilattice.paper.experiment import SEEDS, Point, price_problem
 from voilattice.paper.published import TABLE_1
 from voilattice.paper.summary import Curves, curves_of, table_3
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.lattice_values import value_lattice
 
-__all__ = ["Case", "Claim", "measured_claims"]
+__all__ = ["Case", "Claim", "measure_claims"]
 
 IMBALANCED = ("diabetes", "hepatitis", "thyroid")  # as Section 4.2 names them
 PAPER_POLICIES = ("none", "markov-blanket", "greedy")  # beside greedy-la
 PERFECT_ORDERINGS = 4
 EQUAL_PRICES = {"liver": 4, "diabetes": 6, "hepatitis": 13, "thyroid": 16}
 
-# From which a-priori EMC on a policy acquires: by feature costs and policy, a number for each seed.
+# The a-priori EMC from which on a policy acquires something, by feature costs and policy: a number
+# for each seed.
 Starts = dict[tuple[str, str], list[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One place where a claim holds or does not, with what was found there."""
+    """One case in which a claim holds or does not, with what was found."""
 
     where: str
     found: str
@@ -70,10 +71,10 @@ class Claim:
         return f"holds in {self.n_holding} of {len(self.cases)}"
 
 
-def measured_claims(problems: Mapping[str, Problem], points: Sequence[Point]) -> list[Claim]:
+def measure_claims(problems: Mapping[str, Problem], points: Sequence[Point]) -> list[Claim]:
     """Return the paper's claims, measured on the problems and points at hand."""
     curves = curves_of(points)
-    # "Never" means never: not in the mean over seeds, but with each seed.
+    # A claim with "never" is judged for each seed, not for the mean over seeds.
     each = curves_of(points, average=False)
     starts = {
         (name, kind): _starts(problems[name], kind)
@@ -329,7 +330,7 @@ def _starts_earlier(starts: Mapping[tuple[str, str], Starts]) -> Iterator[Case]:
 def _starts(problem: Problem, kind: str) -> Starts:
     """Return the a-priori EMC from which greedy and greedy-la acquire something, for each seed.
 
-    A set pays once EMC * EVI at unit stakes exceeds its cost.
+    A set pays if its cost is less than the EMC times its EVI at stakes of 1.
     """
     values = value_lattice(problem.with_expected(kind, 1.0))
     rows = values.lattice.rows
@@ -338,7 +339,7 @@ def _starts(problem: Problem, kind: str) -> Starts:
     found: Starts = {}
     for costs, seeds in (("real", (None,)), ("synthetic", SEEDS)):
         for seed in seeds:
-            priced = priced_problem(problem, seed)
+            priced = price_problem(problem, seed)
             pays = set_costs(priced.costs, priced.features, rows, {}) / worth
             for policy, among in (("greedy", pays[single]), ("greedy-la", pays)):
                 first = float(np.nanmin(np.append(among, np.inf)))
@@ -381,12 +382,12 @@ def _is_called_erratic(panel: Curves) -> bool:
 
 def _erratic(panel: Curves) -> tuple[str, bool]:
     loss = panel.savings("greedy-la", "greedy")
-    turns = _turns(loss.tolist(), (0.01 * panel.expected).tolist())
+    turns = _count_turns(loss.tolist(), (0.01 * panel.expected).tolist())
     return f"{turns} turns, loss up to {loss.max():.1f}", turns >= 2
 
 
-def _turns(amounts: Sequence[float], least: Sequence[float]) -> int:
-    """Return how often a curve turns, by at least that much each time, after its first rise."""
+def _count_turns(amounts: Sequence[float], least: Sequence[float]) -> int:
+    """Return how often a curve turns after its first rise; a turn of less than `least` is none."""
     turns, rising, extreme = 0, False, amounts[0]
     for amount, step in zip(amounts, least, strict=True):
         if rising:

@@ -1,25 +1,25 @@
 """The five medical data sets of Section 4, with Turney's test costs.
 
-Each is a public file, fetched once and kept in the user's cache, and refused unless it has the
-checksum given here. `VOILATTICE_DATA` names a folder to read instead: CSV files with a header,
-named as in `DataSet.files`, that hold the features and a column `class`.
+Each data set is a public file. It is fetched once, kept in the user's cache, and refused unless it
+has the checksum given here. `VOILATTICE_DATA` names a folder to read instead. The folder holds CSV
+files with a header, named as in `DataSet.files`, with the features and a column `class`.
 
 The prices are those of Turney (1995), JAIR 2, Appendix A, in Canadian dollars, as the UCI
 repository distributes them: what a test costs by itself, and what the first test of a group (blood,
-treadmill) costs on top. For liver, the price of gammagt and that all five tests share one blood
-sample rest on one source; for hepatitis, that alk_phosphate and sgot share it is inferred.
+treadmill) costs in addition. Two details are less certain. For liver, one source alone gives the
+price of gammagt and says that all five tests share one blood sample. For hepatitis, we infer that
+alk_phosphate and sgot share the blood sample.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from voilattice.errors import InputError, UnknownNameError, nearest, quote, within
-from voilattice.learning.data_tables import Column, DataTable, read_table
+from voilattice.learning.data_tables import Column, DataTable, checksum_cells, read_table
 from voilattice.model.costs import FeatureCosts, Group
 
 __all__ = ["DATASETS", "DataSet", "load_dataset"]
@@ -35,14 +35,14 @@ PIMA = (
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Where a data set lies, what its columns are, and what its tests cost.
+    """Where a data set is, what its columns are, and what its tests cost.
 
     Parameters
     ----------
     name
         The name of the problem that is learned from it.
     files
-        For each file: its name in a folder, its public address, the checksum (SHA-256) there.
+        For each file: its name in a folder, its public address, and its SHA-256 there.
     columns
         The columns of the public file, which has no header.
     labels
@@ -59,7 +59,7 @@ class DataSet:
     prices: Mapping[str, float]
     groups: Mapping[str, tuple[float, tuple[str, ...]]]
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    class_from: str = "class"  # the public column that says the class
+    class_from: str = "class"  # the public column that defines the class
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def load_dataset(name: str, *, sources: Mapping[str, str] | None = None) -> Data
     name
         One of `DATASETS`.
     sources
-        Other addresses for some of the files, by file name: a mirror, with the same checksums.
+        Other addresses for some of the files, by file name: mirrors with the same checksums.
     """
     if name not in DATASETS:
         raise UnknownNameError(f"no data set {quote(name)}{nearest(name, DATASETS)}")
@@ -96,9 +96,9 @@ def load_dataset(name: str, *, sources: Mapping[str, str] | None = None) -> Data
     parts = []
     for file, address, checksum in data.files:
         if folder:
-            parts.append(_in_folder(Path(folder) / file, data))
+            parts.append(_read_from_folder(Path(folder) / file, data))
         else:
-            parts.append(_public(data, file, (sources or {}).get(file, address), checksum))
+            parts.append(_fetch_public(data, file, (sources or {}).get(file, address), checksum))
     columns = {
         column: sum((part.columns[column] for part in parts), ())
         for column in (*data.features, "class")
@@ -107,34 +107,29 @@ def load_dataset(name: str, *, sources: Mapping[str, str] | None = None) -> Data
     for column, cells in columns.items():
         labels = data.classes if column == "class" else data.labels.get(column)
         with within(f"{name}: {column}"):
-            labelled[column] = cells if labels is None else _labelled(cells, labels)
-    return DataTable(labelled, _checksum(labelled))
+            labelled[column] = cells if labels is None else _label_codes(cells, labels)
+    return DataTable(labelled, checksum_cells(labelled))
 
 
-def _checksum(columns: Mapping[str, Column]) -> str:
-    """Return the SHA-256 of the cells: the same for a public file and its copy in a folder."""
-    rows = [tuple(columns), *zip(*columns.values(), strict=True)]
-    lines = (",".join(cell or "" for cell in row) for row in rows)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def _labelled(cells: Column, labels: Mapping[str, str]) -> Column:
+def _label_codes(cells: Column, labels: Mapping[str, str]) -> Column:
     found: list[str | None] = []
     for row, cell in enumerate(cells):
         code = cell.removesuffix(".0") if cell is not None else None
         if code is not None and code not in labels:
-            raise InputError(f"row {row + 1}: the code {quote(code)}; expected {', '.join(labels)}")
+            raise InputError(
+                f"row {row + 1}: the code {quote(code)} is not one of {', '.join(labels)}"
+            )
         found.append(None if code is None else labels[code])
     return tuple(found)
 
 
-def _in_folder(path: Path, data: DataSet) -> DataTable:
+def _read_from_folder(path: Path, data: DataSet) -> DataTable:
     table = read_table(path)
     with within(str(path)):
         return table.select((*data.features, "class"))
 
 
-def _public(data: DataSet, file: str, address: str, checksum: str) -> DataTable:
+def _fetch_public(data: DataSet, file: str, address: str, checksum: str) -> DataTable:
     import pooch
 
     try:
@@ -146,13 +141,13 @@ def _public(data: DataSet, file: str, address: str, checksum: str) -> DataTable:
         )
     except ValueError as error:
         raise InputError(
-            f"{address}: the file there is not the one known (SHA-256 {checksum[:12]}...): "
+            f"{address}: the file there is not the known one (SHA-256 {checksum[:12]}...): "
             f"{str(error).splitlines()[0]}"
         ) from None
-    except OSError as error:  # no network, no such host, no such page
+    except OSError as error:  # no connection, no such host, no such page
         raise InputError(
-            f"{address}: cannot be fetched ({type(error).__name__}); fetch it by hand, or name a "
-            f"folder with {file} in {FOLDER_VARIABLE}"
+            f"{address}: cannot be fetched ({type(error).__name__}); download it yourself, and set "
+            f"{FOLDER_VARIABLE} to a folder that holds it as {file}, with a header"
         ) from None
     lines = Path(path).read_text(encoding="ascii").splitlines()
     rows = [line.replace(",", " ").split() for line in lines if line.strip()]
@@ -281,8 +276,8 @@ DATASETS: Mapping[str, DataSet] = {
             groups={
                 "blood": (2.10, ("bilirubin", "alk_phosphate", "sgot", "albumin", "protime")),
             },
-            # The other codes, 1 and 2, stay: UCI calls them no and yes, but of those with ascites 1
-            # most die and of those with ascites 2 few.
+            # The other codes, 1 and 2, stay. UCI calls them no and yes, but most patients with
+            # ascites 1 die, and few with ascites 2.
             labels={"sex": {"1": "male", "2": "female"}},
         ),
         DataSet(

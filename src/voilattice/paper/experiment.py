@@ -1,13 +1,13 @@
 """The sweep of Section 4.2: what each policy costs, point by point.
 
 A *scenario* is a data set, feature costs (Turney's, or synthetic ones of a seed) and a kind of
-misclassification costs; a *point* is a scenario at one a-priori EMC. All scenarios of one data set
-and kind share what can be shared (`policies.Sweep`), so they are the unit of parallel work.
+misclassification costs. A *point* is a scenario at one a-priori EMC (the expected misclassification
+cost before any evidence). All scenarios of one data set and kind share intermediate results
+(`Sweep`), so they are the unit of parallel work.
 
-Nothing that is done is done twice: a unit appends each point to a file of its own as soon as it is
-known, and a run that finds such a file computes only what it lacks. Lines that were cut off or
-damaged count as not there. The results do not depend on interruptions, nor on the number of
-processes.
+No point is computed twice. A unit appends each point to its own file as soon as it is known, and a
+run that finds such a file computes only the points that it lacks. Lines that are cut off or damaged
+are ignored. The results do not depend on interruptions or on the number of processes.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from voilattice.files.policies import fingerprint
 from voilattice.files.problems import load_problem
 from voilattice.model.costs import KINDS, FeatureCosts, Group
 from voilattice.model.problem import Problem
-from voilattice.policy.policies import POLICIES, policy_cost
-from voilattice.policy.situations import Sweep
+from voilattice.policy.solvers import Limits, solver_of
+from voilattice.policy.sweep import Sweep
 
-__all__ = ["FULL", "NAMES", "QUICK", "Grid", "Point", "Scenario", "priced_problem", "run"]
+__all__ = ["FULL", "NAMES", "QUICK", "Grid", "Point", "Scenario", "price_problem", "run"]
 
-# The five, in the order of the figures.
+# The five data sets, in the order of the figures.
 NAMES = ("liver", "diabetes", "heart", "hepatitis", "thyroid")
 SEEDS = (0, 1, 2)
+POLICIES = ("none", "markov-blanket", "greedy", "greedy-la", "batch", "optimal")
 FEATURE_COST = (1, 100)
 GROUP_COST = (100, 200)
 SECONDS_PER_LOOK = 0.5
@@ -53,8 +54,8 @@ class Grid:
         return self.real if costs == "real" else self.synthetic
 
 
-# Steps of 100, as in the paper: where savings fall by the same amount at every step, the last
-# column of Table 3, whose interval is closed, falls by 1.1 times the others.
+# Steps of 100, as in the paper. Its Table 3 shows this: where savings fall by the same amount at
+# every step, they fall 1.1 times as much into the last interval, which is closed.
 FULL = Grid(
     tuple(100.0 * k for k in range(21)),
     tuple(100.0 * k for k in range(41)),
@@ -84,10 +85,11 @@ class Point:
     total_cost: Mapping[str, float]
 
 
-def priced_problem(problem: Problem, seed: int | None) -> Problem:
-    """Return the problem with synthetic costs: whole amounts, all equally likely.
+def price_problem(problem: Problem, seed: int | None) -> Problem:
+    """Return the problem with synthetic costs; without a seed, return it unchanged.
 
-    Each feature costs between 1 and 100, and each group between 100 and 200 (Section 4.2).
+    Each feature costs between 1 and 100, and each group between 100 and 200 (Section 4.2). The
+    amounts are whole numbers, all equally likely.
     """
     if seed is None:
         return problem
@@ -110,19 +112,19 @@ def run(
     n_jobs: int = -1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Point]:
-    """Return all points, in order; those that `folder` holds are not computed again.
+    """Return all points, in order; points that `folder` holds are not computed again.
 
     Parameters
     ----------
     folder
-        Where a file for each unit of work is kept; made when it is not there.
+        Where each unit of work keeps its file; created if it does not exist.
     n_jobs
         How many processes joblib may use; -1: one for each core.
     """
     units = [_Unit(folder, name, kind, grid) for name in names for kind in KINDS]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # The largest problems first: no core waits long for the last one.
+        # The largest problems come first, so that no core waits long for the last one.
         left = [unit for unit in reversed(units) if unit.n_done() < len(unit.wanted)]
         if left:
             _compute(left, n_jobs, units, progress or (lambda done, total: None))
@@ -138,7 +140,7 @@ def _compute(
     units: Sequence[_Unit],
     progress: Callable[[int, int], None],
 ) -> None:
-    """Compute what is left, in processes, and tell how many points there are meanwhile."""
+    """Compute what is left, in processes, and report the number of points meanwhile."""
     from threading import Event, Thread
 
     from joblib import Parallel, delayed
@@ -166,7 +168,7 @@ def _compute(
 
 @cache
 def _code() -> str:
-    """Return a digest of the package's own code: other code may find other numbers."""
+    """Return a digest of the package's code, because other code may find other numbers."""
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(file.read_bytes())
@@ -196,7 +198,7 @@ class _Unit:
 
     @property
     def heading(self) -> str:
-        """What the points rest on: a file with another heading is of no use."""
+        """What the points depend on; a file with another heading is not used."""
         document = {
             "code": _code(),
             "problem": fingerprint(load_problem(f"builtin:{self.name}")),
@@ -207,12 +209,12 @@ class _Unit:
     def found(self) -> dict[Key, dict[str, float]]:
         """Return the points that the file holds."""
         try:
-            return self._parsed(self.path.read_bytes())[0]
+            return self._parse(self.path.read_bytes())[0]
         except FileNotFoundError:
             return {}
 
     def n_done(self) -> int:
-        """Return how many of the points wanted are there."""
+        """Return how many of the wanted points the file holds."""
         return len(self.found().keys() & set(self.wanted))
 
     def points(self) -> Iterator[Point]:
@@ -222,19 +224,21 @@ class _Unit:
             yield Point(scenario, x, found[costs, seed, x])
 
     def work(self, parent: int) -> None:
-        """Compute the points that are not there, and append each as it comes."""
+        """Compute the points that the file lacks, and append each one when it is known."""
         problem = load_problem(f"builtin:{self.name}")
         sweep = Sweep(problem, self.kind)
-        with self._opened() as file:
+        with self._open_locked() as file:
             found = self.found()
             for costs, seed, x in self.wanted:
                 if (costs, seed, x) in found:
                     continue
                 if os.getpid() != parent and os.getppid() != parent:
-                    os._exit(0)  # the run was killed: nobody waits for this
-                priced = priced_problem(problem, seed).with_expected(self.kind, x)
-                found_costs = {p: policy_cost(priced, p, sweep=sweep) for p in POLICIES}
-                if not all(cost.exact for cost in found_costs.values()):
+                    os._exit(0)  # the run was killed, so nobody waits for this
+                priced = price_problem(problem, seed).with_expected(self.kind, x)
+                found_costs = {
+                    p: solver_of(p).cost(priced, Limits(), sweep=sweep) for p in POLICIES
+                }
+                if not all(cost.certificate.exact for cost in found_costs.values()):
                     raise TooLargeError(
                         f"{self.name}: the optimum cannot be proved within the memory budget"
                     )
@@ -244,27 +248,27 @@ class _Unit:
                 file.flush()
                 os.fsync(file.fileno())
 
-    def _opened(self) -> BinaryIO:
-        """Return the file, locked, to append to; it holds whole lines under its heading only."""
+    def _open_locked(self) -> BinaryIO:
+        """Return the file, locked and open to append; drop damaged lines from it first."""
         while True:
             file = self.path.open("a+b")
             _lock(file)
-            # Another run may have put a mended file in its place meanwhile.
+            # Another run may have replaced the file by a repaired one meanwhile.
             if not os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
                 file.close()
                 continue
             file.seek(0)
             content = file.read()
-            _, whole = self._parsed(content)
+            _, whole = self._parse(content)
             if content == whole:
                 return file
-            mended = self.path.with_suffix(".new")
-            mended.write_bytes(whole)
-            mended.replace(self.path)
+            repaired = self.path.with_suffix(".new")
+            repaired.write_bytes(whole)
+            repaired.replace(self.path)
             file.close()
 
-    def _parsed(self, content: bytes) -> tuple[dict[Key, dict[str, float]], bytes]:
-        """Return the points in a file, and the lines that hold them, the heading included."""
+    def _parse(self, content: bytes) -> tuple[dict[Key, dict[str, float]], bytes]:
+        """Return the points in a file, and the heading and lines that hold them."""
         heading = f"{self.heading}\n".encode()
         if not content.startswith(heading):
             return {}, heading
@@ -277,7 +281,7 @@ class _Unit:
 
 
 def _point(line: bytes) -> tuple[Key, dict[str, float]] | None:
-    """Return the point in a line, or None: it was cut off or damaged."""
+    """Return the point in a line, or None if the line is cut off or damaged."""
     try:
         row = json.loads(line)
         costs = {policy: float(row["total_cost"][policy]) for policy in POLICIES}
@@ -290,7 +294,7 @@ def _point(line: bytes) -> tuple[Key, dict[str, float]] | None:
 
 
 def _lock(file: BinaryIO) -> None:
-    """Wait for a worker of a killed run to let go of the file; it notices after its point."""
+    """Lock a file; a worker of a killed run may hold it until its current point is done."""
     try:
         import fcntl
     except ImportError:  # not on Windows

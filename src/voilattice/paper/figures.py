@@ -1,7 +1,7 @@
-"""Figures 4 to 8: what each policy saves over no acquisition, four panels a data set.
+"""Figures 4 to 8: what each policy saves over no acquisition, four panels for each data set.
 
-(a) real and symmetric, (b) real and asymmetric, (c) synthetic and symmetric, (d) synthetic and
-asymmetric costs: feature costs first, misclassification costs second.
+The panels are (a) real and symmetric, (b) real and asymmetric, (c) synthetic and symmetric, (d)
+synthetic and asymmetric costs: feature costs first, misclassification costs second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PANELS = (
 
 
 def savings_svg(panels: Sequence[Curves]) -> str:
-    """Return the figure of one data set as SVG, to stand inside a page."""
+    """Return the figure of one data set as SVG for a page."""
     figure = new_figure(10, 7.4)
     axes = figure.subplots(2, 2).flat
     found = {(panel.costs, panel.kind): panel for panel in panels}

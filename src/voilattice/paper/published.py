@@ -41,9 +41,9 @@ PRIORS: Mapping[str, tuple[float, ...]] = {
     "thyroid": (0.0244, 0.0507, 0.9249),
 }
 
-# Table 2, [predicted][actual], for the prior of diabetes and an a-priori EMC of 1. The two
-# asymmetric entries are printed the other way round, which contradicts the text above the table:
-# as printed, the constant decisions cost 0.54 and 1.87, not 1.
+# Table 2, [predicted][actual], for the prior of diabetes and an a-priori EMC of 1. The paper prints
+# the two asymmetric entries the other way round. This contradicts the text above its table: as
+# printed, the constant decisions cost 0.54 and 1.87, not 1.
 TABLE_2: Mapping[str, tuple[tuple[float, float], tuple[float, float]]] = {
     "symmetric": ((0.0, 2.866), (2.866, 0.0)),
     "asymmetric": ((0.0, 1.536), (2.866, 0.0)),

@@ -1,7 +1,7 @@
 """Tables 1 to 3, Figures 1 to 8 and the paper's claims: one page, and the numbers as CSV.
 
-What the paper prints stands beside or below what was found here. Nothing in the files depends on
-when, where or in how many sittings they were made.
+The paper's numbers are beside or below ours. The files do not depend on when and where they were
+made, or on how often the run was interrupted.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from voilattice.lattice.independence import acquirable_core
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import scaled_costs
 from voilattice.model.problem import Problem
-from voilattice.paper.claims import Claim, measured_claims
+from voilattice.paper.claims import Claim, measure_claims
 from voilattice.paper.experiment import Point
 from voilattice.paper.figures import PANELS, savings_svg
 from voilattice.paper.published import INTERVALS, PRIORS, TABLE_1, TABLE_2, TABLE_3
 from voilattice.paper.summary import Curves, curves_of, regret, table_3
-from voilattice.policy.policies import policy_from_rule
 from voilattice.policy.policy import Policy
+from voilattice.policy.solvers import policy_from_rule
 from voilattice.valuation.valuation import value
 
 __all__ = ["REPORT", "check_folder", "write_report"]
@@ -58,12 +58,13 @@ details { max-width: 70ch; } summary { cursor: pointer; }
 def write_report(folder: Path, points: Sequence[Point]) -> tuple[list[Path], list[Claim]]:
     """Write the page, the figures and the CSV files; return their paths, and the claims.
 
-    A file is put in place when it is whole, and figures of an earlier run are taken away.
+    A file replaces an older one only when it is complete. Figures of data sets that are not in
+    this run are deleted.
     """
     curves = curves_of(points)
     names = list(dict.fromkeys(panel.name for panel in curves))
     problems = {name: load_problem(f"builtin:{name}") for name in names}
-    claims = measured_claims(problems, points)
+    claims = measure_claims(problems, points)
     figures = {
         name: savings_svg([panel for panel in curves if panel.name == name]) for name in names
     }
@@ -81,7 +82,7 @@ def write_report(folder: Path, points: Sequence[Point]) -> tuple[list[Path], lis
         REPORT: _page(problems, curves, claims, figures),
     }
     for name, text in files.items():
-        draft = folder / f".{name}.{os.getpid()}"  # another run may be at it too
+        draft = folder / f".{name}.{os.getpid()}"  # another run may write it too
         try:
             draft.write_text(text, encoding="utf-8")
             draft.replace(folder / name)
@@ -97,13 +98,13 @@ def write_report(folder: Path, points: Sequence[Point]) -> tuple[list[Path], lis
 
 
 def check_folder(folder: Path, points: str) -> None:
-    """Raise `InputError` where results would overwrite files that are not of an earlier run."""
+    """Raise `InputError` if results would overwrite files that no earlier run wrote."""
     if not (folder / points).is_dir():
         for name in (REPORT, "points.csv", "claims.csv", "regret.csv"):
             if (folder / name).exists():
                 raise InputError(
-                    f"{name} is there already, and not from a run that could go on; choose another "
-                    f"folder",
+                    f"{name} is there already, and no earlier run of this command wrote it; choose "
+                    f"another folder",
                     str(folder),
                 )
 
@@ -199,26 +200,27 @@ def _page(
     )
     body = [
         "<p>The tables, figures and claims of Bilgic and Getoor, Value of Information Lattice "
-        "(JAIR 41, 2011), found again on the built-in problems, with what the paper prints beside "
-        f"or below in grey. Policies are compared with {grids}; synthetic costs are averaged over "
-        "three seeds. The paper does not say how its networks were learned: ours come from the "
-        "same data by one recipe for all, so numbers are near at best.</p>",
+        "(JAIR 41, 2011), computed again on the built-in problems. The paper's numbers are beside "
+        f"ours or below in grey. Policies are compared with {grids}; synthetic costs are averaged "
+        "over three seeds. The paper does not say how its networks were learned. Ours come from "
+        "the same data, by one recipe for all, so the numbers can be near but not equal.</p>",
         "<h2>The paper's claims</h2>",
         _claims_table(claims),
         "<h2>Table 1: the lattices</h2>",
         _plain_table(_table_1_rows(problems)),
         "<h2>Table 2: misclassification costs of expectation 1</h2>",
-        "<p>For the paper's P(Y) of diabetes. Its asymmetric entries are printed the wrong way "
-        "round: only as found here does every constant decision cost 1, as its text says.</p>",
+        "<p>For the paper's P(Y) of diabetes. The paper prints its asymmetric entries the wrong "
+        "way round. With our entries every constant decision costs 1, as its text says.</p>",
         _plain_table(_table_2_rows()),
         "<h2>Table 3: savings over the Markov blanket policy</h2>",
-        "<p>Means over intervals of the a-priori EMC, the paper's below. Red: worse than the "
-        "Markov blanket policy.</p>",
+        "<p>Means over intervals of the a-priori EMC (the expected misclassification cost before "
+        "any evidence); the paper's numbers are below. Red: worse than the Markov blanket "
+        "policy.</p>",
         *(_table_3(curves, costs, kind) for costs, kind in PANELS),
         "<h2>Regret: what the optimum would save</h2>",
-        "<p>How much dearer each policy is than the optimal one, proved at every point: the mean "
-        "share along the sweep, and the largest below. The paper has no such table: it calls the "
-        "optimum intractable.</p>",
+        "<p>How much more each policy costs than the optimal one, which is proved at every point: "
+        "the mean share along the sweep, and below it the largest. The paper has no such table, "
+        "because it calls the optimum intractable.</p>",
         _regret_table(curves),
         *_worked_examples(),
     ]
@@ -321,9 +323,9 @@ def _worked_examples() -> Iterator[str]:
     """Return Figures 1 to 3: the paper's small examples, with their values."""
     yield "<h2>Figure 1: two features that are worth more together</h2>"
     yield (
-        "<p>The paper prints the joint distribution and the costs (they are the built-in problem "
-        "figure1); these are the values that follow. Together the features are worth more than the "
-        "sum of both, and neither pays.</p>"
+        "<p>The paper prints the joint distribution and the costs, which are the built-in problem "
+        "figure1. These values follow from them. Together the features are worth more than the "
+        "sum of their single values, but no set pays.</p>"
     )
     yield _plain_table(_figure_1_rows())
     policy = _figure_2()

@@ -5,7 +5,7 @@ Synthetic feature costs are averaged over their seeds, point by point. Savings a
     over no acquisition   ETC(none) - ETC(policy)             (the figures)
     over Markov blanket   ETC(markov-blanket) - ETC(policy)   (Table 3, averaged over an interval)
 
-and the regret of a policy is what it costs more than the optimum, ETC(policy) - ETC(optimal).
+where ETC is the expected total cost. The regret of a policy is ETC(policy) - ETC(optimal).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Curves:
         return self.total_cost[over] - self.total_cost[policy]
 
     def is_worse(self, policy: str, other: str) -> NDArray[np.bool_]:
-        """Return at which points a policy costs more than another, beyond a tie."""
+        """Return the points at which a policy costs more than another and does not tie."""
         ties = np.array([tolerance(x) for x in self.expected])
         return self.savings(policy, other) < -ties
 
@@ -91,9 +91,9 @@ def table_3(curves: Curves, policy: str) -> list[float]:
 
 
 def regret(curves: Curves, policy: str) -> tuple[float, float]:
-    """Return what a policy costs more than the optimum: the mean share, and the largest.
+    """Return the mean and the largest regret, as shares of the optimum's cost.
 
-    Shares are of the optimum's cost; where that is 0, nothing is at stake.
+    Points at which the optimum costs 0 are left out: nothing is at stake there.
     """
     best = curves.total_cost["optimal"]
     at_stake = best > 0

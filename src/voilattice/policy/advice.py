@@ -1,24 +1,23 @@
 """Advice: what to do now, at any evidence, and why.
 
-Advice is the rule of a policy (`policy.policies`) asked at one state: what to acquire next, or
-the decision; with the posterior, the candidates and their EVI, cost and benefit, and reasons.
+Advice is a policy (`policy.solvers`) asked at one situation: what to acquire next, or the decision;
+with the posterior, the candidates and their EVI, cost and benefit, and reasons.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from voilattice.lattice.explanations import listed
 from voilattice.model.costs import FeatureCosts, priced
 from voilattice.model.problem import Problem
-from voilattice.policy.policies import RULES, TIME_LIMIT, Action, best_action, check_policy
-from voilattice.policy.situations import State, state_at
+from voilattice.policy.policy import Certificate
+from voilattice.policy.situations import Situation, situation_at
+from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, solver_of
 from voilattice.valuation.valuation import Value
 
 __all__ = ["Advice", "advise"]
-
-LOOK_AHEAD = ("greedy-la", "batch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,7 @@ class Advice:
     # them and going on in the best way); 0 when deciding
     candidates: tuple[Value, ...]  # highest benefit first
     reasons: tuple[str, ...]
+    certificate: Certificate = field(default_factory=Certificate)
 
     @property
     def action(self) -> str:
@@ -62,37 +62,33 @@ def advise(
     >>> now.reasons[0].split("; ")[1]
     'dysp, smoke, tub and xray together do: worth 56.37, for 27.00.'
     """
-    check_policy(policy)
-    state = state_at(problem, evidence)
-    best = None
-    if policy == "optimal":
-        best = best_action(problem, evidence, time_limit=time_limit)
-        chosen = best.chosen
-    else:
-        chosen = RULES[policy](state)
-    ahead = state.best() if policy in LOOK_AHEAD else 0
-    singles = [state.value(1 << k) for k in state.axes]
+    solver = solver_of(policy)
+    step = solver.next_step(problem, evidence, Limits(time_limit=time_limit))
+    situation = situation_at(problem, evidence)
+    chosen = problem.feature_mask(step.features)
+    ahead = situation.best() if solver.looks_ahead and chosen else 0
+    singles = [situation.value(1 << k) for k in situation.axes]
     offers = {offer.features: offer for offer in singles}
     for mask in filter(None, (ahead, chosen)):
-        offers.setdefault(problem.feature_names(mask), state.value(mask))
+        offers.setdefault(problem.feature_names(mask), situation.value(mask))
     ordered = sorted(
         offers.values(), key=lambda v: (-v.benefit, len(v.features), sorted(v.features))
     )
     goal = offers[problem.feature_names(ahead or chosen)] if chosen else None
+    benefit = 0.0
+    if goal is not None:
+        benefit = goal.benefit if step.cost_to_go is None else situation.emc - step.cost_to_go
     return Advice(
-        problem.feature_names(chosen),
+        step.features,
         problem.feature_names(ahead) if ahead else None,
-        None if chosen else state.decision,
-        dict(zip(problem.classes, state.posterior.tolist(), strict=True)),
-        state.emc,
+        None if chosen else situation.decision,
+        dict(zip(problem.classes, situation.posterior.tolist(), strict=True)),
+        situation.emc,
         _spent(problem, evidence or {}),
-        0.0 if goal is None else goal.benefit if best is None else state.emc - best.cost_to_go,
+        benefit,
         tuple(ordered),
-        tuple(
-            _reasons(policy, state, problem.feature_names(chosen), goal, singles)
-            if best is None
-            else _reasons_of_optimum(state, goal, best)
-        ),
+        tuple(_reasons(solver, situation, step, goal, singles)),
+        step.certificate,
     )
 
 
@@ -104,75 +100,78 @@ def _spent(problem: Problem, evidence: Mapping[str, str]) -> float:
     return total
 
 
-def _shared_overhead(state: State, features: frozenset[str]) -> str:
+def _reasons(
+    solver: Solver, situation: Situation, step: Step, goal: Value | None, singles: Sequence[Value]
+) -> list[str]:
+    """Return why the policy does this, in sentences."""
+    now = f"Deciding now for {situation.decision} costs {situation.emc:,.2f} on average"
+    doubt = (
+        []
+        if step.certificate.exact
+        else ["This is the best found in time. It is not proved to be optimal."]
+    )
+    if goal is None:
+        return [solver.why_decide, f"{now}.", *doubt]
+    if step.cost_to_go is not None:
+        names = listed(goal.features, "and")
+        return [
+            f"{now}; acquiring {names} for {goal.cost:,.2f} and going on in the best way costs "
+            f"{step.cost_to_go:,.2f} in all.",
+            _worth_alone(situation, goal),
+            *doubt,
+        ]
+    if solver.why_acquire:
+        why = solver.why_acquire.format(names=listed(goal.features, "and"))
+        return [f"{why}: worth {goal.evi:,.2f}, for {goal.cost:,.2f}."]
+    return [*_worth_together(situation, goal, singles), *_first_of(step, goal, singles)]
+
+
+def _worth_alone(situation: Situation, goal: Value) -> str:
+    """Return whether the features that an optimal policy acquires pay by themselves."""
+    names, many = listed(goal.features, "and"), len(goal.features) > 1
+    themselves = "themselves" if many else "itself"
+    if goal.benefit > situation.tol:
+        return (
+            f"{names} {'pay' if many else 'pays'} already by {themselves}: worth {goal.evi:,.2f}."
+        )
+    return (
+        f"By {themselves} {names} would not pay (worth {goal.evi:,.2f}): "
+        f"what the result leads to does."
+    )
+
+
+def _worth_together(situation: Situation, goal: Value, singles: Sequence[Value]) -> list[str]:
+    """Return what the set that a rule acquires, or looks ahead to, is worth."""
+    names, price = listed(goal.features, "and"), f"worth {goal.evi:,.2f}, for {goal.cost:,.2f}"
+    if goal.benefit <= situation.tol:
+        return [f"The policy acquires {names} whatever it costs: {price}."]
+    if len(goal.features) == 1:
+        return [f"{names} pays for itself: {price}."]
+    if max(single.benefit for single in singles) > situation.tol:
+        return [f"{names} together pay most: {price}."]
+    shared = _shared_overhead(situation, goal.features)
+    return [f"Alone, no feature pays{shared}; {names} together do: {price}."]
+
+
+def _first_of(step: Step, goal: Value, singles: Sequence[Value]) -> list[str]:
+    """Return why these features come first, where they are on the way to a larger set."""
+    if step.features == goal.features:
+        return []
+    (first,) = (single for single in singles if single.features == step.features)
+    return [
+        f"Of these, {listed(step.features, 'and')} has the highest benefit by itself "
+        f"({first.benefit:,.2f}): its result decides how to go on."
+    ]
+
+
+def _shared_overhead(situation: Situation, features: frozenset[str]) -> str:
     """Return the overheads that several of these features would pay once, in words."""
-    costs = state.builder.problem.costs
+    costs = situation.builder.problem.costs
     if not isinstance(costs, FeatureCosts):
         return ""
     shared = [
         f"{group.name} ({group.overhead:,.2f})"
-        for group in costs.groups
+        for group in costs.unpaid_groups(situation.known)
         if len(features.intersection(group.features)) > 1
-        and not any(mate in state.known for mate in group.features)
     ]
     return f" for {' and '.join(shared)} by itself" if shared else ""
-
-
-def _reasons_of_optimum(state: State, goal: Value | None, best: Action) -> list[str]:
-    now = f"Deciding now for {state.decision} costs {state.emc:,.2f} on average"
-    doubt = [] if best.exact else ["This is the best found in time, not proved to be optimal."]
-    if goal is None:
-        return ["No way of going on is worth its price.", f"{now}.", *doubt]
-    names = listed(goal.features, "and")
-    many = len(goal.features) > 1
-    alone = (
-        f"{names} {'pay' if many else 'pays'} already by {'themselves' if many else 'itself'}: "
-        f"worth {goal.evi:,.2f}."
-        if goal.benefit > state.tol
-        else f"By {'themselves' if many else 'itself'} {names} would not pay (worth "
-        f"{goal.evi:,.2f}): what the result leads to does."
-    )
-    return [
-        f"{now}; acquiring {names} for {goal.cost:,.2f} and going on in the best way costs "
-        f"{best.cost_to_go:,.2f} in all.",
-        alone,
-        *doubt,
-    ]
-
-
-def _reasons(
-    policy: str,
-    state: State,
-    chosen: frozenset[str],
-    goal: Value | None,
-    singles: list[Value],
-) -> list[str]:
-    if goal is None:
-        why = {
-            "none": "This policy acquires nothing.",
-            "markov-blanket": "Nothing that could be acquired says more about the target.",
-            "greedy": "No feature alone is worth its price.",
-        }
-        return [
-            why.get(policy, "No feature, alone or together, is worth its price."),
-            f"Deciding now for {state.decision} costs {state.emc:,.2f} on average.",
-        ]
-    price = f"worth {goal.evi:,.2f}, for {goal.cost:,.2f}"
-    names = listed(goal.features, "and")
-    if policy == "markov-blanket":
-        return [f"All that can be known about the target is in {names}: {price}."]
-    if len(goal.features) == 1:
-        return [f"{names} pays for itself: {price}."]
-    alone = max(single.benefit for single in singles)
-    if alone <= state.tol:
-        shared = _shared_overhead(state, goal.features)
-        reasons = [f"Alone, no feature pays{shared}; {names} together do: {price}."]
-    else:
-        reasons = [f"{names} together pay most: {price}."]
-    if chosen != goal.features:
-        (first,) = (single for single in singles if single.features == chosen)
-        reasons.append(
-            f"Of these, {listed(chosen, 'and')} has the highest benefit by itself "
-            f"({first.benefit:,.2f}): its result decides how to go on."
-        )
-    return reasons

@@ -11,7 +11,7 @@ and the policy the expected total cost
     ETC(π) = sum over paths of  P(s) TC(p_s).                                       (Eq. 2)
 
 Two places of the tree from which everything goes on alike are one *node* here, so that a tree of
-millions of paths stays small. With c(n) the price of what node n acquires, the cost to come is
+millions of paths stays small. With c(n) the price of what node n acquires, the cost to go is
 
     ETC(n) = c(n) + sum over branches of P(branch) ETC(child),     ETC(leaf) = EMC,
 
@@ -27,9 +27,10 @@ from voilattice.errors import InputError, quote, within
 from voilattice.model.costs import check_amount
 from voilattice.model.problem import Problem
 
-__all__ = ["Acquisition", "Branch", "Leaf", "Node", "Path", "Policy"]
+__all__ = ["Acquisition", "Branch", "Certificate", "Leaf", "Node", "Path", "Policy"]
 
 PROBABILITY_TOLERANCE = 1e-6
+STATUSES = ("ok", "time", "memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,23 @@ class Path:
         return self.feature_cost + self.leaf.emc
 
 
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What a solver knows of a policy beside its cost."""
+
+    lower_bound: float | None = None  # no policy at all costs less; None: nobody has asked
+    exact: bool = True  # it is what its name promises: of `optimal`, that it is proved to be so
+    status: str = "ok"  # "time" or "memory": what ended the work on it early
+
+    def __post_init__(self) -> None:
+        if self.lower_bound is not None:
+            with within("lower_bound"):
+                check_amount(self.lower_bound)
+        if self.status not in STATUSES:
+            known = ", ".join(map(repr, STATUSES))
+            raise InputError(f"must be one of {known}, got {quote(self.status)}", "status")
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Policy:
     """A frozen policy for a problem.
@@ -87,6 +105,7 @@ class Policy:
     problem: Problem
     name: str
     nodes: tuple[Node, ...]
+    certificate: Certificate = Certificate()
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -130,6 +149,21 @@ class Policy:
             raise InputError("the probabilities of its branches must be >= 0 and sum to 1")
 
     @property
+    def lower_bound(self) -> float | None:
+        """A bound below the cost of every policy for the problem; None: not known."""
+        return self.certificate.lower_bound
+
+    @property
+    def exact(self) -> bool:
+        """Whether the policy is what its name promises: of `optimal`, proved to cost least."""
+        return self.certificate.exact
+
+    @property
+    def status(self) -> str:
+        """``"ok"``, or ``"time"`` or ``"memory"``: what ended the work on the policy early."""
+        return self.certificate.status
+
+    @property
     def root(self) -> Node:
         """The node to begin with."""
         return self.nodes[-1]
@@ -170,7 +204,7 @@ class Policy:
         return self._counted(lambda children: 1 + max(children), leaf=0)
 
     @property
-    def costs_to_come(self) -> tuple[float, ...]:
+    def costs_to_go(self) -> tuple[float, ...]:
         """What is still to be paid from each node on, on average."""
         return tuple(self._accumulated(lambda node: node.price, lambda leaf: leaf.emc))
 
@@ -190,8 +224,7 @@ class Policy:
         """Return where a case stands: the first acquisition it lacks a result for, or its leaf.
 
         >>> import voilattice
-        >>> from voilattice.policy.policies import build_policy
-        >>> policy = build_policy(voilattice.load_problem("asia"), "greedy-la")
+        >>> policy = voilattice.build_policy(voilattice.load_problem("asia"), "greedy-la")
         >>> policy.follow({"tub": "no"}).features
         ('xray',)
         >>> policy.follow({"tub": "no", "xray": "no"}).decision

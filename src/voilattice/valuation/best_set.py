@@ -38,6 +38,7 @@ from typing import Any
 
 import numpy as np
 
+from voilattice.compiled.arrays import Offers
 from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import bits
@@ -79,7 +80,7 @@ class Best:
     evi: float
     cost: float
     benefit: float
-    optimal: bool
+    exact: bool
     bound: float  # no set has a higher benefit
     n_evaluated: int  # sets whose EVI was computed
     n_sets: int | None  # irreducible sets in all; None: not enumerated
@@ -109,7 +110,7 @@ def best_set(
 
     >>> import voilattice
     >>> found = best_set(voilattice.load_problem("asia"))
-    >>> sorted(found.features), round(found.benefit, 2), found.optimal
+    >>> sorted(found.features), round(found.benefit, 2), found.exact
     (['dysp', 'smoke', 'tub', 'xray'], 29.37, True)
     """
     check_engine(engine)
@@ -122,17 +123,17 @@ def best_set(
     if not search.check.proved:  # any set could be cheap: only its EVI is bounded
         bound, short_of = max(bound, search.worth_bound()), "costs"
     best = search.best
-    optimal = bound <= best.benefit + search.tol
+    exact = bound <= best.benefit + search.tol
     return Best(
         problem.feature_names(best.mask),
         best.benefit + best.cost,
         best.cost,
         best.benefit,
-        optimal,
-        best.benefit if optimal else bound,
+        exact,
+        best.benefit if exact else bound,
         search.n_evaluated,
         _count_sets(problem, known),
-        None if optimal else short_of,
+        None if exact else short_of,
     )
 
 
@@ -175,7 +176,7 @@ def _count_sets(problem: Problem, known: Mapping[str, str]) -> int | None:
     n = graph_of(problem).relevant(problem.feature_mask(known)).bit_count()
     if n << n > MAX_COUNTED_FLOODS:
         return None
-    return len(Lattice(problem, set(known) - set(problem.evidence)))
+    return len(Lattice(problem, problem.further(known)))
 
 
 @dataclass(order=True, slots=True)
@@ -346,14 +347,12 @@ class _Search:
 
     def _try(self, mask: int) -> None:
         try:
-            found = value(self.problem, self.problem.feature_names(mask), self._given())
+            names = self.problem.feature_names(mask)
+            found = value(self.problem, names, self.problem.further(self.known))
         except TooLargeError:
             return
         self.n_evaluated += 1
         self.offer(mask, found.benefit, found.cost)
-
-    def _given(self) -> dict[str, str]:
-        return {f: v for f, v in self.known.items() if f not in self.problem.evidence}
 
     def _report(self) -> None:
         if self._progress is not None:
@@ -444,7 +443,7 @@ def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
     assert isinstance(costs, FeatureCosts)
     axes, root, matrix = below.axes, below.root, problem.misclassification
     names = [problem.features[k] for k in axes]
-    open_groups = [g for g in costs.groups if not any(f in search.known for f in g.features)]
+    open_groups = costs.unpaid_groups(search.known)
     group_of = {f: place for place, g in enumerate(open_groups) for f in g.features}
     m = len(axes)
     frames = np.zeros((2 * m + 2, 5), dtype=np.int64)
@@ -462,22 +461,22 @@ def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
     best = np.array([held.benefit, held.mask.bit_count(), held.cost, outside])
     key = sum(1 << place for place, k in enumerate(axes) if held.mask >> k & 1)
     best_key = np.array([key], dtype=np.uint64)
-    arguments = (
-        root.table,
+    offers = Offers(
         np.array(root.sizes, dtype=np.int64),
         np.array(axes, dtype=np.int64),
-        matrix,
-        below.now,
-        1 / root.probability,
         np.array([costs.price(name, search.known) for name in names], dtype=np.float64),
         np.array([group_of.get(name, -1) for name in names], dtype=np.int64),
         np.array([g.overhead for g in open_groups], dtype=np.float64),
+        matrix,
+        below.now,
+        1 / root.probability,
+        search.tol,
     )
     room = np.empty(len(root.table))
     height, quota = 1, CELLS_AT_ONCE
     while height:
         height, evaluated = compiled.search(
-            *arguments, frames, keeps, amounts, height, best, best_key, search.tol, room, quota
+            root.table, offers, frames, keeps, amounts, height, best, best_key, room, quota
         )
         search.n_evaluated += evaluated
         if not others or best[3] != outside:

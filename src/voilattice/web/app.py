@@ -18,7 +18,7 @@ from fastapi import FastAPI, File, HTTPException, Path, Request, Response, Uploa
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,7 +28,7 @@ from voilattice.budgets import memory_limit
 from voilattice.documents import problem_document, problem_entry
 from voilattice.errors import VoilatticeError, nearest
 from voilattice.model.problem import Problem
-from voilattice.policy.policies import POLICIES
+from voilattice.policy.solvers import policy_names
 from voilattice.web import workers
 from voilattice.web.refusals import UnknownProblem, describe, status_of
 from voilattice.web.uploads import MAX_BYTES, read_upload, upload_id
@@ -45,8 +45,16 @@ CONTENT_SECURITY = (
     "data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )  # drawings carry their own style
 
-PolicyName = Literal["none", "markov-blanket", "greedy", "greedy-la", "batch", "optimal"]
-assert PolicyName.__args__ == POLICIES  # type: ignore[attr-defined]
+
+def _check_policy(name: str) -> str:
+    if name not in policy_names():
+        raise ValueError(f"must be one of {', '.join(policy_names())}, got {name!r}")
+    return name
+
+
+PolicyName = Annotated[
+    str, AfterValidator(_check_policy), Field(json_schema_extra={"enum": list(policy_names())})
+]
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 

@@ -24,8 +24,8 @@ from voilattice.drawing.policy import policy_tree
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
-from voilattice.policy.evaluation import compare
-from voilattice.policy.policies import build_optimal, build_policy
+from voilattice.policy.comparison import compare
+from voilattice.policy.solvers import build_policy
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.valuation import emc, value
@@ -34,7 +34,7 @@ __all__ = ["TASKS", "keep"]
 
 MAX_LATTICE = 100_000
 MAX_VALUED = 20_000
-MAX_STATES = 200_000
+MAX_DRAWN_STATES = 200_000
 TOP_SETS = 10
 
 Progress = Callable[[str], None]
@@ -88,19 +88,13 @@ def _lattice(problem: Problem, given: Mapping[str, str], tell: Progress) -> Docu
 def _policy(
     problem: Problem, given: Mapping[str, str], tell: Progress, policy: str, seconds: float
 ) -> Document:
-    optimum = None
-    if policy == "optimal":
-        optimum = build_optimal(
-            problem, given, time_limit=seconds, max_states=MAX_STATES,
-            progress=lambda n, interval: tell(
-                f"{n:,} states looked into, the optimum is in "
-                f"[{interval[0]:,.2f}, {interval[1]:,.2f}]"
-            ),
-        )  # fmt: skip
-        built = optimum.policy
-    else:
-        built = build_policy(problem, policy, given, max_states=MAX_STATES)
-    return policy_document(built, emc(problem, given), optimum) | {"tree": policy_tree(built)}
+    built = build_policy(
+        problem, policy, given, time_limit=seconds, max_states=MAX_DRAWN_STATES,
+        progress=lambda n, interval: tell(
+            f"{n:,} states looked into, the optimum is in [{interval[0]:,.2f}, {interval[1]:,.2f}]"
+        ),
+    )  # fmt: skip
+    return policy_document(built, emc(problem, given)) | {"tree": policy_tree(built)}
 
 
 def _compare(

@@ -1,6 +1,6 @@
 r"""The state space of the optimal policy, in blocks.
 
-A state of a problem is (e_K, R, the groups paid for that still have members in R), as `states.py`
+A state of a problem is (e_K, R, the groups paid for that have members in R), as `policy.relevance`
 explains. A *block* is all states with the same K, R and paid groups: one for each value of K. The
 blocks that can be met are found from the first one, K = ∅, by acquiring every X_i of R in turn,
 
@@ -16,38 +16,28 @@ problem share a few small tables.
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from voilattice.budgets import Deadline
+from voilattice.compiled.arrays import Flow, Ints, Masks
 from voilattice.engines import choose_engine
 from voilattice.errors import TooLargeError
-from voilattice.feature_sets import bits
-from voilattice.lattice.independence import Graph, graph_of
-from voilattice.model.costs import FeatureCosts
+from voilattice.feature_sets import bits, mask_of
 from voilattice.model.problem import Problem
+from voilattice.policy.relevance import Relevance, screen
 
 __all__ = [
-    "MAX_OWN_PRICES",
     "Blocks",
-    "bundles_of",
     "cells_of",
-    "conditions_of",
     "find_blocks",
     "unique_rows",
 ]
 
-Masks = NDArray[np.uint64]
-Ints = NDArray[np.int64]
-
 STATES_PER_STEP = 8  # a step takes the memory, and the time to be found, of so many states
-MAX_CIRCLE = 12
-MAX_OWN_PRICES = 8  # features with prices of a user's own, all of whose sets are tried
 MAX_WIDTH = 64  # axes, groups and, in the compiled engine, nodes are bits of a word
 
 
@@ -105,79 +95,33 @@ def unique_rows(rows: Masks) -> tuple[Masks, Ints]:
     return ordered[new], inverse
 
 
-def conditions_of(problem: Problem) -> dict[int, int]:
-    """Return the features in the conditions of each feature's prices, by number and mask."""
-    assert isinstance(problem.costs, FeatureCosts)
-    found: dict[int, int] = {}
-    for entry in problem.costs.conditional:
-        k = problem.features.index(entry.feature)
-        found[k] = found.get(k, 0) | problem.feature_mask(f for f, _ in entry.when)
-    return found
-
-
-def bundles_of(problem: Problem) -> list[int]:
-    """Return the sets of features that can be cheaper together than in any order, as masks.
-
-    These are the sets in which the price of each depends on another, in a circle. With prices of
-    a user's own any set can be one.
-    """
-    if not isinstance(problem.costs, FeatureCosts):
-        n = len(problem.features)
-        return [s for s in range(1 << n) if s.bit_count() > 1] if n <= MAX_OWN_PRICES else []
-    named = conditions_of(problem)
-    every = sum(1 << k for k in named)
-    reached = {k: _reached(k, named, every) for k in named}
-    circles = {
-        frozenset(j for j in named if reached[k] >> j & 1 and reached[j] >> k & 1) for k in named
-    }
-    found = []
-    for circle in circles:
-        if len(circle) > MAX_CIRCLE:
-            names = ", ".join(problem.features[k] for k in sorted(circle))
-            raise TooLargeError(f"the prices of {names} depend on each other; too many for a proof")
-        for size in range(2, len(circle) + 1):
-            for members in combinations(sorted(circle), size):
-                inside = sum(1 << k for k in members)
-                if all(_reached(k, named, inside) == inside for k in members):
-                    found.append(inside)
-    return sorted(found)
-
-
-def _reached(k: int, named: Mapping[int, int], inside: int) -> int:
-    """Return what the price of a feature depends on, directly or not, within a set."""
-    found, stack = 0, [k]
-    while stack:
-        more = named[stack.pop()] & inside & ~found
-        found |= more
-        stack += bits(more)
-    return found
-
-
 def find_blocks(
-    problem: Problem, max_states: int, *, engine: str = "auto", until: float = math.inf
+    problem: Problem,
+    max_states: int,
+    *,
+    engine: str = "auto",
+    deadline: Deadline | None = None,
 ) -> Blocks:
     """Return the blocks that can be met from the problem's own evidence on.
 
     Raises
     ------
     TooLargeError
-        They have more states than `max_states`, or are not found `until` then (`time.monotonic`).
+        They have more states than `max_states`, or are not found before the deadline.
     """
-    graph, conditions = graph_of(problem), conditions_of(problem)
+    relevance = Relevance(problem)
     e = problem.feature_mask(problem.evidence)
-    relevant, _ = graph.what_matters(e, conditions)
+    relevant, _ = relevance.what_matters(e)
     features = list(bits(relevant))
-    assert isinstance(problem.costs, FeatureCosts)
-    groups = [problem.feature_mask(group.features) for group in problem.costs.groups]
-    if max(len(features), len(groups)) > MAX_WIDTH:
+    if max(len(features), len(relevance.groups)) > MAX_WIDTH:
         raise TooLargeError(f"{len(features)} features matter; at most {MAX_WIDTH} can be solved")
     engine = choose_engine(engine, "blocks", len(features))
-    if engine == "compiled" and len(graph.parents) > MAX_WIDTH:
+    if len(relevance.graph.parents) > MAX_WIDTH:
         engine = "python"
     maker = _CompiledSteps if engine == "compiled" else _Steps
-    steps = maker(graph, features, e, conditions, groups, until)
+    steps = maker(relevance, features, e, deadline or Deadline())
     sizes = np.array([len(problem.states(problem.features[k])) for k in features], dtype=np.int64)
-    paid = sum(1 << g for g, members in enumerate(groups) if members & e and members & relevant)
+    paid = relevance.groups_paid(e, relevant)
     root = np.array([[(1 << len(features)) - 1, 0, paid]], dtype=np.uint64)
     return _in_layout(_search(root, steps, sizes, max_states), features, sizes)
 
@@ -186,47 +130,39 @@ class _Steps:
     """What follows from a block, in Python."""
 
     def __init__(
-        self,
-        graph: Graph,
-        features: list[int],
-        e: int,
-        conditions: Mapping[int, int],
-        groups: list[int],
-        until: float,
+        self, relevance: Relevance, features: list[int], e: int, deadline: Deadline
     ) -> None:
-        self._graph, self._features, self._e, self._until = graph, features, e, until
-        self._conditions, self._groups = conditions, groups
+        self._relevance, self._features, self._e = relevance, features, e
+        self._deadline = deadline
 
     def __call__(self, blocks: Masks) -> Masks:
         """Return (R', K', paid', D, B) for each feature of each block's R, ascending."""
+        relevance, e = self._relevance, self._e
         rows: list[tuple[int, int, int, int, int]] = []
         for block_r, block_k, paid in blocks.tolist():
             r, k = self._wide(block_r), self._wide(block_k)
             self.check_time()
             for i in bits(r):
                 known = k | 1 << i
-                new_r, new_k = self._graph.what_matters(
-                    known | self._e, self._conditions, r & ~(1 << i)
-                )
+                new_r, new_k = relevance.what_matters(known | e, r & ~(1 << i))
                 new_k &= known
-                groups = list(enumerate(self._groups))
-                bought = paid | sum(1 << g for g, mates in groups if mates >> i & 1)
-                still = sum(1 << g for g, mates in groups if mates & new_r)
+                bought = paid | relevance.groups_touched(1 << i)
+                still = bought & relevance.groups_touched(new_r)
                 dropped = known & ~new_k
-                screen = self._graph.screen(dropped, new_k | self._e) & new_k if dropped else 0
-                narrow = (self._narrow(s) for s in (new_r, new_k))
-                rows.append((*narrow, bought & still, self._narrow(dropped), self._narrow(screen)))
+                between = screen(relevance.graph, dropped, new_k | e) & new_k if dropped else 0
+                r_k = self._narrow(new_r), self._narrow(new_k)
+                rows.append((*r_k, still, self._narrow(dropped), self._narrow(between)))
         return np.array(rows, dtype=np.uint64).reshape(-1, 5)
 
     def check_time(self) -> None:
-        if time.monotonic() > self._until:
+        if self._deadline.is_over:
             raise TooLargeError("the states are not found in time")
 
     def _wide(self, axes: int) -> int:
-        return sum(1 << self._features[a] for a in bits(axes))
+        return mask_of(self._features[a] for a in bits(axes))
 
     def _narrow(self, features: int) -> int:
-        return sum(1 << a for a, k in enumerate(self._features) if features >> k & 1)
+        return mask_of(a for a, k in enumerate(self._features) if features >> k & 1)
 
 
 class _CompiledSteps(_Steps):
@@ -235,43 +171,45 @@ class _CompiledSteps(_Steps):
     def __call__(self, blocks: Masks) -> Masks:
         from voilattice.compiled import blocks as compiled
 
-        graph, moral = self._graph, self._graph.moral
+        out = np.empty((int(np.bitwise_count(blocks[:, 0]).sum()), 5), np.uint64)
+        relevant, kept, paid = (np.ascontiguousarray(column) for column in blocks.T)
+        compiled.expand(relevant, kept, paid, self._flow, out)
+        return out
+
+    @cached_property
+    def _flow(self) -> Flow:
+        graph, moral, relevance = (
+            self._relevance.graph,
+            self._relevance.graph.moral,
+            self._relevance,
+        )
         n = len(graph.parents)
         front = [graph.features[k] for k in self._features]
         order = front + [node for node in range(n) if node not in set(front)]
         place = {node: k for k, node in enumerate(order)}
 
-        def moved(mask: int) -> int:
-            return sum(1 << place[node] for node in bits(mask))
+        def permute(mask: int) -> int:
+            return mask_of(place[node] for node in bits(mask))
 
-        def masks(values: list[int]) -> Masks:
-            return np.array([moved(values[node]) for node in order], dtype=np.uint64)
+        def masks(values: Sequence[int]) -> Masks:
+            return np.array([permute(values[node]) for node in order], dtype=np.uint64)
 
-        children = [sum(1 << c for c in moral.children[node]) for node in range(n)]
-        parents = [sum(1 << p for p in graph.parents[node]) for node in range(n)]
-        links = (
-            masks(list(moral.family)),
-            masks(list(moral.families_of)),
-            masks(list(moral.ancestors)),
-            masks(children),
-            masks(parents),
-        )
         conditions, group_of = np.zeros(n, np.uint64), np.full(n, -1)
         for a, k in enumerate(self._features):
-            conditions[a] = self._narrow(self._conditions.get(k, 0))
-            group_of[a] = next((g for g, m in enumerate(self._groups) if m >> k & 1), -1)
-        out = np.empty((int(np.bitwise_count(blocks[:, 0]).sum()), 5), np.uint64)
-        compiled.expand(
-            *(np.ascontiguousarray(column) for column in blocks.T),
-            np.uint64(moved(sum(1 << graph.features[k] for k in bits(self._e)))),
-            place[graph.target],
-            links,
+            conditions[a] = self._narrow(relevance.conditions.get(k, 0))
+            group_of[a] = next(bits(relevance.groups_touched(1 << k)), -1)
+        return Flow(
+            masks(moral.family),
+            masks(moral.families_of),
+            masks(moral.ancestors),
+            masks([mask_of(moral.children[node]) for node in range(n)]),
+            masks([mask_of(graph.parents[node]) for node in range(n)]),
             conditions,
             group_of,
-            np.array([self._narrow(g) for g in self._groups], dtype=np.uint64),
-            out,
+            np.array([self._narrow(members) for members in relevance.groups], dtype=np.uint64),
+            np.uint64(permute(graph.nodes(self._e))),
+            place[graph.target],
         )
-        return out
 
 
 def _search(root: Masks, steps: _Steps, sizes: Ints, max_states: int) -> Blocks:
@@ -341,7 +279,7 @@ def _in_layout(found: Blocks, features: list[int], sizes: Ints) -> Blocks:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
 
-    def moved(masks: Masks) -> Masks:
+    def permute(masks: Masks) -> Masks:
         result = np.zeros_like(masks)
         for new, old in enumerate(order):
             result |= (masks >> np.uint64(old) & np.uint64(1)) << np.uint64(new)
@@ -350,12 +288,12 @@ def _in_layout(found: Blocks, features: list[int], sizes: Ints) -> Blocks:
     return Blocks(
         tuple(features[a] for a in order),
         sizes[order],
-        moved(found.relevant),
-        moved(found.kept),
+        permute(found.relevant),
+        permute(found.kept),
         found.paid,
         found.first,
         place[found.axis] if len(place) else found.axis,
         found.child,
-        moved(found.dropped),
-        moved(found.screen),
+        permute(found.dropped),
+        permute(found.screen),
     )

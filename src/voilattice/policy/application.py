@@ -1,4 +1,4 @@
-"""Policies put to use: on tables of cases, on cases drawn from the network, and side by side.
+"""Policies put to use: on tables of cases, and on cases drawn from the network.
 
 `apply_policy` follows a policy for many cases at once: the cases that stand at one node are moved
 on together. A cell that is missing means that the feature cannot be had for this case: the policy
@@ -6,29 +6,25 @@ is planned anew from what is known, without that feature, and goes on.
 
 `simulate` draws cases from the network and applies the policy to them: the mean of what they pay
 estimates the expected total cost, which `Policy.expected_total_cost` gives exactly.
-
-`compare` builds policies along a sweep of stakes, and says what each costs and saves.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.budgets import memory_budget, memory_limit
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, quote
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
-from voilattice.policy.policies import POLICIES, TIME_LIMIT, build_policy, policy_cost
 from voilattice.policy.policy import Leaf, Policy
-from voilattice.policy.situations import Sweep
+from voilattice.policy.solvers import build_policy, policy_names
 
-__all__ = ["Applied", "Comparison", "Simulated", "apply_policy", "compare", "simulate"]
+__all__ = ["Applied", "Simulated", "apply_policy", "draw_cases", "simulate"]
 
 # Cases that contradict the evidence are drawn again, so many times at most.
 MAX_DRAWS = 1_000
@@ -65,7 +61,7 @@ def apply_policy(policy: Policy, cases: Any) -> Applied:
     if len(lengths) > 1:
         raise InputError(f"the columns are of different lengths: {sorted(lengths)}")
     n = lengths.pop() if lengths else 0
-    columns = {name: _coded(problem, name, cases) for name in problem.features if name in cases}
+    columns = {name: _encode(problem, name, cases) for name in problem.features if name in cases}
     for name, state in problem.evidence.items():
         codes = columns.get(name, np.zeros(0))
         wrong = np.flatnonzero((codes >= 0) & (codes != problem.states(name).index(state)))
@@ -78,7 +74,7 @@ def apply_policy(policy: Policy, cases: Any) -> Applied:
     run.follow(policy, {}, frozenset(), np.arange(n))
     paid: NDArray[np.float64] | None = None
     if problem.target in cases:
-        truth = _coded(problem, problem.target, cases)
+        truth = _encode(problem, problem.target, cases)
         if (truth < 0).any():
             row = int(np.flatnonzero(truth < 0)[0])
             raise InputError("the true class is missing", f"{problem.target}, row {row}")
@@ -146,7 +142,7 @@ class _Run:
     def _go_on_without(
         self, unavailable: frozenset[str], known: Mapping[str, str], rows: NDArray[np.intp]
     ) -> None:
-        if self._policy.name not in POLICIES:
+        if self._policy.name not in policy_names():
             raise InputError(
                 f"{', '.join(sorted(unavailable))} is missing, and policy {self._policy.name!r} "
                 f"cannot be planned anew without it",
@@ -156,7 +152,7 @@ class _Run:
         self.follow(build_policy(reduced, self._policy.name, known), known, unavailable, rows)
 
 
-def _coded(problem: Problem, name: str, cases: Any) -> NDArray[np.intp]:
+def _encode(problem: Problem, name: str, cases: Any) -> NDArray[np.intp]:
     """Return a column as the numbers of its states, -1 where a cell is missing."""
     states = problem.states(name)
     codes = {state: code for code, state in enumerate(states)}
@@ -209,7 +205,7 @@ def simulate(policy: Policy, n: int = 10_000, *, seed: int = 0) -> Simulated:
     for _ in range(MAX_DRAWS):
         if total >= n:
             break
-        cases = _drawn(problem.network, n, rng)
+        cases = draw_cases(problem.network, n, rng)
         fits = np.ones(n, dtype=bool)
         for name, state in problem.evidence.items():
             fits &= cases[name] == state
@@ -226,7 +222,9 @@ def simulate(policy: Policy, n: int = 10_000, *, seed: int = 0) -> Simulated:
     return Simulated(float(costs.mean()), 1.96 * float(costs.std(ddof=1)) / math.sqrt(n), n)
 
 
-def _drawn(network: Network, n: int, rng: np.random.Generator) -> dict[str, NDArray[np.object_]]:
+def draw_cases(
+    network: Network, n: int, rng: np.random.Generator
+) -> dict[str, NDArray[np.object_]]:
     """Return n cases drawn from a network: a column of states for each node."""
     codes: dict[int, NDArray[np.intp]] = {}
     while len(codes) < len(network):
@@ -240,90 +238,3 @@ def _drawn(network: Network, n: int, rng: np.random.Generator) -> dict[str, NDAr
         name: np.array(network.states[node], dtype=object)[codes[node]]
         for node, name in enumerate(network.names)
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What one policy costs at one point of a sweep."""
-
-    kind: str
-    expected: float  # the a-priori expected misclassification cost
-    policy: str
-    expected_total_cost: float
-    savings: float  # over deciding at once
-    exact: bool = True  # False: an optimum that is not proved to be one
-
-
-def compare(
-    problem: Problem,
-    expected: Sequence[float],
-    *,
-    kinds: Sequence[str] = ("symmetric", "asymmetric"),
-    policies: Sequence[str] = POLICIES,
-    evidence: Mapping[str, str] | None = None,
-    n_jobs: int = -1,
-    time_limit: float | None = TIME_LIMIT,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Comparison]:
-    """Return what each policy costs along a sweep of a-priori expected misclassification costs.
-
-    Parameters
-    ----------
-    expected
-        The points of the sweep.
-    n_jobs
-        How many processes joblib may use; -1: one for each core. Results do not depend on it.
-    time_limit
-        Seconds at each point for an optimum that can only be searched for.
-    """
-    from joblib import Parallel, cpu_count, delayed
-
-    if n_jobs == 0:
-        raise InputError("must be a number of processes, or -1 for one a core, got 0", "n_jobs")
-
-    sweeps = [(kind, [float(x) for x in expected]) for kind in kinds]
-    for kind, points in sweeps:
-        for x in points:
-            problem.with_expected(kind, x)
-    # A part of a sweep shares what it finds out (`Sweep`): as few parts as keep all workers busy.
-    workers = cpu_count() if n_jobs < 0 else n_jobs
-    size = max(1, -(-len(expected) // -(-workers // max(len(kinds), 1))))
-    parts = [
-        (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
-    ]
-    results = Parallel(n_jobs=min(n_jobs, len(parts) or 1), return_as="generator")(
-        delayed(_compared)(
-            problem, kind, points, tuple(policies), evidence, time_limit, memory_budget()
-        )
-        for kind, points in parts
-    )
-    rows: list[Comparison] = []
-    done = 0
-    for (_, points), found in zip(parts, results, strict=True):
-        rows += found
-        done += len(points)
-        if progress is not None:
-            progress(done, len(kinds) * len(expected))
-    return rows
-
-
-def _compared(
-    problem: Problem,
-    kind: str,
-    points: Sequence[float],
-    policies: tuple[str, ...],
-    evidence: Mapping[str, str] | None,
-    time_limit: float | None,
-    memory_bytes: int,
-) -> list[Comparison]:
-    sweep = Sweep(problem, kind)
-    rows = []
-    with memory_limit(memory_bytes):  # another process has a budget of its own
-        for x in points:
-            staked = problem.with_expected(kind, x)
-            none = policy_cost(staked, "none", evidence).expected_total_cost
-            for name in policies:
-                found = policy_cost(staked, name, evidence, sweep=sweep, time_limit=time_limit)
-                cost = found.expected_total_cost
-                rows.append(Comparison(kind, x, name, cost, none - cost, found.exact))
-    return rows

@@ -1,15 +1,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.solving import POLICIES
 from helpers.strategies import problems
 from hypothesis import given, settings
 
 from voilattice import Network, Problem, cost, load_problem
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
-from voilattice.policy import evaluation
+from voilattice.policy import application
 from voilattice.policy.advice import advise
-from voilattice.policy.evaluation import apply_policy, compare, simulate
-from voilattice.policy.policies import POLICIES, build_policy, policy_from_rule
+from voilattice.policy.application import apply_policy, simulate
+from voilattice.policy.comparison import compare
+from voilattice.policy.solvers import build_policy, policy_from_rule
 
 ASIA = load_problem("asia")
 
@@ -75,7 +77,7 @@ def test_simulation_keeps_to_the_evidence():
 
 
 def test_evidence_too_rare_to_simulate_is_said(monkeypatch):
-    monkeypatch.setattr(evaluation, "MAX_DRAWS", 2)
+    monkeypatch.setattr(application, "MAX_DRAWS", 2)
     policy = build_policy(ASIA, "none", {"asia": "yes"})
     with pytest.raises(TooLargeError, match="evidence is too rare to draw cases"):
         simulate(policy, 50)
@@ -142,16 +144,3 @@ def test_cases_that_make_no_sense_are_named():
     rule = policy_from_rule(ASIA, lambda e: set() if e else {"xray"})
     with pytest.raises(InputError, match="row 0: xray is missing, and policy 'rule' cannot be"):
         apply_policy(rule, {"xray": [None]})
-
-
-def test_a_comparison_is_what_its_policies_cost():
-    rows = compare(ASIA, [0, 300], policies=("greedy", "greedy-la"), n_jobs=1)
-    assert len(rows) == 2 * 2 * 2
-    for row in rows:
-        staked = ASIA.with_expected(row.kind, row.expected)
-        exact = build_policy(staked, row.policy).expected_total_cost
-        assert row.expected_total_cost == pytest.approx(exact)
-        assert row.savings == pytest.approx(row.expected - exact)
-    assert rows == compare(ASIA, [0, 300], policies=("greedy", "greedy-la"), n_jobs=2)
-    with pytest.raises(InputError, match="^expected: must be >= 0, got -1"):
-        compare(ASIA, [-1])

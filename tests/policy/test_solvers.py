@@ -4,20 +4,20 @@ from dataclasses import replace
 
 import pytest
 from helpers.brute_force import best_of_all_subsets
-from helpers.problems import noisy_bayes
+from helpers.problems import noisy_bayes, structured
+from helpers.solving import POLICIES, RULES
 from helpers.strategies import full_joint, problems
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, Network, Problem, load_problem
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
-from voilattice.feature_sets import bits
 from voilattice.files.policies import load_policy, save_policy
-from voilattice.lattice.independence import acquirable_core, graph_of, is_separated
+from voilattice.lattice.independence import acquirable_core
 from voilattice.model.costs import ConditionalCost, Group
-from voilattice.policy.policies import POLICIES, RULES, build_policy, policy_from_rule
 from voilattice.policy.policy import Acquisition, Branch, Leaf, Policy
-from voilattice.policy.situations import Builder, Sweep, state_at
+from voilattice.policy.solvers import build_policy, policy_from_rule
+from voilattice.policy.sweep import Sweep
 from voilattice.ties import tolerance
 from voilattice.valuation.valuation import posterior, value
 
@@ -295,58 +295,8 @@ def test_what_is_known_from_the_start_belongs_to_the_policy(tmp_path):
     assert load_policy(tmp_path / "p.json", asia.with_evidence({"smoke": "yes"})) == policy
 
 
-def keys_at(problem, *evidences):
-    """Return the keys of the states that a builder meets at these evidences."""
-    builder = Builder(problem, 10)
-    states = [state_at(problem, evidence) for evidence in evidences]
-    return [builder.key(state.known) for state in states]
-
-
-def two_bystanders(costs):
-    """X says something about Y; A and B say nothing about anything."""
-    network = Network.from_tables(
-        {name: ["T", "F"] for name in "YXAB"},
-        {"X": ["Y"]},
-        {"Y": [0.5, 0.5], "X": [[0.9, 0.1], [0.2, 0.8]], "A": [0.5, 0.5], "B": [0.5, 0.5]},
-    )
-    return Problem.create(network, "Y", costs, [[0, 100], [100, 0]])
-
-
-def test_states_are_told_apart_by_what_still_matters_and_by_nothing_else():
-    prices = {"X": 5, "A": 1, "B": 1}
-    at = ({"A": "T"}, {"A": "F"}, {"B": "T"}, {"A": "T", "B": "F"})
-    assert len(set(keys_at(two_bystanders(FeatureCosts(prices)), *at))) == 1
-    # A has paid the overhead of X's group, B has not.
-    grouped = FeatureCosts(prices, (Group("draw", 9, ("A", "X")),))
-    first, second, third, fourth = keys_at(two_bystanders(grouped), *at)
-    assert first == second == fourth != third
-    # The price of X depends on A: its value is kept, and A can matter while it is unknown.
-    priced = FeatureCosts(prices, conditional=(ConditionalCost("X", {"A": "T"}, 2),))
-    first, second, third, fourth = keys_at(two_bystanders(priced), *at)
-    assert first == fourth != second
-    assert third not in (first, second)
-
-
-@given(problems(min_features=2, max_features=6, max_hidden=2, max_states=2))
-def test_what_is_forgotten_is_separated_from_all_that_matters(problem):
-    graph, names = graph_of(problem), problem.feature_names
-    for e in range(1 << len(problem.features)):
-        relevant, kept = graph.what_matters(e, {})
-        assert relevant == graph.relevant(e)
-        assert not kept & ~e
-        rest = names(e & ~kept)
-        assert is_separated(problem.network, rest, {problem.target, *names(relevant)}, names(kept))
-        for k in bits(kept):  # and nothing of what is kept could be forgotten too
-            assert not is_separated(
-                problem.network,
-                names(1 << k),
-                {problem.target, *names(relevant)},
-                names(kept & ~(1 << k)),
-            )
-
-
 def test_a_tied_decision_is_the_first_class():
-    problem = two_bystanders(FeatureCosts({"X": 5, "A": 1, "B": 1}))
+    problem = structured({"X": ["Y"]})  # both classes are as likely, and cost the same
     assert build_policy(problem, "none").root.decision == "T"
 
 
@@ -367,7 +317,9 @@ def test_a_sweep_with_costs_that_are_not_monotone_is_what_each_point_alone_is(pr
 
 
 def test_a_sweep_of_another_network_is_refused():
-    first, second = (two_bystanders(FeatureCosts({"X": p, "A": 1, "B": 1})) for p in (5, 6))
+    first, second = (
+        replace(structured({"X": ["Y"]}), costs=FeatureCosts({"X": p})) for p in (5, 6)
+    )
     sweep = Sweep(first, "symmetric")
     assert build_policy(second.with_expected("symmetric", 9), "batch", sweep=sweep)  # prices only
     names = {name: ["T", "F"] for name in "YXAB"}
@@ -386,7 +338,7 @@ def test_a_sweep_of_other_stakes_is_refused():
 def test_nothing_is_decided_on_thirty_features_without_a_table_over_them():
     policy = build_policy(noisy_bayes(30), "none")
     assert policy.n_paths == 1
-    with pytest.raises(InputError, match="name: 'greedy' is the name of a built-in policy"):
+    with pytest.raises(InputError, match="name: 'greedy' is the name of a registered policy"):
         policy_from_rule(load_problem("asia"), lambda e: set(), name="greedy")
 
 
@@ -409,3 +361,24 @@ def test_small_stakes_of_another_shape_are_not_taken_for_those_of_a_sweep():
     for name in ("greedy", "optimal"):
         with pytest.raises(InputError, match="no multiple of those of the sweep"):
             build_policy(other, name, sweep=Sweep(asia, "symmetric"))
+
+
+class Additive:
+    def cost(self, features, evidence):
+        return 30.0 * len(features)
+
+
+class AllFive:
+    def cost(self, features, evidence):
+        return 1.0 if len(features) == 5 else 30.0 * len(features)
+
+
+def test_a_sweep_asks_each_own_price_whether_it_is_monotone():
+    names = ["Y", *(f"X{k}" for k in range(5))]
+    tables = {name: [0.5, 0.5] for name in names} | {"X0": [[0.9, 0.1], [0.2, 0.8]]}
+    network = Network.from_tables({name: ["T", "F"] for name in names}, {"X0": ["Y"]}, tables)
+    first = Problem.create(network, "Y", Additive(), ("symmetric", 50.0))
+    second, sweep = replace(first, costs=AllFive()), Sweep(first, "symmetric")
+    build_policy(first, "batch", sweep=sweep)
+    swept = build_policy(second, "batch", sweep=sweep).expected_total_cost
+    assert swept == pytest.approx(build_policy(second, "batch").expected_total_cost)

@@ -1,0 +1,108 @@
+"""The arrays that both twins of an engine take, as named tuples.
+
+They stand here because numba sees into a named tuple, and because the readable twins, which import
+this module, must not load numba.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "BlockLayout",
+    "Floats",
+    "Flow",
+    "Growth",
+    "Ints",
+    "Masks",
+    "Offers",
+    "Prices",
+    "StateTables",
+]
+
+Masks: TypeAlias = NDArray[np.uint64]
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.uint8]
+
+
+class Growth(NamedTuple):
+    """A graph, prepared for the floods of many sets given E (`lattice.growth`)."""
+
+    candidates: Ints  # the features that are relevant given E
+    feature_nodes: Ints  # the node of each feature
+    target: int
+    blocked: Flags  # for each node: is it in E?
+    inside: Flags  # for each node: is it an ancestor of Y or E?
+    ancestors: Flags  # [node, ancestor]
+    containing: tuple[Ints, Ints]  # the families that hold each node: where its list begins, lists
+    family: tuple[Ints, Ints]  # the members of each family, likewise
+
+
+class Flow(NamedTuple):
+    """A graph as masks of nodes, the axes first, and what prices depend on (`optimal.blocks`)."""
+
+    family: Masks
+    families_of: Masks
+    ancestors: Masks
+    children: Masks
+    parents: Masks
+    conditions: Masks  # what the price of each axis depends on
+    group_of: Ints  # the group of each axis; -1: none
+    groups: Masks  # the members of each group
+    evidence: np.uint64
+    target: int
+
+
+class Offers(NamedTuple):
+    """What the features of a table cost, for the search of the best set (`valuation.best_set`)."""
+
+    sizes: Ints  # of each axis
+    places: Ints  # of each axis in the problem's order of features
+    prices: Floats
+    groups: Ints  # the open group of each axis; -1: none
+    overheads: Floats  # of each open group
+    cost: Floats  # c_ij
+    now: float  # EMC, on the scale of the table
+    scale: float  # of amounts of money beside those of the table
+    tolerance: float
+
+
+class BlockLayout(NamedTuple):
+    """Blocks of states and the steps between them, as `optimal.blocks` finds them."""
+
+    first: Ints  # the steps of block b are first[b] ... first[b + 1]
+    axis: Ints  # what each step acquires
+    child: Ints  # the block that it leads to
+    kept: Masks  # K of each block
+    start: Ints  # where the states of each block begin
+    cells: Ints  # how many states it has
+    sizes: Ints  # of each axis
+
+
+class StateTables(NamedTuple):
+    """P(e_K) and the risk at unit stakes of every state, and P(e_D | e_B) of every step."""
+
+    mass: Floats
+    risk: Floats
+    at: Ints  # where the mass and risk of each block begin
+    factor_of: Ints  # the P(e_D | e_B) of each step; -1: it forgets nothing
+    factor_masks: Masks
+    factor_starts: Ints
+    factors: Floats
+
+
+class Prices(NamedTuple):
+    """What each step costs, and which steps can pay at all."""
+
+    least: Floats  # of each step, whatever is known
+    surcharge: Floats  # the overhead of a group not yet paid for
+    of: Ints  # the own price of each step
+    masks: Masks  # what each own price depends on
+    starts: Ints
+    own: Floats
+    gain: Floats  # of each block: the most that free information takes off the risk
+    scale: float  # of the stakes, beside the unit

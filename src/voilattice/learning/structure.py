@@ -1,0 +1,105 @@
+"""The structure of a network: the arcs that a local search finds for a score (by pyAgrum).
+
+Structure search cannot use missing cells, so each one is first replaced by the most frequent state
+of its column. This weakens dependences. If cells are missing for a reason, it can also make that
+reason look like a dependence.
+"""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from voilattice.errors import InputError, UnknownNameError, nearest, quote
+from voilattice.learning.columns import Codes
+from voilattice.learning.recipes import Recipe
+
+__all__ = ["learn_structure"]
+
+# How pyAgrum's learner is told each score and each search of `recipes.py`.
+CHOOSE_SCORE: dict[str, Callable[[Any], object]] = {
+    "BIC": lambda learner: learner.useScoreBIC(),
+    "AIC": lambda learner: learner.useScoreAIC(),
+    "BDeu": lambda learner: learner.useScoreBDeu(),
+    "K2": lambda learner: learner.useScoreK2(),
+}
+CHOOSE_SEARCH: dict[str, Callable[[Any], object]] = {
+    "hill-climbing": lambda learner: learner.useGreedyHillClimbing(),
+    "tabu": lambda learner: learner.useLocalSearchWithTabuList(100, 2),
+}
+
+
+def learn_structure(
+    sizes: Sequence[int], codes: Mapping[str, Codes], target: str, recipe: Recipe
+) -> list[list[int]]:
+    """Return the parents of each node, as sorted numbers of columns.
+
+    Parameters
+    ----------
+    sizes
+        The number of states of each column.
+    codes
+        The columns in order: the number of a state in each case, -1 where the cell is missing.
+
+    >>> y, x = np.array([0, 0, 0, 1, 1, 1] * 9), np.array([0, 0, 0, 1, 1, 0] * 9)
+    >>> learn_structure([2, 2], {"y": y, "x": x}, "y", Recipe(target_first=True))
+    [[], [0]]
+    """
+    import pyagrum
+
+    names = list(codes)
+    # pyAgrum sees numbers for names and states: nothing of a user's text is parsed.
+    template = pyagrum.BayesNet()
+    for k, size in enumerate(sizes):
+        labels = [str(state) for state in range(size)]
+        template.add(pyagrum.LabelizedVariable(f"v{k}", "", labels))
+    with tempfile.TemporaryDirectory() as folder:
+        completed = Path(folder) / "completed.csv"
+        _write_cases(completed, [_complete(column) for column in codes.values()])
+        learner = pyagrum.BNLearner(str(completed), template)
+        learner.setNumberOfThreads(1)
+        learner.useNoPrior()
+        CHOOSE_SCORE[recipe.score](learner)
+        CHOOSE_SEARCH[recipe.search](learner)
+        learner.setMaxIndegree(recipe.max_parents)
+        _restrict(learner, names, target, recipe)
+        try:
+            graph = learner.learnDAG()
+        except pyagrum.InvalidDirectedCycle:
+            raise InputError("these arcs make a cycle", "required") from None
+    return [sorted(int(node) for node in graph.parents(k)) for k in range(len(names))]
+
+
+def _complete(column: Codes) -> Codes:
+    """Return a column with each missing cell at the most frequent state."""
+    return np.where(column < 0, np.bincount(column[column >= 0]).argmax(), column)
+
+
+def _restrict(learner: Any, names: Sequence[str], target: str, recipe: Recipe) -> None:
+    """Tell the learner which arcs the recipe forbids and requires."""
+    for option, arcs, add in (
+        ("forbidden", recipe.forbidden, learner.addForbiddenArc),
+        ("required", recipe.required, learner.addMandatoryArc),
+    ):
+        for arc in arcs:
+            for end in arc:
+                if end not in names:
+                    raise UnknownNameError(f"no column {quote(end)}{nearest(end, names)}", option)
+            add(*(f"v{names.index(end)}" for end in arc))
+    if recipe.target_first:
+        if any(end == target for _, end in recipe.required):
+            raise InputError(f"an arc into {target}, which may have no parents", "required")
+        learner.addNoParentNode(f"v{names.index(target)}")
+
+
+def _write_cases(path: Path, columns: Iterable[Codes]) -> None:
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([f"v{k}" for k in range(len(rows[0]))])
+        writer.writerows(rows)

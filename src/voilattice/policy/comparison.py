@@ -1,0 +1,174 @@
+"""Policies side by side: what each costs and saves, at one point or along a sweep of stakes.
+
+A sweep varies the a-priori EMC, the expected misclassification cost of deciding at once, as in
+Figures 4 to 8 of the paper. Points of one shape of stakes share their valuations (`policy.sweep`),
+so a part of a sweep is the unit of parallel work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from voilattice.budgets import memory_budget, memory_limit
+from voilattice.errors import InputError
+from voilattice.model.problem import Problem
+from voilattice.policy.policy import Certificate
+from voilattice.policy.solvers import TIME_LIMIT, Limits, policy_names, solver_of
+from voilattice.policy.sweep import Sweep
+
+__all__ = ["AS_GIVEN", "Comparison", "ComparisonRow", "compare"]
+
+AS_GIVEN = "given"  # the kind of stakes that are the problem's own
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """What one policy costs at one point of a sweep."""
+
+    kind: str  # of the misclassification costs; "given": the problem's own
+    expected: float  # the a-priori expected misclassification cost
+    policy: str
+    expected_total_cost: float
+    savings: float  # over deciding at once
+    certificate: Certificate
+
+    @property
+    def exact(self) -> bool:
+        """Whether the policy is what its name promises."""
+        return self.certificate.exact
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Sequence[ComparisonRow]):
+    """What policies cost, point by point."""
+
+    title: str
+    rows: tuple[ComparisonRow, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.rows[place]
+
+    def __iter__(self) -> Iterator[ComparisonRow]:
+        return iter(self.rows)
+
+
+def compare(
+    problem: Problem,
+    expected: Sequence[float] | None = None,
+    *,
+    kinds: Sequence[str] = ("symmetric", "asymmetric"),
+    policies: Sequence[str] | None = None,
+    evidence: Mapping[str, str] | None = None,
+    n_jobs: int = -1,
+    time_limit: float | None = TIME_LIMIT,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Return what each policy costs, at the problem's own stakes or along a sweep of stakes.
+
+    Parameters
+    ----------
+    expected
+        The a-priori expected misclassification costs of the sweep; None: the problem's own costs.
+    policies
+        Names of policies; by default all that are registered.
+    n_jobs
+        How many processes joblib may use; -1: one for each core. Results do not depend on it.
+    time_limit
+        Seconds at each point for an optimum that can only be searched for.
+
+    >>> import voilattice
+    >>> figure1 = voilattice.load_problem("figure1")
+    >>> for row in voilattice.compare(figure1, policies=["none", "greedy", "optimal"]):
+    ...     print(row.policy, round(row.expected_total_cost, 2))
+    none 17.6
+    greedy 17.6
+    optimal 17.6
+    """
+    names = policy_names() if policies is None else tuple(policies)
+    for name in names:
+        solver_of(name)
+    limits = Limits(time_limit=time_limit)
+    if n_jobs == 0:
+        raise InputError("must be a number of processes, or -1 for one a core, got 0", "n_jobs")
+    if expected is None:
+        here = problem.with_evidence(evidence)
+        return Comparison(problem.title, tuple(_point(here, AS_GIVEN, names, limits, None)))
+    return Comparison(
+        problem.title,
+        tuple(_swept(problem, expected, kinds, names, evidence, n_jobs, limits, progress)),
+    )
+
+
+def _swept(
+    problem: Problem,
+    expected: Sequence[float],
+    kinds: Sequence[str],
+    policies: Sequence[str],
+    evidence: Mapping[str, str] | None,
+    n_jobs: int,
+    limits: Limits,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[ComparisonRow]:
+    from joblib import Parallel, cpu_count, delayed
+
+    sweeps = [(kind, [float(x) for x in expected]) for kind in kinds]
+    for kind, points in sweeps:
+        for x in points:
+            problem.with_expected(kind, x)
+    # A part of a sweep shares what it finds out (`Sweep`): as few parts as keep all workers busy.
+    workers = cpu_count() if n_jobs < 0 else n_jobs
+    size = max(1, -(-len(expected) // -(-workers // max(len(kinds), 1))))
+    parts = [
+        (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
+    ]
+    results = Parallel(n_jobs=min(n_jobs, len(parts) or 1), return_as="generator")(
+        delayed(_compare_part)(problem, kind, points, policies, evidence, limits, memory_budget())
+        for kind, points in parts
+    )
+    done = 0
+    for (_, points), found in zip(parts, results, strict=True):
+        yield from found
+        done += len(points)
+        if progress is not None:
+            progress(done, len(kinds) * len(expected))
+
+
+def _compare_part(
+    problem: Problem,
+    kind: str,
+    points: Sequence[float],
+    policies: Sequence[str],
+    evidence: Mapping[str, str] | None,
+    limits: Limits,
+    memory_bytes: int,
+) -> list[ComparisonRow]:
+    sweep = Sweep(problem, kind)
+    with memory_limit(memory_bytes):  # another process has a budget of its own
+        return [
+            row
+            for x in points
+            for staked in [problem.with_expected(kind, x).with_evidence(evidence)]
+            for row in _point(staked, kind, policies, limits, sweep, x)
+        ]
+
+
+def _point(
+    problem: Problem,
+    kind: str,
+    policies: Sequence[str],
+    limits: Limits,
+    sweep: Sweep | None,
+    expected: float | None = None,
+) -> Iterator[ComparisonRow]:
+    """Return what each policy costs at one point."""
+    none = solver_of("none").cost(problem, limits).expected_total_cost
+    for name in policies:
+        found = solver_of(name).cost(problem, limits, sweep=sweep)
+        cost = found.expected_total_cost
+        at = none if expected is None else expected
+        yield ComparisonRow(kind, at, name, cost, none - cost, found.certificate)

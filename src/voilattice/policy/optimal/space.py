@@ -1,0 +1,232 @@
+r"""The state space of a problem: its blocks, and the tables that the recursion runs over.
+
+It is found once for stakes of one shape and any prices: each point of a sweep only solves
+(`solution`). P(e_K) and the risk at unit stakes of all states come from one table P(Y, R), walked
+as the sets of a lattice are (`valuation.tables`).
+"""
+
+from __future__ import annotations
+
+import weakref
+from itertools import product
+
+import numpy as np
+
+from voilattice.budgets import Deadline, memory_budget
+from voilattice.compiled.arrays import BlockLayout, Floats, Ints, Masks, Prices, StateTables
+from voilattice.engines import check_engine, choose_engine
+from voilattice.errors import InputError, TooLargeError
+from voilattice.feature_sets import bits, mask_of
+from voilattice.model.costs import CostMatrix, FeatureCosts, stakes_scale
+from voilattice.model.problem import Problem
+from voilattice.policy.optimal.bellman import cost_to_go, twin_of
+from voilattice.policy.optimal.blocks import Blocks, cells_of, find_blocks, unique_rows
+from voilattice.policy.optimal.bundles import bundles_of
+from voilattice.policy.relevance import price_conditions
+from voilattice.valuation.tables import risk_tables, root_table
+
+__all__ = ["StateSpace"]
+
+BYTES_PER_STATE = 3 * 8 + 1  # V, P and the risk; what to do
+
+
+class StateSpace:
+    """The states of a problem and their risks, for stakes of one shape and any prices.
+
+    Parameters
+    ----------
+    unit
+        The misclassification costs at scale 1; those of the problem by default.
+    max_states
+        Raise `TooLargeError` beyond so many states, whatever the memory budget.
+    deadline
+        Raise it when the states are not found before that.
+
+    Raises
+    ------
+    TooLargeError
+        The states do not fit the memory budget, or the prices need bundles (`bundles`).
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        unit: CostMatrix | None = None,
+        *,
+        engine: str = "auto",
+        max_states: int | None = None,
+        deadline: Deadline | None = None,
+    ) -> None:
+        check_engine(engine)
+        if not isinstance(problem.costs, FeatureCosts):
+            raise TooLargeError("the exact solver does not support prices of your own")
+        if bundles_of(problem):
+            raise TooLargeError("the exact solver does not support cyclic conditional prices")
+        self.problem = problem
+        self.unit = problem.misclassification if unit is None else unit
+        room = memory_budget() // BYTES_PER_STATE
+        room = room if max_states is None else min(room, max_states)
+        blocks = find_blocks(problem, room, engine=engine, deadline=deadline)
+        self.blocks, self.engine = blocks, choose_engine(engine, "bellman", blocks.n_states)
+        cells = blocks.cells
+        self.layout = BlockLayout(
+            blocks.first,
+            blocks.axis,
+            blocks.child,
+            blocks.kept,
+            np.concatenate([[0], np.cumsum(cells)])[:-1],
+            cells,
+            blocks.sizes,
+        )
+        self.tables, self.probability = _state_tables(problem, blocks, self.unit, self.engine)
+        self._price_of, self._price_sets = _price_sets(problem, blocks)
+        self._spare: list[Floats] = []
+        self.gain = self._measure_gains()
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return int(self.layout.cells.sum())
+
+    def lend_values(self, borrower: object) -> Floats:
+        """Return room for V of every state, for as long as the borrower lives.
+
+        Along a sweep one solution follows another: new memory for each would cost a fifth of the
+        time that it takes to solve.
+        """
+        values = self._spare.pop() if self._spare else np.empty(self.n_states)
+        weakref.finalize(borrower, self._take_back, values)
+        return values
+
+    def _take_back(self, values: Floats) -> None:
+        self._spare[:] = [values]
+
+    def check_problem(self, problem: Problem) -> None:
+        """Raise `InputError` unless a problem has these states: only prices and stakes differ."""
+        mine, costs = self.problem, problem.costs
+        assert isinstance(mine.costs, FeatureCosts)
+        same = (
+            isinstance(costs, FeatureCosts)
+            and (problem.network, problem.target, problem.features, problem.evidence)
+            == (mine.network, mine.target, mine.features, mine.evidence)
+            and [set(g.features) for g in costs.groups]
+            == [set(g.features) for g in mine.costs.groups]
+            and price_conditions(problem) == price_conditions(mine)
+        )
+        if not same:
+            raise InputError("the states are those of another problem")
+
+    def prices(self, problem: Problem) -> Prices:
+        """Return what each step costs with the prices and stakes of a problem."""
+        costs, blocks = problem.costs, self.blocks
+        assert isinstance(costs, FeatureCosts)
+        tables = []
+        for axis, mask in self._price_sets:
+            name = problem.features[blocks.features[axis]]
+            named = [problem.features[blocks.features[a]] for a in bits(mask)]
+            tables.append(
+                [
+                    costs.price(name, {**problem.evidence, **dict(zip(named, when, strict=True))})
+                    for when in product(*(problem.states(other) for other in named))
+                ]
+            )
+        group_of = np.full(len(blocks.sizes), -1)
+        for g, group in enumerate(costs.groups):
+            for a, k in enumerate(blocks.features):
+                if problem.features[k] in group.features:
+                    group_of[a] = g
+        overhead = np.array([group.overhead for group in costs.groups] + [0.0])
+        own = group_of[blocks.axis] if len(blocks.axis) else np.empty(0, np.int64)
+        paid = blocks.paid[blocks.parent] >> np.maximum(own, 0).astype(np.uint64) & np.uint64(1)
+        surcharge = np.where((own >= 0) & (paid == 0), overhead[own], 0.0)
+        least = np.array([min(table) for table in tables] or [0.0])
+        return Prices(
+            least[self._price_of] + surcharge,
+            surcharge,
+            self._price_of,
+            np.array([mask for _, mask in self._price_sets], dtype=np.uint64),
+            np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(np.int64),
+            np.array([price for table in tables for price in table] or [0.0], dtype=np.float64),
+            self.gain,
+            stakes_scale(problem.misclassification, self.unit),
+        )
+
+    def _measure_gains(self) -> Floats:
+        """Return the most that free information can take off the risk, at unit stakes."""
+        n_blocks, n_steps, n_sets = len(self.blocks), len(self.blocks.axis), len(self._price_sets)
+        free = Prices(
+            np.full(n_steps, -1.0),  # below every gain: no step is left out
+            np.zeros(n_steps),
+            self._price_of,
+            np.zeros(n_sets, np.uint64),
+            np.arange(n_sets),
+            np.zeros(max(n_sets, 1)),
+            np.zeros(n_blocks),
+            1.0,
+        )
+        value, gain = np.empty(self.n_states), np.zeros(n_blocks)
+        self._take_back(value)
+        every = np.arange(n_blocks)
+        cost_to_go(self.blocks, every, self.layout, self.tables, free, value, engine=self.engine)
+        twin_of(self.engine).measure_gains(self.layout, self.tables, value, gain)
+        return gain
+
+
+def _state_tables(
+    problem: Problem, blocks: Blocks, unit: CostMatrix, engine: str
+) -> tuple[StateTables, float]:
+    """Return P(e_K) and the risk of every state, P(e_D | e_B) for every step, and P(e)."""
+    sizes = blocks.sizes
+    sets, set_of = np.unique(blocks.kept, return_inverse=True)
+    root = root_table(problem, problem.evidence, blocks.features)
+    forgets = np.flatnonzero(blocks.dropped)
+    pairs, factor = unique_rows(np.stack([blocks.dropped[forgets], blocks.screen[forgets]], axis=1))
+    factor_of = np.full(len(blocks.axis), -1)
+    factor_of[forgets] = factor
+    joint = pairs[:, 0] | pairs[:, 1]
+    every, place = np.unique(np.concatenate([sets, joint]), return_inverse=True)
+    cells = cells_of(every, sizes)
+    starts = np.concatenate([[0], np.cumsum(cells)])[:-1]
+    member = (every[:, None] >> np.arange(len(sizes), dtype=np.uint64) & np.uint64(1)).astype(bool)
+    mass, risk = risk_tables(root, unit, member, starts, engine)
+    factors = [
+        _condition(mass[starts[k] : starts[k] + cells[k]], int(d), int(b), sizes).reshape(-1)
+        for (d, b), k in zip(pairs.tolist(), place[len(sets) :].tolist(), strict=True)
+    ]
+    tables = StateTables(
+        mass,
+        risk,
+        starts[place[: len(sets)]][set_of],
+        factor_of,
+        joint,
+        np.concatenate([[0], np.cumsum([len(table) for table in factors])]).astype(np.int64),
+        np.concatenate([*factors, np.ones(1)]),
+    )
+    return tables, root.probability
+
+
+def _condition(joint: Floats, dropped: int, screen: int, sizes: Ints) -> Floats:
+    """Return P(e_D | e_B) from P(e_D, e_B); 0 where e_B is impossible."""
+    axes = list(bits(dropped | screen))
+    table = joint.reshape([int(sizes[a]) for a in axes])
+    gone = tuple(place for place, a in enumerate(axes) if dropped >> a & 1)
+    below = table.sum(axis=gone, keepdims=True)
+    result: Floats = np.divide(table, below, out=np.zeros_like(table), where=below > 0)
+    return result
+
+
+def _price_sets(problem: Problem, blocks: Blocks) -> tuple[Ints, list[tuple[int, int]]]:
+    """Return which own price each step pays: an axis, and the evidence that it depends on."""
+    if not len(blocks.axis):
+        return np.empty(0, np.int64), []
+    named = price_conditions(problem)
+    masks: Masks = np.array(
+        [
+            mask_of(a for a, f in enumerate(blocks.features) if named.get(k, 0) >> f & 1)
+            for k in blocks.features
+        ],
+        dtype=np.uint64,
+    )
+    known = masks[blocks.axis] & blocks.kept[blocks.parent]
+    sets, of = unique_rows(np.stack([blocks.axis.astype(np.uint64), known], axis=1))
+    return of, [(int(a), int(mask)) for a, mask in sets]

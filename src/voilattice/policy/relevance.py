@@ -1,0 +1,125 @@
+r"""What still matters at some evidence: the state of a policy.
+
+At evidence e over E let R be the features that can still matter, and K the part of E that does. By
+the theorem of ``docs/optimal.md`` all that follows depends on e through the *state key*
+
+    (R, e_K, the groups already paid for that have members in R)
+
+alone. The exact solver, the policies that rules build and the search all tell states apart by it.
+
+R. A feature can matter if it can tell something about Y: a walk from Y reaches it, with E known and
+any other features possibly known (`Graph.reachable`). A feature that the price of a member of R
+depends on can matter too, and so can whatever tells something about that feature: R is closed under
+walks from what prices depend on.
+
+K. Flood from Y and R together, keep the members of E that touch the flood, and repeat with what was
+kept. Then E \ K is d-separated from Y and R given K. What the price of a member of R depends on
+stays in K once it is known.
+
+Prices of a user's own may look at anything: then R is all that is unknown, and K all that is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from voilattice.feature_sets import bits, mask_of
+from voilattice.lattice.independence import Graph, graph_of
+from voilattice.model.costs import FeatureCosts
+from voilattice.model.problem import Problem
+
+__all__ = ["Relevance", "StateKey", "price_conditions", "screen"]
+
+
+class StateKey(NamedTuple):
+    """What states have in common that are one."""
+
+    relevant: int  # R
+    values: tuple[tuple[int, str], ...]  # e_K: features by number, and their states
+    paid: int  # the groups paid for that have members in R, as a mask
+
+
+class Relevance:
+    """What still matters of a problem, at any evidence. Sets of features are masks.
+
+    Parameters
+    ----------
+    forgets
+        Whether evidence that no longer matters is left out of the key. A rule of a user's own may
+        look at all of it.
+    """
+
+    def __init__(self, problem: Problem, *, forgets: bool = True) -> None:
+        self.problem, self.graph = problem, graph_of(problem)
+        costs = problem.costs
+        self._forgets = forgets and isinstance(costs, FeatureCosts)
+        self.conditions = price_conditions(problem)
+        groups = costs.groups if isinstance(costs, FeatureCosts) else ()
+        self.groups = tuple(problem.feature_mask(group.features) for group in groups)
+        self._found: dict[int, tuple[int, int]] = {}
+
+    def what_matters(self, e: int, free: int | None = None) -> tuple[int, int]:
+        """Return R and K when E is known.
+
+        `free` are the features that can be acquired; by default all outside E.
+        """
+        if free is not None:
+            return self._what_matters(e, free)
+        if e not in self._found:
+            everything = self.graph.all & ~e
+            self._found[e] = self._what_matters(e, everything) if self._forgets else (everything, e)
+        return self._found[e]
+
+    def _what_matters(self, e: int, free: int) -> tuple[int, int]:
+        graph = self.graph
+        sources, before = 1 << graph.target, 0
+        while sources != before:
+            before = sources
+            relevant = graph.reachable(e, free, sources) & free
+            named = 0  # what the prices of R depend on
+            for k in bits(relevant):
+                named |= self.conditions.get(k, 0)
+            sources |= graph.nodes(named & free)
+        kept = _touching(graph, 1 << graph.target | graph.nodes(relevant), e, named & e)
+        return relevant, kept
+
+    def groups_touched(self, features: int) -> int:
+        """Return the groups with a member among the features, as a mask of groups."""
+        return mask_of(g for g, members in enumerate(self.groups) if members & features)
+
+    def groups_paid(self, bought: int, relevant: int) -> int:
+        """Return the groups that were paid for with `bought` and have members in R."""
+        return self.groups_touched(bought) & self.groups_touched(relevant)
+
+    def key(self, known: Mapping[str, str]) -> StateKey:
+        """Return the state key of some evidence, the problem's own included."""
+        e = self.problem.feature_mask(known)
+        relevant, kept = self.what_matters(e)
+        values = tuple((k, known[self.problem.features[k]]) for k in bits(kept))
+        return StateKey(relevant, values, self.groups_paid(e, relevant))
+
+
+def price_conditions(problem: Problem) -> dict[int, int]:
+    """Return the features in the conditions of each feature's prices, by number and mask."""
+    found: dict[int, int] = {}
+    if isinstance(problem.costs, FeatureCosts):
+        for entry in problem.costs.conditional:
+            k = problem.features.index(entry.feature)
+            found[k] = found.get(k, 0) | problem.feature_mask(f for f, _ in entry.when)
+    return found
+
+
+def screen(graph: Graph, features: int, e: int) -> int:
+    """Return the part of E that separates the rest of it from some features outside E."""
+    return _touching(graph, graph.nodes(features), e, 0)
+
+
+def _touching(graph: Graph, sources: int, e: int, needed: int) -> int:
+    """Return a part of E, `needed` included, that separates its rest from some nodes."""
+    kept, before = e, -1
+    while kept != before:
+        touched = graph.moral.flood(sources, graph.nodes(kept))
+        before = kept
+        kept = needed | mask_of(k for k in bits(kept) if touched >> graph.features[k] & 1)
+    return kept

@@ -1,0 +1,54 @@
+"""Rules: what a policy acquires in a situation (paper, Sections 3.4 and 4.2).
+
+    none             nothing
+    markov-blanket   the acquirable core, at the start; then nothing
+    greedy           the feature of highest Benefit(X | e), while that is positive       (Eq. 4)
+    greedy-la        of the set of highest Benefit(S | e) (Eq. 7), while that is positive,
+                     the feature of highest Benefit(X | e), even when that is negative
+    batch            the whole set of highest Benefit(S | e), while that is positive
+
+A rule takes a `Situation` and returns the features to acquire together, as a mask; 0 decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from voilattice.feature_sets import mask_of
+from voilattice.policy.situations import Situation
+
+__all__ = ["Rule", "batch", "greedy", "greedy_la", "markov_blanket", "none"]
+
+Rule: TypeAlias = Callable[[Situation], int]
+
+
+def none(situation: Situation) -> int:
+    """Acquire nothing."""
+    return 0
+
+
+def markov_blanket(situation: Situation) -> int:
+    """Acquire the core of all that is unknown. Once it is known, the core of the rest is empty."""
+    problem, graph = situation.builder.problem, situation.builder.relevance.graph
+    e = problem.feature_mask(situation.known)
+    return graph.core(graph.all & ~e, e)
+
+
+def greedy(situation: Situation) -> int:
+    """Acquire the feature of highest benefit, while that is positive."""
+    chosen = situation.single(mask_of(situation.axes))
+    if chosen is None or situation.value(1 << chosen).benefit <= situation.tol:
+        return 0
+    return 1 << chosen
+
+
+def greedy_la(situation: Situation) -> int:
+    """Acquire, of the set of highest benefit, the feature of highest benefit."""
+    chosen = situation.single(situation.best())
+    return 0 if chosen is None else 1 << chosen
+
+
+def batch(situation: Situation) -> int:
+    """Acquire the whole set of highest benefit."""
+    return situation.best()

@@ -1,0 +1,434 @@
+"""Solvers: one interface to every policy, and the registry that holds them by name.
+
+A solver answers three questions about a problem, each with no more work than it needs:
+
+    build       the whole policy
+    cost        what the policy costs
+    next_step   what the policy does at some evidence
+
+with a `Certificate`: a bound that no policy can beat, whether the policy is what its name promises,
+and what ended the work early. A `RuleSolver` builds the policy of a rule (`policy.rules`); the
+`OptimalSolver` solves exactly where the states fit (`optimal.solution`) and searches elsewhere
+(`optimal.ao_star`).
+
+`register` takes a solver of anybody's own: it is then known to `build_policy`, `advise`, `compare`,
+the command line and the server. `voilattice.testing.check_solver` checks that it behaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from voilattice.budgets import Deadline, memory_budget
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest, quote
+from voilattice.lattice.independence import acquirable_core
+from voilattice.model.problem import Problem
+from voilattice.policy import rules
+from voilattice.policy.optimal.ao_star import Search
+from voilattice.policy.optimal.solution import Solution
+from voilattice.policy.optimal.space import StateSpace
+from voilattice.policy.policy import Certificate, Policy
+from voilattice.policy.rules import Rule
+from voilattice.policy.situations import (
+    MAX_POLICY_STATES,
+    PolicyBuilder,
+    Situation,
+    situation_at,
+)
+from voilattice.policy.sweep import Sweep
+from voilattice.valuation.valuation import value
+
+__all__ = [
+    "TIME_LIMIT",
+    "Cost",
+    "Limits",
+    "OptimalSolver",
+    "RuleSolver",
+    "Solver",
+    "Step",
+    "build_policy",
+    "policy_from_rule",
+    "policy_names",
+    "register",
+    "solver_of",
+    "unregister",
+]
+
+TIME_LIMIT = 60.0  # seconds, for a search
+STATES_PER_SECOND = 2_000_000  # that are solved exactly, on a slow day
+SHARE_OF_FINDING = 0.5  # of the time, to find the states; beyond that the search begins
+
+# Called during a search with the number of states looked into, and the interval so far.
+Progress: TypeAlias = Callable[[int, tuple[float, float]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a solver may take.
+
+    Parameters
+    ----------
+    max_states
+        Raise `TooLargeError` when a policy has more different states than this.
+    time_limit
+        Seconds for a search, where the states do not fit the memory budget. None: until the
+        optimum is proved.
+    """
+
+    max_states: int = MAX_POLICY_STATES
+    time_limit: float | None = TIME_LIMIT
+
+    def __post_init__(self) -> None:
+        Deadline(self.time_limit)  # it is a number of seconds
+        if not isinstance(self.max_states, int) or self.max_states < 1:
+            raise InputError(
+                f"must be a whole number >= 1, got {quote(self.max_states)}", "max_states"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a policy costs on average."""
+
+    expected_total_cost: float
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a policy does at some evidence."""
+
+    features: frozenset[str]  # to acquire together; empty: decide
+    cost_to_go: float | None = None  # what is still to be paid from here on; None: not known
+    certificate: Certificate = field(default_factory=Certificate)
+
+
+@runtime_checkable
+class Solver(Protocol):
+    """Anything that makes policies: a rule, an exact solver, a search."""
+
+    @property
+    def name(self) -> str:
+        """What the policy is called."""
+        ...
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether it acquires on the way to the set of highest benefit."""
+        ...
+
+    @property
+    def why_acquire(self) -> str:
+        """What is said of the set that it acquires; empty: what the set is worth."""
+        ...
+
+    @property
+    def why_decide(self) -> str:
+        """Why it acquires nothing more, in a sentence."""
+        ...
+
+    def build(
+        self,
+        problem: Problem,
+        limits: Limits,
+        *,
+        sweep: Sweep | None = None,
+        progress: Progress | None = None,
+    ) -> Policy:
+        """Return the whole policy."""
+        ...
+
+    def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
+        """Return what the policy costs."""
+        ...
+
+    def next_step(
+        self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
+    ) -> Step:
+        """Return what the policy does at some evidence beside the problem's own."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSolver:
+    """The policy of a rule.
+
+    Parameters
+    ----------
+    rule
+        What to acquire in a situation, as a mask of features; 0: decide.
+    why_decide
+        Why it acquires nothing more, in a sentence.
+    why_acquire
+        What is said of the set that it acquires, with ``{names}`` in it; empty: what it is worth.
+    looks_ahead
+        Whether it acquires on the way to the set of highest benefit.
+    forgets
+        Whether it sees only what still matters. A rule of a user's own may look at all evidence.
+    at_once
+        What it acquires at the start, when it acquires nothing later: its cost is then one
+        valuation, without a policy.
+    """
+
+    name: str
+    rule: Rule
+    why_decide: str = "The rule of this policy acquires nothing more."
+    why_acquire: str = ""
+    looks_ahead: bool = False
+    forgets: bool = True
+    at_once: Callable[[Problem], Iterable[str]] | None = None
+
+    def build(
+        self,
+        problem: Problem,
+        limits: Limits,
+        *,
+        sweep: Sweep | None = None,
+        progress: Progress | None = None,
+    ) -> Policy:
+        """Return the policy, situation by situation."""
+        builder = PolicyBuilder(
+            problem, max_states=limits.max_states, sweep=sweep, forgets=self.forgets
+        )
+        needs_table = self.at_once is None or bool(set(self.at_once(problem)))
+        return builder.build(self.name, self.rule, needs_table=needs_table)
+
+    def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
+        """Return what the policy costs: by one valuation, or by building it."""
+        if self.at_once is not None:
+            found = value(problem, self.at_once(problem))
+            return Cost(found.cost + found.expected_emc, Certificate())
+        policy = self.build(problem, limits, sweep=sweep)
+        return Cost(policy.expected_total_cost, policy.certificate)
+
+    def next_step(
+        self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
+    ) -> Step:
+        """Return what the rule says."""
+        return Step(problem.feature_names(self.rule(situation_at(problem, evidence))))
+
+
+class OptimalSolver:
+    """The policy of least expected total cost of all."""
+
+    name = "optimal"
+    looks_ahead = False
+    why_acquire = ""
+    why_decide = "No way of going on is worth its price."
+
+    # A search starts from these policies, which are quickly built.
+    starts = (rules.greedy_la, rules.batch, rules.greedy)
+
+    def build(
+        self,
+        problem: Problem,
+        limits: Limits,
+        *,
+        sweep: Sweep | None = None,
+        progress: Progress | None = None,
+    ) -> Policy:
+        """Return the policy, with its certificate."""
+        deadline = Deadline(limits.time_limit)
+        if (solution := self._solve(problem, limits, deadline, sweep)) is None:
+            search = Search(problem, self.starts, deadline=deadline, progress=progress)
+            return search.policy(self.name)
+        builder = PolicyBuilder(problem, max_states=limits.max_states)
+        policy = builder.build(self.name, lambda situation: solution.choose(situation.known))
+        # They differ by rounding at most, and a bound is not above what it bounds.
+        bound = min(solution.expected_total_cost, policy.expected_total_cost)
+        return replace(policy, certificate=Certificate(bound))
+
+    def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
+        """Return what the policy costs, without building it where it is solved exactly."""
+        deadline = Deadline(limits.time_limit)
+        solution = self._solve(problem, limits, deadline, sweep, choices=False)
+        if solution is not None:
+            found = solution.expected_total_cost
+            return Cost(found, Certificate(found))
+        policy = Search(problem, self.starts, deadline=deadline).policy(self.name)
+        return Cost(policy.expected_total_cost, policy.certificate)
+
+    def next_step(
+        self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
+    ) -> Step:
+        """Return what the policy acquires at some evidence.
+
+        The problem is solved once, and asked again for other evidence. Where it can only be
+        searched, the search begins at the evidence.
+        """
+        if (solution := _last_solution(problem, limits, memory_budget())) is not None:
+            known = problem.known(evidence)
+            to_go = solution.cost_to_go(known)
+            chosen = problem.feature_names(solution.choose(known))
+            return Step(chosen, to_go, Certificate(to_go))
+        here = problem.with_evidence(evidence)
+        search = Search(here, self.starts, deadline=Deadline(limits.time_limit))
+        return Step(problem.feature_names(search.action), search.upper, search.certificate)
+
+    @staticmethod
+    def _solve(
+        problem: Problem,
+        limits: Limits,
+        deadline: Deadline,
+        sweep: Sweep | None = None,
+        *,
+        choices: bool = True,
+    ) -> Solution | None:
+        """Return the exact optimum, or None: the states are too many for memory or time."""
+        seconds = limits.time_limit
+        max_states = None if seconds is None else int(min(seconds, 1e9) * STATES_PER_SECOND)
+        part = deadline.share(SHARE_OF_FINDING)
+        try:
+            if sweep is not None:
+                return sweep.solve(problem, max_states=max_states, choices=choices)
+            space = StateSpace(problem, max_states=max_states, deadline=part)
+        except TooLargeError:
+            return None
+        return Solution(space, problem, choices=choices)
+
+
+@lru_cache(maxsize=1)
+def _last_solution(problem: Problem, limits: Limits, memory_bytes: int) -> Solution | None:
+    # What a smaller budget could not hold, a larger one may: so the budget is part of the key.
+    return OptimalSolver._solve(problem, limits, Deadline(limits.time_limit))
+
+
+_registry: dict[str, Solver] = {}
+
+
+def register(solver: Solver) -> None:
+    """Make a solver known by its name.
+
+    >>> import voilattice
+    >>> from voilattice.policy.solvers import RuleSolver, register, unregister
+    >>> def cheapest(situation):  # buy what is cheapest, as long as it is below 7
+    ...     costs = {k: situation.value(1 << k).cost for k in situation.axes}
+    ...     k = min(costs, key=costs.get, default=None)
+    ...     return 0 if k is None or costs[k] >= 7 else 1 << k
+    >>> register(RuleSolver("cheapest", cheapest))
+    >>> voilattice.build_policy(voilattice.load_problem("asia"), "cheapest").root.features
+    ('tub',)
+    >>> unregister("cheapest")
+    """
+    if not isinstance(solver, Solver):
+        raise InputError(
+            f"a solver has name, looks_ahead, why_acquire, why_decide, build, cost and next_step; "
+            f"got {quote(solver)}"
+        )
+    if solver.name in _registry:
+        raise InputError(f"there is a policy {solver.name!r} already; choose another name", "name")
+    _registry[solver.name] = solver
+
+
+def unregister(name: str) -> None:
+    """Forget a solver."""
+    solver_of(name)
+    del _registry[name]
+
+
+def policy_names() -> tuple[str, ...]:
+    """Return the names of all policies, in the order of their registration."""
+    return tuple(_registry)
+
+
+def solver_of(name: str) -> Solver:
+    """Return the solver of that name, or raise `UnknownNameError`."""
+    if not isinstance(name, str) or name not in _registry:
+        raise UnknownNameError(f"no policy {quote(name)}{nearest(name, _registry)}")
+    return _registry[name]
+
+
+_built_in: tuple[Solver, ...] = (
+    RuleSolver("none", rules.none, "This policy acquires nothing.", at_once=lambda problem: ()),
+    RuleSolver(
+        "markov-blanket",
+        rules.markov_blanket,
+        "Nothing that could be acquired says more about the target.",
+        "All that can be known about the target is in {names}",
+        at_once=acquirable_core,
+    ),
+    RuleSolver("greedy", rules.greedy, "No feature alone is worth its price."),
+    RuleSolver(
+        "greedy-la",
+        rules.greedy_la,
+        "No feature, alone or together with others, is worth its price.",
+        looks_ahead=True,
+    ),
+    RuleSolver(
+        "batch",
+        rules.batch,
+        "No feature, alone or together with others, is worth its price.",
+        looks_ahead=True,
+    ),
+    OptimalSolver(),
+)
+for _solver in _built_in:
+    register(_solver)
+
+
+def build_policy(
+    problem: Problem,
+    name: str,
+    evidence: Mapping[str, str] | None = None,
+    *,
+    max_states: int = MAX_POLICY_STATES,
+    time_limit: float | None = TIME_LIMIT,
+    sweep: Sweep | None = None,
+    progress: Progress | None = None,
+) -> Policy:
+    """Return the policy of that name, from the evidence on.
+
+    Parameters
+    ----------
+    name
+        A registered name: ``none``, ``markov-blanket``, ``greedy``, ``greedy-la``, ``batch``,
+        ``optimal``, or one of your own.
+    max_states
+        Raise `TooLargeError` when the policy has more different states than this.
+    time_limit
+        Seconds for the search of an optimum whose states do not fit the memory budget. None: until
+        the optimum is proved.
+    sweep
+        What other points of a sweep of stakes have found out (see `Sweep`).
+    progress
+        Called during a search with the number of states looked into, and the interval so far.
+
+    >>> import voilattice
+    >>> p = build_policy(voilattice.load_problem("asia"), "optimal")
+    >>> p.n_acquisitions, round(p.expected_total_cost, 2), round(p.lower_bound, 2), p.exact
+    (5, 62.46, 62.46, True)
+    """
+    solver = solver_of(name)
+    # What is known from the start belongs to the problem that the policy is for.
+    here = problem.with_evidence(evidence)
+    return solver.build(here, Limits(max_states, time_limit), sweep=sweep, progress=progress)
+
+
+def policy_from_rule(
+    problem: Problem,
+    rule: Callable[[Mapping[str, str]], Iterable[str]],
+    *,
+    name: str = "rule",
+    max_states: int = MAX_POLICY_STATES,
+) -> Policy:
+    """Return the policy that acquires what `rule` says at each evidence; the empty set decides.
+
+    >>> import voilattice
+    >>> p = voilattice.load_problem("figure1")  # Figure 2: X1, and X2 only if X1 is T
+    >>> policy = policy_from_rule(
+    ...     p, lambda e: {"X1"} if not e else {"X2"} if e == {"X1": "T"} else set()
+    ... )
+    >>> round(policy.expected_total_cost, 9), policy.n_paths
+    (23.2, 3)
+    """
+
+    def choose(situation: Situation) -> int:
+        chosen = rule(problem.further(situation.known))
+        return problem.feature_mask(problem.acquirable(chosen, situation.known))
+
+    if name in _registry:
+        raise InputError(f"{name!r} is the name of a registered policy; choose another", "name")
+    return RuleSolver(name, choose, forgets=False).build(problem, Limits(max_states))

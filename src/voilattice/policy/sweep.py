@@ -1,0 +1,109 @@
+"""What the policies of one problem share along a sweep of stakes of one shape.
+
+EVI is linear in a scaling of the misclassification costs. So the sets of a situation's lattice are
+valued once, at stakes of 1, and at each point of the sweep only the choice is made anew. The states
+of the optimal policy are found once, and only solved at each point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from voilattice.budgets import Deadline
+from voilattice.compiled.arrays import Floats
+from voilattice.errors import InputError, TooLargeError
+from voilattice.feature_sets import Words
+from voilattice.lattice.lattice import Lattice
+from voilattice.model.costs import check_monotone_at, stakes_scale
+from voilattice.model.problem import Problem
+from voilattice.policy.optimal.solution import Solution
+from voilattice.policy.optimal.space import StateSpace
+from voilattice.policy.relevance import StateKey
+from voilattice.valuation.tables import Root, expected_emcs_in
+from voilattice.valuation.valuation import expected_emc
+
+__all__ = ["Sweep"]
+
+# A situation with more irreducible sets is searched by branch and bound at each point of a sweep.
+MAX_SWEPT_SETS = 20_000
+
+
+class Sweep:
+    """Values at unit stakes, for a problem and a scaled kind of misclassification costs."""
+
+    def __init__(self, problem: Problem, kind: str) -> None:
+        self.problem = problem
+        self.unit = problem.with_expected(kind, 1.0).misclassification
+        self._values: dict[StateKey, tuple[Words, Floats] | None] = {}
+        self._space: StateSpace | None = None
+        self._refused: TooLargeError | None = None
+
+    def scale(self, problem: Problem) -> float:
+        """Return how many times the unit the stakes of a problem are.
+
+        Raises
+        ------
+        InputError
+            The problem differs in more than prices and the scale of the stakes.
+        """
+        mine = self.problem
+        if (mine.network, mine.target, mine.features) != (
+            problem.network,
+            problem.target,
+            problem.features,
+        ):
+            raise InputError("the sweep is one of another problem")
+        return stakes_scale(problem.misclassification, self.unit)
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        max_states: int | None = None,
+        deadline: Deadline | None = None,
+        choices: bool = True,
+    ) -> Solution:
+        """Return the optimum at one point; the states are found at the first."""
+        if self._refused is not None:  # once too large, always too large
+            raise self._refused
+        if self._space is None or self._space.problem.evidence != problem.evidence:
+            try:
+                self._space = StateSpace(
+                    problem, self.unit, max_states=max_states, deadline=deadline
+                )
+            except TooLargeError as error:
+                self._refused = error
+                raise
+        return Solution(self._space, problem, choices=choices)
+
+    def values(
+        self,
+        key: StateKey,
+        problem: Problem,
+        known: Mapping[str, str],
+        axes: Sequence[int],
+        root: Root,
+    ) -> tuple[Words, Floats] | None:
+        """Return the sets of a situation's lattice and their EVI at unit stakes.
+
+        None: they are too many, or prices that are not monotone ask for sets outside of it.
+        """
+        # Prices may differ from point to point, so they are not part of what is kept.
+        if not check_monotone_at(problem.costs, problem.features, known).monotone:
+            return None
+        if key not in self._values:
+            self._values[key] = self._value(problem, known, axes, root)
+        return self._values[key]
+
+    def _value(
+        self, problem: Problem, known: Mapping[str, str], axes: Sequence[int], root: Root
+    ) -> tuple[Words, Floats] | None:
+        try:
+            rows = Lattice(problem, problem.further(known), max_nodes=MAX_SWEPT_SETS).rows
+        except TooLargeError:
+            return None
+        after = expected_emcs_in(root, axes, self.unit, rows)
+        belief = root.shaped.reshape(len(self.unit), -1).sum(axis=1) / root.probability
+        return rows, np.maximum(expected_emc(belief, self.unit) - after, 0.0)

@@ -1,0 +1,31 @@
+"""Short ways to ask for policies, costs and steps."""
+
+from __future__ import annotations
+
+from voilattice.policy import rules
+from voilattice.policy.solvers import Limits, build_policy, policy_names, solver_of
+
+POLICIES = policy_names()
+
+RULES = {
+    "none": rules.none,
+    "markov-blanket": rules.markov_blanket,
+    "greedy": rules.greedy,
+    "greedy-la": rules.greedy_la,
+    "batch": rules.batch,
+}
+
+
+def optimum(problem, evidence=None, **options):
+    """The optimal policy."""
+    return build_policy(problem, "optimal", evidence, **options)
+
+
+def optimal_step(problem, evidence=None):
+    """What the optimal policy does at some evidence."""
+    return solver_of("optimal").next_step(problem, evidence, Limits())
+
+
+def cost_of(problem, name, evidence=None, *, sweep=None, **limits):
+    """What a policy costs, without building it where that is not needed."""
+    return solver_of(name).cost(problem.with_evidence(evidence), Limits(**limits), sweep=sweep)

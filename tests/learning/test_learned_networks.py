@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+from helpers.tables import draw_chain, table
+
+from voilattice import Problem, VoilatticeError, apply_policy, build_policy
+from voilattice.learning.networks import learn_network
+from voilattice.learning.recipes import Recipe
+from voilattice.model.elimination import joint_table
+
+
+def test_learning_is_deterministic_and_close_to_the_truth():
+    first, second = (learn_network(draw_chain(4000), "y").network for _ in range(2))
+    assert first == second
+    prior = joint_table(first, [first.index("y")], {})
+    assert prior == pytest.approx([0.6, 0.4], abs=0.03)
+
+
+def test_parameters_are_smoothed_counts():
+    data = table(y=["no"] * 6 + ["yes"] * 2, x=["a"] * 5 + ["b"] + ["b", "b"])
+    recipe = Recipe(required=(("y", "x"),), smoothing=0.5)
+    network = learn_network(data, "y", recipe).network
+    assert network.parents[network.index("x")] == (network.index("y"),)
+    assert network.tables[network.index("y")] == pytest.approx([6.5 / 9, 2.5 / 9], abs=1e-6)
+    assert network.tables[network.index("x")] == pytest.approx(
+        np.array([[5.5 / 7, 1.5 / 7], [0.5 / 3, 2.5 / 3]]), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("score", ["BIC", "BDeu", "K2", "AIC"])
+@pytest.mark.parametrize("smoothing", [0.0, 1.0, 3.0])
+def test_the_score_adds_nothing_to_the_counts(score, smoothing):
+    data = table(y=["a"] * 8 + ["b"] * 2, x=["0", "1"] * 5)
+    network = learn_network(data, "y", Recipe(score=score, smoothing=smoothing)).network
+    want = np.array([8, 2]) + smoothing
+    assert joint_table(network, [network.index("y")], {}) == pytest.approx(
+        want / want.sum(), abs=2e-6
+    )
+
+
+def test_rows_sum_to_one_and_have_six_decimals():
+    learned = learn_network(draw_chain(777), "y")
+    for rows in learned.network.tables:
+        assert rows.sum(axis=-1) == pytest.approx(1.0, abs=1e-12)
+        assert rows == pytest.approx(np.round(rows, 6), abs=1e-15)
+
+
+def test_rows_without_a_target_are_left_out():
+    learned = learn_network(table(y=["a", "b", None, "a"], x=["1", "2", "3", "2"]), "y")
+    assert (learned.n_rows, learned.n_left_out) == (3, 1)
+    assert learned.network.states[learned.network.index("x")] == ("1", "2")
+
+
+def test_an_error_names_the_row_of_the_table_also_after_rows_without_a_target():
+    data = table(y=[None, "a", "b", "a"], x=["1", "2", "3", "q"])
+    with pytest.raises(VoilatticeError, match="data.x: row 4: 'q' is not a number"):
+        learn_network(data, "y", numeric=["x"])
+
+
+def test_encoded_cases_can_be_followed_by_a_policy():
+    data = draw_chain(300)
+    learned = learn_network(data, "y")
+    problem = Problem.create(learned.network, "y", dict.fromkeys("abc", 1.0), ("symmetric", 100.0))
+    policy = build_policy(problem, "greedy-la")
+    assert apply_policy(policy, learned.encode(data)).total_cost is not None
+    with pytest.raises(VoilatticeError, match="a: row 1: no state '7'"):
+        learned.encode(table(a=["7"]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "said"),
+    [
+        ({"y": "aa", "x": "12"}, {}, "y: one value only, 'a': there is nothing to decide"),
+        (
+            {"y": "ab", "x": "11"},
+            {},
+            "x: one value only, '1': the column tells nothing; leave the column out",
+        ),
+        ({"y": "ab", "x": [None, None]}, {}, "x: no value at all: the column tells nothing"),
+        ({"y": [None, None], "x": "12"}, {}, "y: every cell is missing"),
+        ({"y": "ab"}, {}, "there is no column beside the target"),
+        ({"z": "ab", "x": "12"}, {}, "target: no column 'y'"),
+        ({"y": "ab", "x": "12"}, {"ignore": ["y"]}, "ignore: 'y' is the target"),
+        ({"y": "ab", "x": "12"}, {"ignore": ["q"]}, "ignore: no column 'q'"),
+        ({"y": "ab", "x": "1q"}, {"numeric": ["x"]}, "x: row 2: 'q' is not a number"),
+        ({"y": "ab", "x": "12"}, {"states": {"x": ["1"]}}, "x: '2' is in the column but not"),
+        ({"y": "aa", "x": "12"}, {"states": {"y": ["a", "b"]}}, "y: one value only, 'a'"),
+        ({"y": "ab", "x": "11"}, {"states": {"x": ["1", "2"]}}, "x: one value only, '1'"),
+        ({"y": "ab", "x": [None, None]}, {"states": {"x": ["1", "2"]}}, "x: no value at all"),
+        (
+            {"y": [str(k / 3) for k in range(60)], "x": "12" * 30},
+            {},
+            "y: 60 different values; a target of at most 50 classes is wanted",
+        ),
+        (
+            {"y": "ab" * 4, "x": ["1", "2", "3", "4", "5", "6", "n.a.", "7"]},
+            {},
+            "x: most cells are numbers, but 'n.a.' is not (row 7)",
+        ),
+        (
+            {"y": "ab" * 40, "x": [f"name{k}" for k in range(80)]},
+            {},
+            "x: 80 different values; a feature may have at most 50 states; leave the column out",
+        ),
+        (
+            {"y": "ab" * 40, "x": [*map(str, range(79)), "none"]},
+            {},
+            "x: most cells are numbers, but 'none' is not (row 80); name it as a mark of",
+        ),
+    ],
+)
+def test_tables_that_teach_nothing_are_refused(columns, options, said):
+    with pytest.raises(VoilatticeError) as error:
+        learn_network(table(**columns), "y", **options)
+    assert said in str(error.value)
+
+
+def test_without_smoothing_a_row_without_cases_is_refused():
+    data = table(y="aabb", x="1122", z="1212")
+    recipe = Recipe(required=(("x", "z"), ("y", "z")), smoothing=0.0)
+    with pytest.raises(VoilatticeError, match="smoothing: with none, some row"):
+        learn_network(data, "y", recipe)
+
+
+def test_a_recipe_without_smoothing_allows_zeros():
+    data = table(y="aabb", x="1122")
+    network = learn_network(data, "y", Recipe(required=(("y", "x"),), smoothing=0.0)).network
+    assert network.tables[network.index("x")].tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ignore": "x"}, "ignore: must be a list of columns, got 'x'"),
+        ({"states": {"x": "12"}}, "states.x: must be a list of states, got '12'"),
+        ({"states": {"x": ["1", "2", "2"]}}, "data: "),
+        ({"numeric": ["x"], "categorical": ["x"]}, "numeric: 'x' cannot be a column of names"),
+    ],
+)
+def test_an_error_names_the_parameter(options, said):
+    with pytest.raises(VoilatticeError) as error:
+        learn_network(table(y="abab", x="1212", z="1122"), "y", **options)
+    assert str(error.value).startswith(said)

@@ -1,0 +1,37 @@
+import pytest
+
+from voilattice import VoilatticeError
+from voilattice.learning.recipes import SCORES, SEARCHES, Recipe
+from voilattice.learning.structure import CHOOSE_SCORE, CHOOSE_SEARCH
+
+
+@pytest.mark.parametrize(
+    ("recipe", "said"),
+    [
+        ({"forbidden": (("a", "b"),), "required": (("a", "b"),)}, "required: a -> b is forbidden"),
+        ({"score": "BIG"}, "score: must be one of BIC, AIC, BDeu, K2, got 'BIG'"),
+        ({"discretization": "x"}, "discretization: must be one of mdl, frequency"),
+        ({"search": "x"}, "search: must be one of"),
+        ({"bins": 1}, "bins: must be 2 to 50, got 1"),
+        ({"forbidden": (("a", "a"),)}, "forbidden: an arc from a to itself"),
+        (
+            {"required": (("a", "c"), ("b", "c")), "max_parents": 1},
+            "required: 2 arcs into c, but at most 1 parents",
+        ),
+        ({"max_parents": 0}, "max_parents: must be at least 1"),
+        ({"smoothing": -1}, "smoothing: must be a number >= 0"),
+        ({"smoothing": float("nan")}, "smoothing: must be a number >= 0"),
+    ],
+)
+def test_recipes_are_checked(recipe, said):
+    with pytest.raises(VoilatticeError, match=said):
+        Recipe(**recipe)
+
+
+def test_a_recipe_is_one_line_of_text():
+    assert str(Recipe("frequency", 4, "K2")) == "4 bins, K2, hill-climbing, <= 3 parents"
+
+
+def test_the_search_knows_every_score_and_every_search_of_a_recipe():
+    assert tuple(CHOOSE_SCORE) == SCORES
+    assert tuple(CHOOSE_SEARCH) == SEARCHES

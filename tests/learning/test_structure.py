@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+from helpers.tables import draw_chain, table
+
+from voilattice import VoilatticeError
+from voilattice.lattice.independence import is_separated
+from voilattice.learning.networks import learn_network
+from voilattice.learning.recipes import Recipe
+from voilattice.learning.structure import learn_structure
+
+
+@pytest.mark.parametrize("score", ["BIC", "BDeu", "K2", "AIC"])
+def test_the_independences_of_a_chain_are_found(score):
+    learned = learn_network(draw_chain(4000), "y", Recipe(score=score))
+    assert not is_separated(learned.network, ["y"], ["b"], [])
+    if score in {"BIC", "BDeu"}:  # the others keep more arcs than the truth
+        assert is_separated(learned.network, ["y"], ["b"], ["a"])
+        assert is_separated(learned.network, ["y", "a", "b"], ["c"], [])
+
+
+def test_restrictions_are_kept():
+    data = draw_chain(2000)
+    network = learn_network(data, "y", Recipe(target_first=True)).network
+    assert network.parents[network.index("y")] == ()
+    barred = Recipe(forbidden=(("y", "a"), ("a", "y")), required=(("c", "b"),), max_parents=1)
+    network = learn_network(data, "y", barred).network
+    y, a, b, c = (network.index(name) for name in "yabc")
+    assert a not in network.parents[y]
+    assert y not in network.parents[a]
+    assert network.parents[b] == (c,)
+    with pytest.raises(VoilatticeError, match="forbidden: no column 'z'"):
+        learn_network(data, "y", Recipe(forbidden=(("z", "a"),)))
+    with pytest.raises(VoilatticeError, match="required: these arcs make a cycle"):
+        learn_network(data, "y", Recipe(required=(("a", "b"), ("b", "a"))))
+
+
+def test_an_arc_into_a_target_without_parents_is_refused():
+    recipe = Recipe(required=(("x", "y"),), target_first=True)
+    with pytest.raises(VoilatticeError, match="required: an arc into y"):
+        learn_network(table(y="aabb", x="1122"), "y", recipe)
+
+
+def test_a_missing_cell_counts_as_the_most_frequent_state():
+    y = np.array([0, 1] * 20)
+    gaps, filled = np.array([-1, 1] * 20), np.ones(40, dtype=int)
+    recipe = Recipe(target_first=True)
+    assert learn_structure([2, 2], {"y": y, "x": gaps}, "y", recipe) == learn_structure(
+        [2, 2], {"y": y, "x": filled}, "y", recipe
+    )

@@ -1,0 +1,84 @@
+"""What still matters: R, K, and the state key."""
+
+from dataclasses import replace
+
+from helpers.strategies import problems
+from hypothesis import given
+
+from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem
+from voilattice.feature_sets import bits
+from voilattice.lattice.independence import is_separated
+from voilattice.policy.relevance import Relevance
+
+
+def unconditional(problem):
+    """The problem with own prices and groups only."""
+    return replace(problem, costs=FeatureCosts(problem.costs.prices, problem.costs.groups))
+
+
+def keys_at(problem, *evidences):
+    """Return the keys of the states that a builder meets at these evidences."""
+    relevance = Relevance(problem)
+    return [relevance.key(problem.known(evidence)) for evidence in evidences]
+
+
+def two_bystanders(costs):
+    """X says something about Y; A and B say nothing about anything."""
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXAB"},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[0.9, 0.1], [0.2, 0.8]], "A": [0.5, 0.5], "B": [0.5, 0.5]},
+    )
+    return Problem.create(network, "Y", costs, [[0, 100], [100, 0]])
+
+
+def test_states_are_told_apart_by_what_still_matters_and_by_nothing_else():
+    prices = {"X": 5, "A": 1, "B": 1}
+    at = ({"A": "T"}, {"A": "F"}, {"B": "T"}, {"A": "T", "B": "F"})
+    assert len(set(keys_at(two_bystanders(FeatureCosts(prices)), *at))) == 1
+    # A has paid the overhead of X's group, B has not.
+    grouped = FeatureCosts(prices, (Group("draw", 9, ("A", "X")),))
+    first, second, third, fourth = keys_at(two_bystanders(grouped), *at)
+    assert first == second == fourth != third
+    # The price of X depends on A: its value is kept, and A can matter while it is unknown.
+    priced = FeatureCosts(prices, conditional=(ConditionalCost("X", {"A": "T"}, 2),))
+    first, second, third, fourth = keys_at(two_bystanders(priced), *at)
+    assert first == fourth != second
+    assert third not in (first, second)
+
+
+@given(problems(min_features=2, max_features=6, max_hidden=2, max_states=2))
+def test_what_is_forgotten_is_separated_from_all_that_matters(problem):
+    relevance, names = Relevance(unconditional(problem)), problem.feature_names
+    graph = relevance.graph
+    for e in range(1 << len(problem.features)):
+        relevant, kept = relevance.what_matters(e)
+        assert relevant == graph.relevant(e)
+        assert not kept & ~e
+        rest = names(e & ~kept)
+        assert is_separated(problem.network, rest, {problem.target, *names(relevant)}, names(kept))
+        for k in bits(kept):  # and nothing of what is kept could be forgotten too
+            assert not is_separated(
+                problem.network,
+                names(1 << k),
+                {problem.target, *names(relevant)},
+                names(kept & ~(1 << k)),
+            )
+
+
+@given(problems(min_features=2, max_features=5, max_states=2))
+def test_what_prices_depend_on_matters_as_long_as_they_do(problem):
+    relevance = Relevance(problem)
+    for e in range(1 << len(problem.features)):
+        relevant, kept = relevance.what_matters(e)
+        for k in bits(relevant):
+            named = relevance.conditions.get(k, 0)
+            assert not named & ~e & ~relevant  # still to be bought
+            assert not named & e & ~kept  # known, and not forgotten
+
+
+@given(problems(min_features=2, max_features=5, max_states=2))
+def test_a_rule_of_ones_own_forgets_nothing(problem):
+    relevance = Relevance(problem, forgets=False)
+    for e in range(1 << len(problem.features)):
+        assert relevance.what_matters(e) == (relevance.graph.all & ~e, e)
