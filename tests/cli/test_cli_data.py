@@ -67,7 +67,7 @@ def test_learn_without_costs_says_so(run, tmp_path):
         (
             "a,b\n1,1\n2,1\n",
             ["--target", "a"],
-            "t.csv: b: one value only, '1': the column tells nothing; leave the column out (--ignore)",
+            "'1': the column tells nothing; leave the column out (--ignore)",
         ),
         (TABLE, ["--target", "ill", "--states", "sex=m,m,f"], "t.csv: "),
     ],

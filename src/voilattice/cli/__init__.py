@@ -2,7 +2,7 @@
 
 `group` knows the commands and loads the one that is run. One module holds one family of commands:
 `problems`, `sets`, `policies`, `data`, `serve`, `completion`. They share `options` (what commands
-are given), `console` (how results look) and `progress`.
+are given), `console` (how results look), `terminal` (lines and tables) and `progress`.
 """
 
 from __future__ import annotations

@@ -1,22 +1,14 @@
-"""How results look in a terminal: tables, amounts, sentences.
-
-Names come from files, so nothing here takes them for markup. In a terminal lines are wrapped
-between words; what goes to a file or a pipe is not wrapped. No figure is ever cut.
-"""
+"""How results look for people (`terminal` prints them), and JSON for programs."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
-import sys
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from voilattice.cli.terminal import console, print_table, table
 from voilattice.errors import count_noun
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
@@ -30,13 +22,9 @@ from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from voilattice.paper.claims import Claim
 
 __all__ = [
-    "console",
     "money",
     "print_advice",
     "print_best",
@@ -45,89 +33,12 @@ __all__ = [
     "print_explanation",
     "print_json",
     "print_lattice",
-    "print_lines",
     "print_policy",
     "print_problem",
-    "print_table",
     "print_value",
-    "table",
 ]
 
 MAX_LISTED = 12
-COLUMN_GAP = 3  # between two columns of a table
-ENDLESS = 1_000_000  # columns: nothing is wrapped
-NO_BREAK = "\u00a0"
-TREE = " │├└─"  # what the lines of a tree begin with
-
-
-def console() -> Console:
-    """Return a console to which all text is plain: as wide as the terminal, or without an end."""
-    from rich.console import Console
-
-    return Console(markup=False, emoji=False, highlight=False, width=_width())
-
-
-def _width() -> int:
-    is_asked = os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) > 0
-    if not is_asked and not sys.stdout.isatty():
-        return ENDLESS
-    return shutil.get_terminal_size((80, 24)).columns
-
-
-def table(*columns: str) -> Table:
-    """Return an empty table; the columns that begin with ``>`` hold figures, aligned right."""
-    from rich import box
-    from rich.table import Table
-
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for column in columns:
-        if column.startswith(">"):
-            made.add_column(column[1:], justify="right", overflow="fold")
-        else:
-            made.add_column(column, overflow="fold")
-    return made
-
-
-def print_table(rows: Table) -> None:
-    """Print a table; one that does not fit is printed as a list, a line for each cell."""
-    out = console()
-    widths = _fitting_widths(rows, out.width)
-    if widths is not None:
-        for column, width in zip(rows.columns, widths, strict=True):
-            column.width = width
-        out.print(rows)
-        return
-    heads = [str(column.header).replace("\n", "") for column in rows.columns]
-    for cells in zip(*(column.cells for column in rows.columns), strict=True):
-        first, *others = map(str, cells)
-        print_lines([f"{heads[0]} {first}" if len(others) > 1 else first], before="")
-        for head, cell in zip(heads[1:], others, strict=True):
-            if cell:
-                print_lines([f"  {head}: {cell}" if head else f"  {cell}"], before="")
-
-
-def _fitting_widths(rows: Table, room: int) -> list[int] | None:
-    """Return the widths of the columns, figures and words whole; None: they do not fit.
-
-    rich would break words, and in the end figures, to keep a column for each.
-    """
-    from rich.cells import cell_len
-
-    widths, least = [], []
-    for column in rows.columns:
-        head, cells = str(column.header), [str(cell) for cell in column.cells]
-        lines = [line for text in (head, *cells) for line in text.split("\n")]
-        words = head.split() if column.justify == "right" else " ".join([head, *cells]).split()
-        figures = cells if column.justify == "right" else []
-        widths.append(max(map(cell_len, lines)))
-        least.append(max(map(cell_len, [*words, *figures]), default=0))
-    room -= COLUMN_GAP * (len(widths) - 1)
-    if sum(least) > room:
-        return None
-    while sum(widths) > room:
-        widest = max(range(len(widths)), key=lambda k: (widths[k] > least[k], widths[k]))
-        widths[widest] -= 1
-    return widths
 
 
 def money(amount: float) -> str:
@@ -324,25 +235,6 @@ def _print_point(rows: Sequence[ComparisonRow]) -> None:
     print_table(costs)
     if not all(row.exact for row in rows):
         console().print("\nThe optimum was not proved in time: optimal is the best policy found.")
-
-
-def print_lines(lines: Iterable[str], *, before: str = "\n") -> None:
-    """Print lines, an empty one before them; those of a tree are wrapped inside their branch."""
-    width = _width()
-    click.echo(before, nl=False)
-    for line in lines:
-        text = line.lstrip(TREE)
-        stem = line[: len(line) - len(text)]
-        # What follows a branch stands under it, and the trunk goes on.
-        below = stem.replace("├", "│").replace("└", " ").replace("─", " ") + "  "
-        # A figure keeps the word in front of it, and its unit.
-        whole = re.sub(r" (?=[\d%])", NO_BREAK, text)
-        wrapped = textwrap.wrap(
-            whole, width, initial_indent=stem, subsequent_indent=below,
-            break_long_words=False, break_on_hyphens=False,
-        )  # fmt: skip
-        for part in wrapped or [line]:
-            click.echo(part.replace(NO_BREAK, " "))
 
 
 def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:

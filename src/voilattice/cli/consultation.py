@@ -11,7 +11,7 @@ from functools import cache
 
 import click
 
-from voilattice.cli import console
+from voilattice.cli import console, terminal
 from voilattice.errors import InputError
 from voilattice.model.costs import priced
 from voilattice.model.problem import Problem
@@ -38,7 +38,7 @@ def consult(
 
     The time limit, in seconds, is that of each advice.
     """
-    out = console.console()
+    out = terminal.console()
     turns = [_Turn(dict(given), frozenset(), ())]
     without = cache(problem.without)  # the same problem again: what is solved of it stays solved
     while True:
@@ -123,13 +123,13 @@ def _wants_undo() -> bool:
 
 
 def _print_bill(turn: _Turn, risk: float) -> None:
-    out = console.console()
+    out = terminal.console()
     out.print()
-    rows = console.table("the bill", ">")
+    rows = terminal.table("the bill", ">")
     for what, price in turn.bill:
         rows.add_row(what, console.money(price))
     spent = sum(price for _, price in turn.bill)
     rows.add_row("spent on features", console.money(spent))
     rows.add_row("expected cost of a wrong decision", console.money(risk))
     rows.add_row("total", console.money(spent + risk), style="bold")
-    console.print_table(rows)
+    terminal.print_table(rows)

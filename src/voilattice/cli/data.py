@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from voilattice.cli import console
+from voilattice.cli import console, terminal
 from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import check_jobs, json_option
 from voilattice.cli.parameters import option_of
@@ -139,7 +139,7 @@ def learn_command(
             f"The costs of wrong decisions are placeholders, scaled to an expected "
             f"{PLACEHOLDER_STAKES[1]:g}: edit [misclassification] in that file."
         )
-    console.print_lines(lines)
+    terminal.print_lines(lines)
 
 
 @click.command(name="reproduce")
@@ -186,7 +186,7 @@ def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_
         console.print_json({"files": [str(file) for file in files], "claims": verdicts})
         return
     console.print_claims(claims)
-    console.print_lines(
+    terminal.print_lines(
         [f"{count_noun(len(files), 'file')} in {out}; open {folder / REPORT} in a browser."]
     )
 

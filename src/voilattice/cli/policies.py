@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import click
 
-from voilattice.cli import console
+from voilattice.cli import console, terminal
 from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import (
     check_jobs,
@@ -125,7 +125,7 @@ def policy_command(
     if not as_json:
         console.print_policy(policy, now)
         if text:
-            console.print_lines(policy_text(policy))
+            terminal.print_lines(policy_text(policy))
         return
     console.print_json(policy_document(policy, now))
 

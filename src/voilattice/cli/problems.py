@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import click
 
-from voilattice.cli import console
+from voilattice.cli import console, terminal
 from voilattice.cli.options import json_option, on_problem
 from voilattice.documents import problem_document, problem_entry
 from voilattice.files.problems import BUILTIN, builtin_problems, load_problem
@@ -23,10 +23,10 @@ def problems_command(as_json: bool) -> None:
     if as_json:
         console.print_json([problem_entry(name, problem) for name, problem in loaded.items()])
         return
-    table = console.table("problem", "target", ">features", "title")
+    table = terminal.table("problem", "target", ">features", "title")
     for name, problem in loaded.items():
         table.add_row(name, problem.target, str(len(problem.features)), problem.title)
-    console.print_table(table)
+    terminal.print_table(table)
 
 
 @click.command(name="show")
