@@ -49,13 +49,14 @@ def _run(arguments: Sequence[str] | None) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Interrupt the command; while a module is loaded, end the process.
+    """Interrupt the command; while code is loaded, end the process.
 
-    An exception inside an import can be lost, printed, or come out as another error. Nothing has
-    been printed by then that could be lost.
+    An exception inside an import, or inside a callback of LLVM, can be lost, printed, or come out
+    as another error.
     """
     while frame is not None:
-        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+        file = frame.f_code.co_filename
+        if file == "<frozen importlib._bootstrap>" or "llvmlite" in file:
             sys.stderr.write("interrupted\n")
             sys.stderr.flush()
             os._exit(INTERRUPTED)
