@@ -88,7 +88,7 @@ def test_evidence_given_to_the_lattice_is_evidence_of_the_problem(problem, data)
     assert set(v) == brute.irreducible_sets()
     assert v.evidence == brute.known
     assert v.n_subsets == 2 ** len(brute.free)
-    assert [v.markov_blanket] == brute.cores(brute.free)
+    assert [v.acquirable_core] == brute.cores(brute.free)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
