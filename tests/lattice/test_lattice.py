@@ -127,9 +127,9 @@ def test_engines_agree_beyond_64_features(seed, density, n):
 
 def test_large_lattices_are_grown_by_the_compiled_engine(monkeypatch):
     grown = []
-    original = growth._CompiledEngine.grow
+    original = growth._CompiledGrower.grow
     monkeypatch.setattr(
-        growth._CompiledEngine,
+        growth._CompiledGrower,
         "grow",
         lambda self, level, report: grown.append(len(level)) or original(self, level, report),
     )

@@ -363,7 +363,8 @@ class _Search:
     def search_below(self, node: _Node, axes: tuple[int, ...], root: Root) -> bool:
         """Search all sets between a node's K and K ∪ U, whose table is at hand, K's axes first."""
         engine = choose_engine(self._engine, "best_set", len(root.table))
-        compiled = engine == "compiled" and isinstance(self.problem.costs, FeatureCosts)
+        if not isinstance(self.problem.costs, FeatureCosts):
+            engine = "python"  # the compiled twin cannot ask a user's own costs
         matrix = self.problem.misclassification
         table = root.table.reshape(len(matrix), -1)
         below = _Below(
@@ -376,7 +377,7 @@ class _Search:
         whole = sum(1 << k for k in axes)
         self.n_evaluated += 1
         self.offer(whole, below.worth(below.after) - self.cost(whole), self.cost(whole))
-        for bound in (_search_compiled if compiled else _search_numpy)(self, below):
+        for bound in _TWINS[engine](self, below):
             self._below = bound
             self._report()
             if self._deadline.is_over:
@@ -485,3 +486,6 @@ def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
         if height:
             left = amounts[:height]
             yield float((below.worth(left[:, 1]) - left[:, 0]).max())
+
+
+_TWINS = {"python": _search_numpy, "compiled": _search_compiled}
