@@ -136,9 +136,24 @@ def expected_emcs(
 
 
 def expected_emcs_in(
-    root: Root, features: Sequence[int], cost: CostMatrix, sets: Words
+    root: Root,
+    features: Sequence[int],
+    cost: CostMatrix,
+    sets: Words,
+    *,
+    engine: str = "auto",
+    count_cells: Callable[[int], None] | None = None,
 ) -> NDArray[np.float64]:
-    """Return sum_s P(s | e) EMC(e, s) for sets of `features`, whose table is at hand."""
+    """Return sum_s P(s | e) EMC(e, s) for sets of `features`, whose table is at hand.
+
+    Parameters
+    ----------
+    engine
+        As in `expected_emcs`.
+    count_cells
+        Called now and then with the number of cells summed since the last call. The engines sum
+        in different orders, so their numbers differ.
+    """
     n = max(features, default=-1) + 1
     member = membership(sets, n)[:, list(features)]
     counts = member.sum(axis=0)
@@ -150,9 +165,10 @@ def expected_emcs_in(
         tuple(root.sizes[i] for i in order),
         root.probability,
     )
-    engine = choose_engine("auto", "tables", CELLS_PER_SET * len(sets) + len(root.table))
+    engine = choose_engine(engine, "tables", CELLS_PER_SET * len(sets) + len(root.table))
     walk = _walk_compiled if engine == "compiled" else _walk_numpy
-    return walk(ordered, cost, member[:, order], lambda n: None) / root.probability
+    count = count_cells or _ignore
+    return walk(ordered, cost, member[:, order], _ignore, count=count) / root.probability
 
 
 def risk_tables(
@@ -172,7 +188,7 @@ def risk_tables(
         cells[member[:, axis]] *= size
     mass, risk = (np.empty(int((starts + cells).max(initial=0))) for _ in range(2))
     if engine == "compiled":
-        _walk_compiled(root, cost, member, lambda n: None, (starts, mass, risk))
+        _walk_compiled(root, cost, member, _ignore, (starts, mass, risk))
         return mass, risk
 
     def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
@@ -254,17 +270,29 @@ def _keys(member: NDArray[np.bool_]) -> NDArray[np.uint64]:
 _Report: TypeAlias = Callable[[int], None]
 
 
+def _ignore(n: int) -> None:
+    """Report to nobody."""
+
+
 def _walk_numpy(
-    root: Root, cost: CostMatrix, member: NDArray[np.bool_], report: _Report
+    root: Root,
+    cost: CostMatrix,
+    member: NDArray[np.bool_],
+    report: _Report,
+    *,
+    count: _Report = _ignore,
 ) -> NDArray[np.float64]:
-    """Return sum_s P(s, e) EMC(e, s) for each row, walking the trie."""
+    """Return sum_s P(s, e) EMC(e, s) for each row, walking the trie.
+
+    `report` is told how many sets are done, `count` how many cells were summed.
+    """
     result = np.empty(len(member))
 
     def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
         result[chosen] = expected_emc(table, cost)
         report(len(chosen))
 
-    _walk_trie(root, len(cost), member, leaf)
+    _walk_trie(root, len(cost), member, leaf, count)
     return result
 
 
@@ -273,6 +301,7 @@ def _walk_trie(
     n_classes: int,
     member: NDArray[np.bool_],
     leaf: Callable[[Table, NDArray[np.intp]], None],
+    count: _Report = _ignore,
 ) -> None:
     """Call `leaf` with the table of each different row, and the numbers of the rows it is of."""
     order = np.argsort(_keys(member), kind="stable")
@@ -285,6 +314,7 @@ def _walk_trie(
             kept = table.reshape(len(table) * size, -1)
             if not keeps.all():
                 dropped = kept if size == 1 else table.reshape(len(table), size, -1).sum(axis=1)
+                count(0 if size == 1 else table.size)
                 if not keeps.any():
                     table, axis = dropped, axis + 1
                     continue
@@ -302,6 +332,8 @@ def _walk_compiled(
     member: NDArray[np.bool_],
     report: _Report,
     out: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None = None,
+    *,
+    count: _Report = _ignore,
 ) -> NDArray[np.float64]:
     """Do the same with the compiled kernel, the parts of the trie shared among threads.
 
@@ -324,19 +356,20 @@ def _walk_compiled(
     for _ in range(n_threads):
         rooms.put(np.empty(len(root.table)))
 
-    def run(task: tuple[int, int]) -> int:
+    def run(task: tuple[int, int]) -> tuple[int, int]:
         lo, hi = task
         room = rooms.get()
-        compiled.walk_trie(
+        n_cells = compiled.walk_trie(
             root.table, sizes, cost, keys[lo:hi], found[lo:hi], starts[lo:hi], mass, risk, room
         )
         rooms.put(room)
-        return hi - lo
+        return hi - lo, n_cells
 
     pool = ThreadPoolExecutor(n_threads)
     try:
-        for n in pool.map(run, tasks) if n_threads > 1 else map(run, tasks):
-            report(n)
+        for n_sets, n_cells in pool.map(run, tasks) if n_threads > 1 else map(run, tasks):
+            report(n_sets)
+            count(n_cells)
     finally:  # after Ctrl-C, what has not begun does not begin
         pool.shutdown(cancel_futures=True)
     result = np.empty(len(keys))
