@@ -37,6 +37,7 @@ lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 bench: $(DEV)
 	$(BIN)/python benchmarks/lattice.py

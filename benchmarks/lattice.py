@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import dataclass
 
+import arguments
 from random_problems import random_problem
 from timing import best_of
 
@@ -18,7 +20,19 @@ from voilattice.feature_sets import to_mask
 from voilattice.lattice import growth
 from voilattice.lattice.independence import graph_of
 
-SAMPLE = 3000
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured: problems by their number of features and their seed."""
+
+    n_features: int
+    sample: int  # sets that pyAgrum tests
+    engines: tuple[int, int]  # the problem on which the two engines are compared
+    growth: tuple[tuple[int, int], ...]
+
+
+FULL = Sizes(20, 3000, (12, 3), ((12, 3), (14, 5), (16, 4), (18, 8), (20, 11)))
+SMALL = Sizes(10, 50, (8, 3), ((8, 3), (10, 3)))
 
 
 def grown(problem: Problem, engine: str = "compiled") -> Lattice:
@@ -46,27 +60,39 @@ def pyagrum_seconds(problem: Problem, sets: list[int]) -> float:
     return time.perf_counter() - start
 
 
-def main() -> None:
-    problem = random_problem(20, 1, 0.2)
+def main(small: bool = False) -> None:
+    """Measure the growth of one lattice, then of larger and larger ones."""
+    sizes = SMALL if small else FULL
+    against_pyagrum(sizes)
+    print()
+    growth_by_size(sizes)
+
+
+def against_pyagrum(sizes: Sizes) -> None:
+    """Compare the engines with pyAgrum's queries, and with each other."""
+    problem = random_problem(sizes.n_features, 1, 0.2)
     grown(problem)  # load the compiled engine
     v = grown(problem)
     ours = best_of(lambda: grown(problem))
     sets = candidates(problem)
-    sample = random.Random(0).sample(sets, SAMPLE)
-    theirs = min(pyagrum_seconds(problem, sample) for _ in range(3)) * len(sets) / SAMPLE
-    print(f"20 features, {len(v):,} irreducible sets, {len(sets):,} sets tested")
+    sample = random.Random(0).sample(sets, min(sizes.sample, len(sets)))
+    theirs = min(pyagrum_seconds(problem, sample) for _ in range(3)) * len(sets) / len(sample)
+    print(f"{sizes.n_features} features, {len(v):,} irreducible sets, {len(sets):,} sets tested")
     print(f"  compiled engine                              {ours:8.3f} s")
-    print(f"  pyAgrum's queries, from a sample of {SAMPLE:,}    {theirs:8.1f} s")
+    print(f"  pyAgrum's queries, from a sample of {len(sample):5,}    {theirs:8.1f} s")
     print(f"  ratio                                        {theirs / ours:8.0f}")
-    small = random_problem(12, 3, 0.3)
-    ratio = best_of(lambda: grown(small, "python")) / best_of(lambda: grown(small))
-    print(f"  Python engine / compiled engine, {len(grown(small)):,} sets  {ratio:8.0f}")
+    other = random_problem(*sizes.engines, 0.3)
+    ratio = best_of(lambda: grown(other, "python")) / best_of(lambda: grown(other))
+    print(f"  Python engine / compiled engine, {len(grown(other)):5,} sets  {ratio:8.0f}")
     print(f"  bytes a set                                  {v.nbytes / len(v):8.1f}")
 
-    print("\ngrowth: time in proportion to nodes x features")
+
+def growth_by_size(sizes: Sizes) -> None:
+    """Show that the time grows with nodes x features."""
+    print("growth: time in proportion to nodes x features")
     print("  features      nodes   seconds   ns / (node x feature)   relative")
     first = 0.0
-    for n, seed in ((12, 3), (14, 5), (16, 4), (18, 8), (20, 11)):
+    for n, seed in sizes.growth:
         problem = random_problem(n, seed, 0.3)
         v = grown(problem)
         seconds = best_of(lambda problem=problem: grown(problem))
@@ -76,4 +102,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main, __doc__)

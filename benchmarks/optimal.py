@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+import arguments
 import numpy as np
 from pystreed import CostSpecifier, FeatureCostSpecifier, STreeDCostSensitiveClassifier
-from timing import best_of
+from timing import best_of, one_thread
 
 from voilattice import FeatureCosts, Lattice, Network, Problem, build_policy, load_problem
-from voilattice.model.costs import Group
 from voilattice.policy.application import apply_policy, draw_cases
 from voilattice.policy.optimal import bellman
 from voilattice.policy.optimal.blocks import cells_of
@@ -26,32 +27,66 @@ from voilattice.policy.optimal.space import StateSpace
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.tables import expected_emcs
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from helpers.influence_diagrams import optimal_cost
 
-FIVE = ("liver", "diabetes", "heart", "hepatitis", "thyroid")
-STREED_SECONDS = 60
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured."""
+
+    problems: tuple[str, ...]
+    counted: str  # the problem whose steps are looked at one by one
+    n_tests: int  # of the influence diagrams
+    growth: tuple[int, ...]  # numbers of features
+    n_streed: int  # features of heart that pystreed is given
+    n_cases: int
+    depths: tuple[int, ...]  # of pystreed's trees
+    streed_seconds: int
 
 
-def main() -> None:
+FULL = Sizes(
+    ("liver", "diabetes", "heart", "hepatitis", "thyroid"),
+    counted="hepatitis",
+    n_tests=4,
+    growth=tuple(range(8, 21, 2)),
+    n_streed=13,
+    n_cases=300,
+    depths=tuple(range(5, 14)),
+    streed_seconds=60,
+)
+SMALL = Sizes(
+    ("liver", "heart"),
+    counted="heart",
+    n_tests=2,
+    growth=(4, 6),
+    n_streed=4,
+    n_cases=50,
+    depths=(1, 2),
+    streed_seconds=5,
+)
+
+
+def main(small: bool = False) -> None:
     """Measure everything."""
+    sizes = SMALL if small else FULL
     build_policy(load_problem("heart"), "optimal")  # load the compiled engine
-    spaces = states()
+    spaces = states(sizes)
     against_the_lattice(spaces)
-    against_numpy(spaces["hepatitis"])
+    against_numpy(sizes.counted, spaces[sizes.counted])
     del spaces
-    against_influence_diagrams()
-    growth()
-    against_pystreed()
+    against_influence_diagrams(sizes)
+    growth(sizes)
+    against_pystreed(sizes)
 
 
-def states() -> dict[str, StateSpace]:
+def states(sizes: Sizes) -> dict[str, StateSpace]:
     """Count merged states beside all partial assignments of what can matter."""
     print(
         "states                     all assignments      merged   ratio  blocks  irreducible sets"
     )
     spaces = {}
-    for name in FIVE:
+    for name in sizes.problems:
         problem = load_problem(name)
         spaces[name] = space = StateSpace(problem, engine="compiled")
         every = math.prod(int(size) + 1 for size in space.blocks.sizes)
@@ -60,13 +95,13 @@ def states() -> dict[str, StateSpace]:
             f"  {name:10} {every:29,} {merged:11,} {every / merged:7.1f} "
             f"{len(space.blocks):7,} {len(Lattice(problem)):17,}"
         )
-    blocks, tables = spaces["hepatitis"].blocks, spaces["hepatitis"].tables
+    blocks, tables = spaces[sizes.counted].blocks, spaces[sizes.counted].tables
     forgets = np.flatnonzero(blocks.dropped)
     joint = np.unique(
         blocks.kept[blocks.parent[forgets]] | np.uint64(1) << blocks.axis[forgets].astype(np.uint64)
     )
     print(
-        f"  hepatitis forgets through {len(tables.factor_masks):,} screens with "
+        f"  {sizes.counted} forgets through {len(tables.factor_masks):,} screens with "
         f"{len(tables.factors) - 1:,} cells; the joint tables of these steps would have "
         f"{int(cells_of(joint, blocks.sizes).sum()):,}"
     )
@@ -96,27 +131,26 @@ def against_the_lattice(spaces: dict[str, StateSpace]) -> None:
         )
 
 
-def against_numpy(space: StateSpace) -> None:
+def against_numpy(name: str, space: StateSpace) -> None:
     """Compare state-actions a second with numpy's add, in one thread."""
     blocks = space.blocks
     n = int((space.layout.cells[blocks.parent] * blocks.sizes[blocks.axis]).sum())
-    threads, bellman.MAX_THREADS = bellman.MAX_THREADS, 1
-    solving = best_of(lambda: solve(space, choices=False), 5)
-    bellman.MAX_THREADS = threads
+    with one_thread(bellman):
+        solving = best_of(lambda: solve(space, choices=False), 5)
     first, second, out = (np.ones(blocks.n_states) for _ in range(3))
     repeats = n / blocks.n_states
     add = best_of(lambda: np.add(first, second, out=out), 7) * repeats
     print(
-        f"\nhepatitis: {n:,} state-actions; {n / solving / 1e9:.2f} G/s, numpy.add over as many "
+        f"\n{name}: {n:,} state-actions; {n / solving / 1e9:.2f} G/s, numpy.add over as many "
         f"cells {n / add / 1e9:.2f} G/s, ratio {add / solving:.2f}"
     )
 
 
-def against_influence_diagrams() -> None:
-    """Set the optimum of four tests beside pyAgrum's influence diagram of it."""
+def against_influence_diagrams(sizes: Sizes) -> None:
+    """Set the optimum of a few tests beside pyAgrum's influence diagram of it."""
     rng = np.random.default_rng(0)
-    names = ["Y", *(f"X{k}" for k in range(4))]
-    print("\npyAgrum's influence diagram / our optimum, four tests")
+    names = ["Y", *(f"X{k}" for k in range(sizes.n_tests))]
+    print(f"\npyAgrum's influence diagram / our optimum, {sizes.n_tests} tests")
     for n_states in (2, 3):
         tables = {"Y": rng.dirichlet([2, 2])} | {
             name: rng.dirichlet(np.full(n_states, 0.6), 2) for name in names[1:]
@@ -140,10 +174,10 @@ def against_influence_diagrams() -> None:
         )
 
 
-def growth() -> None:
+def growth(sizes: Sizes) -> None:
     """Show how the work grows with the number of features, on trees of binary features."""
     print("\nfeatures   irreducible sets      states   ns a state-action   s from nothing")
-    for n in range(8, 21, 2):
+    for n in sizes.growth:
         rng = np.random.default_rng(0)
         names = ["Y", *(f"X{k}" for k in range(1, n + 1))]
         above = {names[k]: [names[(k - 1) // 3]] for k in range(1, n + 1)}
@@ -163,15 +197,15 @@ def growth() -> None:
         )
 
 
-def against_pystreed() -> None:
+def against_pystreed(sizes: Sizes) -> None:
     """Set the optimum beside pystreed's trees, on cases drawn from heart as the joint."""
     heart = load_problem("heart")
-    cases = draw_cases(heart.network, 300, np.random.default_rng(0))
-    m = len(heart.features)
-    x = np.stack([(cases[f] != heart.states(f)[0]).astype(int) for f in heart.features], axis=1)
+    cases = draw_cases(heart.network, sizes.n_cases, np.random.default_rng(0))
+    features, left_out = heart.features[: sizes.n_streed], heart.features[sizes.n_streed :]
+    x = np.stack([(cases[f] != heart.states(f)[0]).astype(int) for f in features], axis=1)
     y = (cases["class"] != heart.classes[0]).astype(int)
-    costs = heart.costs
-    assert isinstance(costs, FeatureCosts)
+    assert isinstance(heart.costs, FeatureCosts)
+    costs = heart.costs.without(left_out)
     group = {f: g for g in costs.groups for f in g.features}
     stakes = np.array([[0.0, 600.0], [600.0, 0.0]])
     specifier = CostSpecifier(
@@ -181,20 +215,19 @@ def against_pystreed() -> None:
                 costs.prices[f] + (group[f].overhead if f in group else 0.0),
                 costs.prices[f], group[f].name if f in group else f"own{k}", k, k,
             )
-            for k, f in enumerate(heart.features)
+            for k, f in enumerate(features)
         ],
     )  # fmt: skip
-    joint = np.zeros((2,) * (m + 1))
+    joint = np.zeros((2,) * (len(features) + 1))
     for row, label in zip(x, y, strict=True):
         joint[(*row, label)] += 1 / len(y)
-    names = [*heart.features, "class"]
+    names = [*features, "class"]
     problem = Problem.create(
         Network.from_joint(names, {n: ["0", "1"] for n in names}, joint.reshape(-1).tolist()),
         "class",
-        FeatureCosts(dict(costs.prices), tuple(Group(g.name, g.overhead, g.features)
-                                               for g in costs.groups)),
+        costs,
         stakes,
-    )  # fmt: skip
+    )
     start = time.perf_counter()
     ours = solve(StateSpace(problem, engine="compiled")).expected_total_cost
     mine = time.perf_counter() - start
@@ -202,31 +235,31 @@ def against_pystreed() -> None:
     applied = apply_policy(build_policy(problem, "optimal"), cases | {"class": y.astype(str)})
     assert applied.total_cost is not None
     print(
-        f"\npystreed on heart, 300 cases, features made binary; ours, of any depth: {ours:.4f}, "
-        f"applied to the cases {applied.total_cost.mean():.4f}"
+        f"\npystreed on heart, {sizes.n_cases} cases, {len(features)} features made binary; "
+        f"ours, of any depth: {ours:.4f}, applied to the cases {applied.total_cost.mean():.4f}"
     )
-    for depth in range(5, 14):
+    for depth in sizes.depths:
         model = STreeDCostSensitiveClassifier(
-            max_depth=depth, max_num_nodes=2**depth - 1, time_limit=STREED_SECONDS
+            max_depth=depth, max_num_nodes=2**depth - 1, time_limit=sizes.streed_seconds
         )
         start = time.perf_counter()
         model.fit(x, y, specifier)
         theirs = time.perf_counter() - start
-        cost = _tree_cost(model.get_tree(), x, y, heart, costs, group, stakes)
+        cost = _tree_cost(model.get_tree(), x, y, features, costs, group, stakes)
         print(
             f"  depth {depth}: {theirs / mine:8.2f} times our time "
             f"({theirs:.2f} s / {mine:.2f} s), cost {cost:.4f}"
         )
-        if theirs > STREED_SECONDS / 4 or cost < ours + 1e-6:
+        if theirs > sizes.streed_seconds / 4 or cost < ours + 1e-6:
             break
 
 
-def _tree_cost(tree, x, y, heart, costs, group, stakes):  # type: ignore[no-untyped-def]
+def _tree_cost(tree, x, y, features, costs, group, stakes):  # type: ignore[no-untyped-def]
     total = 0.0
     for row, label in zip(x, y, strict=True):
         node, paid = tree, set()
         while not node.is_leaf_node():
-            f = heart.features[node.feature]
+            f = features[node.feature]
             total += costs.prices[f]
             if f in group and group[f].name not in paid:
                 total += group[f].overhead
@@ -237,4 +270,4 @@ def _tree_cost(tree, x, y, heart, costs, group, stakes):  # type: ignore[no-unty
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main, __doc__)

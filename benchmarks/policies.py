@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import dataclass
 from typing import Any
 
+import arguments
 import pyagrum
 from random_problems import random_problem
 from timing import best_of
@@ -21,6 +23,18 @@ from voilattice.policy.solvers import build_policy, policy_names
 from voilattice.policy.sweep import Sweep
 from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation.lattice_values import value_lattice
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured."""
+
+    n_features: int
+    step: int  # between the prior EMCs of the sweep, from 0 to 2000
+
+
+FULL = Sizes(13, 50)  # as many features as the paper's heart data set
+SMALL = Sizes(7, 1000)
 
 
 def brute_force_etc(problem: Problem, bn: Any, known: dict[str, str]) -> float:
@@ -48,13 +62,22 @@ def brute_force_etc(problem: Problem, bn: Any, known: dict[str, str]) -> float:
     )
 
 
-def main() -> None:
-    """Measure the builders on a network of the size of the paper's heart data set."""
-    problem = random_problem(13, 1, 0.25, max_states=3).with_expected("symmetric", 2000.0)
+def main(small: bool = False) -> None:
+    """Measure the builders, greedy-la beside brute force, and a sweep."""
+    sizes = SMALL if small else FULL
+    problem = random_problem(sizes.n_features, 1, 0.25, max_states=3)
+    problem = problem.with_expected("symmetric", 2000.0)
+    builders(problem)
+    against_brute_force(problem)
+    sweeping(problem, [float(x) for x in range(0, 2001, sizes.step)])
+
+
+def builders(problem: Problem) -> None:
+    """Set every policy beside one valuation of the whole lattice."""
     lattice = Lattice(problem)
     value_lattice(problem, lattice=lattice, engine="compiled")  # load it
     root = best_of(lambda: value_lattice(problem, lattice=lattice, engine="compiled"))
-    print(f"13 features of 2 to 3 states, {len(lattice):,} irreducible sets")
+    print(f"{len(problem.features)} features of 2 to 3 states, {len(lattice):,} irreducible sets")
     print(f"  one valuation of the root's lattice      {1e3 * root:9.1f} ms")
     for name in policy_names():
         policy = build_policy(problem, name)
@@ -63,6 +86,10 @@ def main() -> None:
             f"  {name:14} {1e3 * seconds:9.1f} ms = {seconds / root:6.1f} roots; "
             f"{len(policy.nodes):6,} states, {policy.n_paths:7,} paths"
         )
+
+
+def against_brute_force(problem: Problem) -> None:
+    """Set greedy-la beside pyAgrum's valuation of every subset at every place."""
     policy = build_policy(problem, "greedy-la")
     ours = best_of(lambda: build_policy(problem, "greedy-la"), 3)
     start = time.perf_counter()
@@ -72,7 +99,9 @@ def main() -> None:
     print(f"  greedy-la by brute force with pyAgrum    {seconds:9.1f} s, same cost to {gap:.0e}")
     print(f"  ratio                                    {seconds / ours:9.0f}")
 
-    points = [float(x) for x in range(0, 2001, 50)]
+
+def sweeping(problem: Problem, points: list[float]) -> None:
+    """Compare a sweep that values every set once with one policy after another."""
     start = time.perf_counter()
     for x in points:
         build_policy(problem.with_expected("symmetric", x), "greedy-la")
@@ -88,4 +117,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main, __doc__)

@@ -12,25 +12,45 @@ import resource
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import arguments
 import numpy as np
 from random_problems import random_problem
-from timing import best_of
+from timing import best_of, one_thread
 from with_pyagrum import evi_with_pyagrum
 
 from voilattice import FeatureCosts, Lattice, Problem, best_set, read_network
 from voilattice.budgets import memory_limit
-from voilattice.compiled import tables as compiled
 from voilattice.feature_sets import membership
 from voilattice.valuation import tables
 from voilattice.valuation.lattice_values import value_lattice
-from voilattice.valuation.tables import expected_emcs
+from voilattice.valuation.tables import expected_emcs, expected_emcs_in, root_table
+
+STATM = Path("/proc/self/statm")  # the memory of this process, on Linux
+HEPAR2 = Path(__file__).resolve().parents[2] / "shared" / "data" / "networks" / "hepar2.bif"
 
 
-def against_pyagrum() -> None:
-    problem = random_problem(10, 5, 0.35, max_states=3)
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured."""
+
+    n_against_pyagrum: int  # features; pyAgrum values every subset of them
+    n_features: int  # of the problem of (b), (c) and (d)
+    budgets: tuple[int, ...]  # MiB
+    growth: tuple[tuple[int, int], ...]  # problems: the number of features and the seed
+    n_findings: int  # of hepar2
+    time_limit: float  # seconds, for each search in hepar2
+
+
+FULL = Sizes(10, 20, (256, 64, 32), ((12, 3), (14, 5), (16, 4), (18, 8), (20, 4)), 40, 30.0)
+SMALL = Sizes(6, 16, (16, 1), ((8, 8), (10, 8)), 6, 1.0)  # 1 MiB splits the sets
+
+
+def against_pyagrum(sizes: Sizes) -> None:
+    n = sizes.n_against_pyagrum
+    problem = random_problem(n, 5, 0.35, max_states=3)
     lattice = Lattice(problem)
     states = [len(problem.states(f)) for f in problem.features]
     value_lattice(problem, lattice=lattice, engine="compiled")  # load it
@@ -47,49 +67,61 @@ def against_pyagrum() -> None:
     values = value_lattice(problem, lattice=lattice)
     worst = max(abs(theirs[s] - values.evi[k]) for k, s in enumerate(lattice))
     print(
-        f"(a) 10 features of {min(states)} to {max(states)} states, {len(lattice)} irreducible sets"
+        f"(a) {n} features of {min(states)} to {max(states)} states, "
+        f"{len(lattice)} irreducible sets"
     )
     print(f"    all of them, compiled engine (loaded)    {1e3 * by_kernel:10.2f} ms")
     print(f"    all of them, NumPy engine                {1e3 * by_numpy:10.2f} ms")
-    print(f"    pyAgrum's LazyPropagation, 1,024 subsets {1e3 * seconds:10.0f} ms")
+    print(f"    pyAgrum's LazyPropagation, {2**n:5,} subsets {1e3 * seconds:10.0f} ms")
     print(f"    ratio to the compiled engine             {seconds / by_kernel:10.0f}")
     print(f"    ratio to the NumPy engine                {seconds / by_numpy:10.0f}")
     print(f"    largest difference                       {worst:10.1e}")
 
 
-def against_numpy_sum() -> None:
-    problem = random_problem(20, 1, 0.2)
+def against_numpy_sum(sizes: Sizes) -> None:
+    problem = random_problem(sizes.n_features, 1, 0.2)
     rows = Lattice(problem).rows
-    member = membership(rows, len(problem.features))
-    axes = tables._axes(member.sum(axis=0), [2] * len(problem.features))
-    root = tables.root_table(problem, {}, axes)
-    keys = np.sort(tables._keys(member[:, axes]))
-    found, room = np.empty(len(keys)), np.empty(len(root.table))
-    sizes = np.array(root.sizes, dtype=np.int64)
-    cost = problem.misclassification
+    counts = membership(rows, sizes.n_features).sum(axis=0)
+    # The rarest feature first, as the engine sums them: it takes this table without a copy.
+    features = [int(k) for k in np.argsort(counts, kind="stable") if counts[k]]
+    root = root_table(problem, {}, features)
 
     def walk() -> int:
-        return int(compiled.walk_trie(root.table, sizes, cost, keys, found, room))
+        counted: list[int] = []
+        expected_emcs_in(
+            root,
+            features,
+            problem.misclassification,
+            rows,
+            engine="compiled",
+            count_cells=counted.append,
+        )
+        return sum(counted)
 
-    cells = walk()
-    ours = cells / best_of(walk)
+    with one_thread(tables):
+        cells = walk()
+        ours = cells / best_of(walk)
     # As many cells as the walk reads, in portions that a machine can hold.
     portion = np.random.default_rng(0).random(cells // 8)
     theirs = 8 * len(portion) / best_of(lambda: [portion.sum() for _ in range(8)])
     print(
-        f"(b) 20 binary features, {len(keys):,} irreducible sets, {cells / 1e6:,.0f} M cells summed"
+        f"(b) {sizes.n_features} binary features, {len(rows):,} irreducible sets, "
+        f"{cells / 1e6:,.0f} M cells summed"
     )
     print(f"    cells a second, one thread, every EVI included  {ours / 1e9:6.2f} G")
     print(f"    what numpy.sum reads of as many cells, in 8 arrays{theirs / 1e9:6.2f} G")
     print(f"    ratio                                           {ours / theirs:6.2f}")
 
 
-def within_budget() -> None:
-    problem = random_problem(20, 1, 0.2)
+def within_budget(sizes: Sizes) -> None:
+    if not STATM.exists():
+        print(f"(c) left out: this system has no {STATM}")
+        return
+    problem = random_problem(sizes.n_features, 1, 0.2)
     rows = Lattice(problem).rows
     print(f"(c) growth of the process while {len(rows):,} sets are valued, by budget")
     expected_emcs(problem, {}, rows, engine="compiled")
-    for budget in (256, 64, 32):
+    for budget in sizes.budgets:
         with memory_limit(budget << 20):
             seconds, peak = watched(lambda: expected_emcs(problem, {}, rows, engine="compiled"))
         print(f"    budget {budget:3} MiB: it grew by {peak / 2**20:5.1f} MiB, {seconds:.2f} s")
@@ -116,12 +148,11 @@ def watched(work: Callable[[], object]) -> tuple[float, float]:
 
 
 def resident_bytes() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+    return int(STATM.read_text().split()[1]) * resource.getpagesize()
 
 
-def share_of_sets_valued() -> None:
-    problem = random_problem(20, 1, 0.2)
+def share_of_sets_valued(sizes: Sizes) -> None:
+    problem = random_problem(sizes.n_features, 1, 0.2)
     n_sets = len(Lattice(problem))
     print(f"(d) sets valued by best, of {n_sets:,} irreducible ones, by price level")
     assert isinstance(problem.costs, FeatureCosts)
@@ -137,10 +168,10 @@ def share_of_sets_valued() -> None:
         )
 
 
-def growth() -> None:
+def growth(sizes: Sizes) -> None:
     print("(e) growth: time for all EVIs, by lattice")
     print("    features      sets     M cells   seconds   ns a cell of the sets")
-    for n, seed in ((12, 3), (14, 5), (16, 4), (18, 8), (20, 4)):
+    for n, seed in sizes.growth:
         problem = random_problem(n, seed, 0.25)
         rows = Lattice(problem).rows
         expected_emcs(problem, {}, rows, engine="compiled")
@@ -156,21 +187,24 @@ def growth() -> None:
         )
 
 
-def hepar2() -> None:
-    path = Path(__file__).parents[2] / "shared" / "data" / "networks" / "hepar2.bif"
-    if not path.exists():
+def hepar2(sizes: Sizes) -> None:
+    if not HEPAR2.exists():
         print("(f) left out: hepar2.bif is not in shared/data/networks beside the project")
         return
-    network = read_network(path)
+    network = read_network(HEPAR2)
     inner = {parent for parents in network.parents for parent in parents}
-    leaves = [name for k, name in enumerate(network.names) if k not in inner][:40]
+    leaves = [name for k, name in enumerate(network.names) if k not in inner]
+    leaves = leaves[: sizes.n_findings]
     rng = np.random.default_rng(0)
     prices = {name: float(rng.integers(1, 101)) for name in leaves}
-    print("(f) best of 40 findings of hepar2, target Cirrhosis, prior EMC 200, prices 1 to 100")
+    print(
+        f"(f) best of {len(leaves)} findings of hepar2, target Cirrhosis, prior EMC 200, "
+        f"prices 1 to 100"
+    )
     for kind in ("symmetric", "asymmetric"):
         problem = Problem.create(network, "Cirrhosis", prices, (kind, 200.0), features=leaves)
         start = time.perf_counter()
-        found = best_set(problem, time_limit=30)
+        found = best_set(problem, time_limit=sizes.time_limit)
         seconds = time.perf_counter() - start
         print(
             f"    {kind:10}: benefit {found.benefit:6.2f}, bound {found.bound:6.2f}, "
@@ -178,13 +212,14 @@ def hepar2() -> None:
         )
 
 
-def main() -> None:
+def main(small: bool = False) -> None:
     """Run all of them."""
+    sizes = SMALL if small else FULL
     parts = (against_pyagrum, against_numpy_sum, within_budget, share_of_sets_valued, growth)
     for measure in (*parts, hepar2):
-        measure()
+        measure(sizes)
         print()
 
 
 if __name__ == "__main__":
-    main()
+    arguments.run(main, __doc__)

@@ -104,7 +104,7 @@ def lattice_document(lattice: Lattice, top: Sequence[Value] | None = None) -> Do
         "edges": lattice.n_edges,
         "roots": [sorted(s) for s in lattice.roots],
         "largest": len(lattice.level_sizes) - 1,
-        "markov_blanket": sorted(lattice.markov_blanket),
+        "markov_blanket": sorted(lattice.acquirable_core),
         "levels": list(lattice.level_sizes),
     }
     if top is not None:

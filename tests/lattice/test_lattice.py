@@ -88,7 +88,7 @@ def test_evidence_given_to_the_lattice_is_evidence_of_the_problem(problem, data)
     assert set(v) == brute.irreducible_sets()
     assert v.evidence == brute.known
     assert v.n_subsets == 2 ** len(brute.free)
-    assert [v.markov_blanket] == brute.cores(brute.free)
+    assert [v.acquirable_core] == brute.cores(brute.free)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -127,9 +127,9 @@ def test_engines_agree_beyond_64_features(seed, density, n):
 
 def test_large_lattices_are_grown_by_the_compiled_engine(monkeypatch):
     grown = []
-    original = growth._CompiledEngine.grow
+    original = growth._CompiledGrower.grow
     monkeypatch.setattr(
-        growth._CompiledEngine,
+        growth._CompiledGrower,
         "grow",
         lambda self, level, report: grown.append(len(level)) or original(self, level, report),
     )

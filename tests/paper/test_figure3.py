@@ -24,7 +24,7 @@ def test_figure_3b(engine):
     assert v.n_edges == 12
     assert [sorted(s) for s in v.roots] == [["X1", "X3", "X4"], ["X2", "X3", "X4"]]
     assert v.n_subsets == 16
-    assert v.markov_blanket == {"X1", "X3", "X4"}
+    assert v.acquirable_core == {"X1", "X3", "X4"}
 
 
 def test_x1_is_worth_more_than_x2():

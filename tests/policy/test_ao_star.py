@@ -89,7 +89,7 @@ def test_with_many_prices_of_a_users_own_nothing_is_certified_but_what_holds():
     found = optimum(heart, time_limit=2.0)
     assert not found.exact
     # No policy can be cheaper than deciding with everything known, for nothing.
-    blanket = value(heart, Lattice(heart).markov_blanket).expected_emc
+    blanket = value(heart, Lattice(heart).acquirable_core).expected_emc
     assert found.lower_bound == pytest.approx(blanket, rel=1e-9)
     assert found.expected_total_cost <= build_policy(heart, "batch").expected_total_cost
 

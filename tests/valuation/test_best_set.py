@@ -18,7 +18,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, Network, Problem, load_problem, read_network
-from voilattice.budgets import memory_limit
+from voilattice.budgets import Deadline, memory_limit
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.model.costs import ConditionalCost, Group
 from voilattice.ties import tolerance
@@ -214,7 +214,7 @@ def test_a_search_that_is_stopped_has_an_honest_bound(engine, problem, cells):
 
 def test_a_bound_from_hidden_causes_is_used_where_tables_do_not_fit():
     problem = load_problem("asia")
-    search = best._Search(problem, {}, 110.0, None, "python", None)
+    search = best._Search(problem, {}, 110.0, Deadline(), "python", None)
     bound = search.worth_bound()
     most = max(
         value(problem, s).evi
@@ -259,7 +259,7 @@ def test_the_set_behind_the_bound_is_a_candidate():
     # as a candidate there and then: nothing else is looked at.
     problem = noisy_bayes(8)
     free = replace(problem, costs=FeatureCosts(dict.fromkeys(problem.features, 0.0)))
-    search = best._Search(free, {}, value(free, ()).emc, None, "python", None)
+    search = best._Search(free, {}, value(free, ()).emc, Deadline(), "python", None)
     bound = search.worth_bound()
     assert search.n_evaluated == 1
     assert free.feature_names(search.best.mask) == set(free.features)
@@ -299,6 +299,6 @@ def test_hepar2_with_40_findings_fits_a_small_memory_budget():
 def test_without_time_for_a_table_the_bound_is_the_worth_of_knowing_the_target(cost):
     problem = replace(load_problem("asia"), misclassification=cost)
     matrix, prior = np.array(cost, dtype=float), problem.prior
-    search = best._Search(problem, {}, 110.0, 0.0, "python", None)
+    search = best._Search(problem, {}, 110.0, Deadline(0.0), "python", None)
     perfect = sum(p * min(column) for p, column in zip(prior, matrix.T, strict=True))
     assert search.worth_bound() == pytest.approx((matrix @ prior).min() - perfect, abs=1e-12)

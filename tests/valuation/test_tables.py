@@ -10,7 +10,7 @@ from voilattice.budgets import memory_limit
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.feature_sets import to_mask, to_words
 from voilattice.valuation import tables
-from voilattice.valuation.tables import expected_emcs, root_table
+from voilattice.valuation.tables import expected_emcs, expected_emcs_in, root_table
 from voilattice.valuation.valuation import value
 
 ENGINES = ["python", "compiled"]
@@ -96,9 +96,7 @@ def test_more_than_64_features_are_valued_in_parts():
 
 def test_large_work_is_given_to_the_compiled_engine(monkeypatch):
     used = []
-    monkeypatch.setattr(
-        tables, "_walk_compiled", lambda root, c, m, r: used.append(1) or np.zeros(len(m))
-    )
+    monkeypatch.setitem(tables._TWINS, "compiled", lambda *_, **__: used.append(1))
     expected_emcs(naive_bayes(13), {}, Lattice(naive_bayes(13)).rows)
     assert used
     used.clear()
@@ -141,3 +139,36 @@ def test_the_largest_entry_of_a_root_table_is_near_one():
             root = root_table(problem, known, (3, 4))
             assert 0.5 <= root.table.max() <= 1.0
             assert root.probability == pytest.approx(root.table.sum())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=40)
+@given(problem=problems(max_features=5, max_states=4))
+def test_sets_valued_in_a_table_at_hand_equal_the_reference(engine, problem):
+    free = [k for k, f in enumerate(problem.features) if f not in problem.evidence]
+    rows = Lattice(problem).rows
+    root = tables.root_table(problem, problem.evidence, free)
+    found = expected_emcs_in(root, free, problem.misclassification, rows, engine=engine)
+    np.testing.assert_allclose(found, reference(problem, rows), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("engine", "sets", "n_cells"),
+    [
+        # The table over Y, A and B has 8 cells. A is summed out of it for {} and {B}, then B for
+        # {}; B is summed out of the first table for {A}.
+        ("python", [0b00, 0b01, 0b10, 0b11], 8 + 4 + 8),
+        ("compiled", [0b00, 0b01, 0b10, 0b11], 8 + 4 + 8),
+        # The compiled engine sums both features out at once.
+        ("python", [0b00], 8 + 4),
+        ("compiled", [0b00], 8),
+        ("python", [0b11], 0),
+        ("compiled", [0b11], 0),
+    ],
+)
+def test_the_cells_that_an_engine_sums_are_counted(engine, sets, n_cells):
+    problem, counted = noisy_bayes(2), []
+    root = tables.root_table(problem, {}, [0, 1])
+    rows, cost = to_words(sets, 1), problem.misclassification
+    expected_emcs_in(root, [0, 1], cost, rows, engine=engine, count_cells=counted.append)
+    assert sum(counted) == n_cells

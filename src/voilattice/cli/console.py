@@ -271,7 +271,7 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
             amounts = map(money, (entry.evi, entry.cost, entry.benefit))
             best.add_row(", ".join(sorted(entry.features)) or "∅ (decide now)", *amounts)
         print_table(best)
-    core = ", ".join(sorted(lattice.markov_blanket)) or "nothing"
+    core = ", ".join(sorted(lattice.acquirable_core)) or "nothing"
     out.print(f"\nAcquirable core (the set of highest EVI): {core}")
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "Flow",
     "Growth",
     "Ints",
+    "Leaves",
     "Masks",
     "Offers",
     "Prices",
@@ -55,6 +56,15 @@ class Flow(NamedTuple):
     groups: Masks  # the members of each group
     evidence: np.uint64
     target: int
+
+
+class Leaves(NamedTuple):
+    """Where a walk of the trie of sets writes what it finds (`valuation.tables`)."""
+
+    found: Floats  # sum_s P(s, e) EMC(e, s) of each set, unless there are starts
+    starts: Ints  # where the tables of each set begin in the other two; empty: none are wanted
+    mass: Floats  # P(s, e)
+    risk: Floats  # min_i sum_j c_ij P(y_j, s, e)
 
 
 class Offers(NamedTuple):

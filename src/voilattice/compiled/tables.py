@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from voilattice.compiled.arrays import Leaves
+
 __all__ = ["expected_emc", "sum_out", "walk_trie"]
 
 _ONE = np.uint64(1)
@@ -83,21 +85,19 @@ def walk_trie(
     sizes: NDArray[np.int64],
     cost: NDArray[np.float64],
     keys: NDArray[np.uint64],
-    found: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    mass: NDArray[np.float64],
-    risk: NDArray[np.float64],
+    leaves: Leaves,
     room: NDArray[np.float64],
 ) -> int:
     """Value the sets in `keys`, which ascend; return the number of cells that were summed.
 
-    Where there are `starts`, one for each set, write P(s, e) and the risk of every s from there on,
-    and not their sum to `found`.
+    Where the leaves have `starts`, one for each set, write P(s, e) and the risk of every s from
+    there on, and not their sum to `found`.
 
     A key holds a set's features, the first axis in the highest place, so that the sets without
     the next feature stand before those with it. Tables are stacked in `room`: those without a
     feature are made and walked first, on top of the table that those with it still need.
     """
+    found, starts, mass, risk = leaves.found, leaves.starts, leaves.mass, leaves.risk
     m = sizes.shape[0]
     n = cost.shape[0]
     # A frame: the sets [lo, hi), the next axis, where the table begins (-1: the root), its outer

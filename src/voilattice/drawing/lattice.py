@@ -111,7 +111,7 @@ def lattice_html(lattice: Lattice, values: LatticeValues | None = None) -> str:
         if lattice.evidence
         else "with nothing known yet"
     )
-    core = ", ".join(sorted(lattice.markov_blanket)) or "∅"
+    core = ", ".join(sorted(lattice.acquirable_core)) or "∅"
     drawn = _drawn(lattice, values)
     hint = (
         "There are too many sets to draw each of them. There is a bar for each number of "
@@ -198,7 +198,7 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
                 f'data-to="{number[smaller]}" '
                 f'x1="{a.x:.1f}" y1="{a.y + a.height:g}" x2="{b.x:.1f}" y2="{b.y:g}"/>'
             )
-    roots, core = set(lattice.roots), lattice.markov_blanket
+    roots, core = set(lattice.roots), lattice.acquirable_core
     for s, box in boxes.items():
         kinds = ["node", *(["root"] if s in roots else []), *(["core"] if s == core else [])]
         kinds += ["way"] if s in way else []

@@ -67,12 +67,13 @@ def grow_levels(
     n_candidates = graph.relevant(evidence).bit_count()
     levels = [to_words([0], max(-(-len(graph.features) // 64), 1))]
     total, work = 1, 0
-    grow = _grower(graph, evidence, compiled=engine == "compiled")
+    twin = "python" if engine == "auto" else engine
+    grower = _TWINS[twin](graph, evidence)
     while max_size is None or len(levels) <= max_size:
         work += len(levels[-1]) * n_candidates * len(graph.parents)
-        if engine == "auto" and choose_engine(engine, "growth", work) == "compiled":
-            grow, engine = _grower(graph, evidence, compiled=True), "compiled"
-        found = grow(levels[-1], _Reporter(len(levels), total, max_nodes, progress))
+        if (better := choose_engine(engine, "growth", work)) != twin:
+            twin, grower = better, _TWINS[better](graph, evidence)
+        found = grower.grow(levels[-1], _Reporter(len(levels), total, max_nodes, progress))
         if not len(found):
             break
         levels.append(found[np.lexsort(found.T)])
@@ -108,11 +109,7 @@ class _Reporter:
             self.progress(self.size, self.n_before + n_found)
 
 
-def _grower(graph: Graph, evidence: int, *, compiled: bool) -> Callable[[Words, _Reporter], Words]:
-    return (_CompiledEngine if compiled else _PythonEngine)(graph, evidence).grow
-
-
-class _PythonEngine:
+class _PythonGrower:
     """The readable engine: the truth in the tests, and quicker for small lattices."""
 
     def __init__(self, graph: Graph, evidence: int) -> None:
@@ -133,7 +130,7 @@ class _PythonEngine:
         return to_words(found, level.shape[1])
 
 
-class _CompiledEngine:
+class _CompiledGrower:
     """The same with compiled floods (`compiled.kernels.grow`)."""
 
     def __init__(self, graph: Graph, evidence: int) -> None:
@@ -173,6 +170,12 @@ class _CompiledEngine:
             total += n
             report(total)
         return np.concatenate(parts)
+
+
+_TWINS: dict[str, type[_PythonGrower] | type[_CompiledGrower]] = {
+    "python": _PythonGrower,
+    "compiled": _CompiledGrower,
+}
 
 
 class _Cache:

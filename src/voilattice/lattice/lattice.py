@@ -163,7 +163,7 @@ class Lattice:
         return self.problem.feature_names(self.graph.core(s, self._evidence))
 
     @property
-    def markov_blanket(self) -> frozenset[str]:
+    def acquirable_core(self) -> frozenset[str]:
         """The acquirable core: the node that separates Y from all other acquirable features."""
         return self.core_of(self.acquirable)
 

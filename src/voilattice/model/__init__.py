@@ -1,0 +1,12 @@
+"""What a problem is: a Bayesian network, what features cost, what wrong decisions cost (Section 2).
+
+`network` holds frozen arrays, `elimination` gets exact tables P(S, e) from them, `costs` prices
+sets of features and decisions, and `problem` puts them together and checks them once. Every later
+room takes a `Problem`.
+"""
+
+from voilattice.model.costs import ConditionalCost, CostModel, FeatureCosts, Group
+from voilattice.model.network import Network
+from voilattice.model.problem import Problem
+
+__all__ = ["ConditionalCost", "CostModel", "FeatureCosts", "Group", "Network", "Problem"]

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, nearest, quote
+from voilattice.html import format_amount, html_table, paragraph
 from voilattice.model.costs import (
     CostCheck,
     CostMatrix,
@@ -339,6 +340,30 @@ class Problem:
             lines.append(f"  evidence  {known}")
         lines.append(f"  costs     {self.costs!r}, {self.cost_check}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        costs = self.costs if isinstance(self.costs, FeatureCosts) else None
+        group_of = {f: g.name for g in costs.groups for f in g.features} if costs else {}
+        features = [
+            (
+                name,
+                ", ".join(self.states(name)),
+                self.evidence.get(name, ""),
+                group_of.get(name, ""),
+                format_amount(costs.prices[name]) if costs else "own",
+            )
+            for name in self.features
+        ]
+        stakes = [
+            (f"saying {predicted}", *map(format_amount, row))
+            for predicted, row in zip(self.classes, self.misclassification, strict=True)
+        ]
+        prior = ("prior probability", *(f"{p:.4g}" for p in self.prior))
+        return (
+            paragraph(self.title or "Untitled problem", strong=True)
+            + html_table(("feature", "states", "known", "group", "price"), features, n_text=4)
+            + html_table((self.target, *self.classes), [prior, *stakes])
+        )
 
 
 def _cost_matrix(given: Misclassification, network: Network, target: int) -> CostMatrix:

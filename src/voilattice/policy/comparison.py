@@ -13,6 +13,7 @@ from typing import Any
 
 from voilattice.budgets import memory_budget, memory_limit
 from voilattice.errors import InputError
+from voilattice.html import format_amount, html_table, paragraph
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Certificate
 from voilattice.policy.solvers import TIME_LIMIT, Limits, policy_names, solver_of
@@ -55,6 +56,21 @@ class Comparison(Sequence[ComparisonRow]):
 
     def __iter__(self) -> Iterator[ComparisonRow]:
         return iter(self.rows)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                row.kind,
+                row.policy,
+                format_amount(row.expected),
+                format_amount(row.expected_total_cost),
+                format_amount(row.savings),
+                "" if row.exact else "not proved",
+            )
+            for row in self.rows
+        ]
+        heading = ("stakes", "policy", "prior EMC", "expected total cost", "savings", "")
+        return paragraph(self.title, strong=True) + html_table(heading, rows, n_text=2)
 
 
 def compare(

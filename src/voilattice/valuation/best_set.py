@@ -31,16 +31,16 @@ from __future__ import annotations
 
 import heapq
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Offers
 from voilattice.engines import check_engine, choose_engine
-from voilattice.errors import InputError, TooLargeError
+from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
 from voilattice.lattice.independence import graph_of, markov_blanket, separator
 from voilattice.lattice.lattice import Lattice
@@ -114,10 +114,9 @@ def best_set(
     (['dysp', 'smoke', 'tub', 'xray'], 29.37, True)
     """
     check_engine(engine)
-    if time_limit is not None and not time_limit >= 0:
-        raise InputError(f"must be a number of seconds >= 0, got {time_limit}", "time_limit")
+    deadline = Deadline(time_limit)
     known = problem.known(evidence)
-    search = _Search(problem, known, emc(problem, evidence), time_limit, engine, progress)
+    search = _Search(problem, known, emc(problem, evidence), deadline, engine, progress)
     short_of = "memory" if search.run() else "time"
     bound = max(search.open_bound(), search.best.benefit)
     if not search.check.proved:  # any set could be cheap: only its EVI is bounded
@@ -157,7 +156,7 @@ def best_in_table(
     stake = expected_emc(
         root.table.reshape(len(problem.classes), -1).sum(axis=1), problem.misclassification
     )
-    search = _Search(problem, known, stake / root.probability, time_limit, "auto", None)
+    search = _Search(problem, known, stake / root.probability, Deadline(time_limit), "auto", None)
     places = [features.index(k) for k in sorted(features, key=search.decided_at)]
     shape = (len(problem.classes), *root.sizes)
     table = root.table.reshape(shape).transpose([0, *(1 + place for place in places)])
@@ -194,14 +193,14 @@ class _Search:
         problem: Problem,
         known: Mapping[str, str],
         stake: float,
-        time_limit: float | None,
+        deadline: Deadline,
         engine: str,
         progress: Callable[[int, float], None] | None,
     ) -> None:
         self.problem, self.known, self.tol = problem, known, tolerance(stake)
         self.best, self.n_evaluated = Offer(0.0, 0.0, 0), 0
         self._engine, self._progress = engine, progress
-        self._deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+        self._deadline = deadline
         self._sizes = [len(problem.states(name)) for name in problem.features]
         self._max_cells = max_table_cells()
         self._open: list[_Node] = []
@@ -276,7 +275,7 @@ class _Search:
             else:
                 self._unsearched = max(self._unsearched, worth - spent)
             self._report()
-            if time.monotonic() > self._deadline:
+            if self._deadline.is_over:
                 return False
         return True
 
@@ -317,7 +316,8 @@ class _Search:
         blanket = [network.index(name) for name in markov_blanket(problem)]
         between = separator(network, y, features, blanket, list(evidence))
         cells = len(problem.classes) * math.prod(network.n_states[node] for node in between)
-        in_time = CELLS_PER_SECOND * (self._deadline - time.monotonic())
+        seconds = self._deadline.seconds_left
+        in_time = math.inf if seconds is None else CELLS_PER_SECOND * seconds
         if cells > min(in_time, self._max_cells) or len(between) >= MAX_AXES:
             return perfect
         try:
@@ -335,7 +335,7 @@ class _Search:
     def _climb(self, limit: int) -> None:
         """Find a good set to begin with: add the best feature, or take one away, while it pays."""
         mask, improved = 0, True
-        while improved and time.monotonic() < self._deadline:
+        while improved and not self._deadline.is_over:
             improved = False
             before = self.best.mask
             for k in self._undecided:
@@ -363,7 +363,8 @@ class _Search:
     def search_below(self, node: _Node, axes: tuple[int, ...], root: Root) -> bool:
         """Search all sets between a node's K and K ∪ U, whose table is at hand, K's axes first."""
         engine = choose_engine(self._engine, "best_set", len(root.table))
-        compiled = engine == "compiled" and isinstance(self.problem.costs, FeatureCosts)
+        if not isinstance(self.problem.costs, FeatureCosts):
+            engine = "python"  # the compiled twin cannot ask a user's own costs
         matrix = self.problem.misclassification
         table = root.table.reshape(len(matrix), -1)
         below = _Below(
@@ -376,10 +377,10 @@ class _Search:
         whole = sum(1 << k for k in axes)
         self.n_evaluated += 1
         self.offer(whole, below.worth(below.after) - self.cost(whole), self.cost(whole))
-        for bound in (_search_compiled if compiled else _search_numpy)(self, below):
+        for bound in _TWINS[engine](self, below):
             self._below = bound
             self._report()
-            if time.monotonic() > self._deadline:
+            if self._deadline.is_over:
                 return False
         self._below = -math.inf
         return True
@@ -485,3 +486,6 @@ def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
         if height:
             left = amounts[:height]
             yield float((below.worth(left[:, 1]) - left[:, 0]).max())
+
+
+_TWINS = {"python": _search_numpy, "compiled": _search_compiled}

@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.budgets import memory_budget
+from voilattice.compiled.arrays import Leaves
 from voilattice.engines import choose_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import Words, membership
@@ -44,7 +45,6 @@ from voilattice.model.costs import CostMatrix
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import MAX_AXES, Table
 from voilattice.model.problem import Problem, impossible
-from voilattice.valuation.valuation import expected_emc
 
 __all__ = [
     "Root",
@@ -119,7 +119,6 @@ def expected_emcs(
     for k, name in enumerate(problem.features):
         cells[member[:, k]] *= len(problem.states(name))
     engine = choose_engine(engine, "tables", float(cells.sum()) + CELLS_PER_SET * len(sets))
-    walk = _walk_compiled if engine == "compiled" else _walk_numpy
     result = np.empty(len(sets))
     done = 0
 
@@ -130,15 +129,31 @@ def expected_emcs(
             progress(done, len(sets))
 
     for part, axes, root in _parts(problem, known, member, cells):
-        found = walk(root, problem.misclassification, member[part][:, axes], report)
-        result[part] = found / root.probability
+        sums = _sums(len(part))
+        _TWINS[engine](root, problem.misclassification, member[part][:, axes], sums, report)
+        result[part] = sums.found / root.probability
     return result
 
 
 def expected_emcs_in(
-    root: Root, features: Sequence[int], cost: CostMatrix, sets: Words
+    root: Root,
+    features: Sequence[int],
+    cost: CostMatrix,
+    sets: Words,
+    *,
+    engine: str = "auto",
+    count_cells: Callable[[int], None] | None = None,
 ) -> NDArray[np.float64]:
-    """Return sum_s P(s | e) EMC(e, s) for sets of `features`, whose table is at hand."""
+    """Return sum_s P(s | e) EMC(e, s) for sets of `features`, whose table is at hand.
+
+    Parameters
+    ----------
+    engine
+        As in `expected_emcs`.
+    count_cells
+        Called now and then with the number of cells summed since the last call. The engines sum
+        in different orders, so their numbers differ.
+    """
     n = max(features, default=-1) + 1
     member = membership(sets, n)[:, list(features)]
     counts = member.sum(axis=0)
@@ -150,9 +165,10 @@ def expected_emcs_in(
         tuple(root.sizes[i] for i in order),
         root.probability,
     )
-    engine = choose_engine("auto", "tables", CELLS_PER_SET * len(sets) + len(root.table))
-    walk = _walk_compiled if engine == "compiled" else _walk_numpy
-    return walk(ordered, cost, member[:, order], lambda n: None) / root.probability
+    engine = choose_engine(engine, "tables", CELLS_PER_SET * len(sets) + len(root.table))
+    sums, count = _sums(len(sets)), count_cells or _ignore
+    _TWINS[engine](ordered, cost, member[:, order], sums, count=count)
+    return sums.found / root.probability
 
 
 def risk_tables(
@@ -171,17 +187,7 @@ def risk_tables(
     for axis, size in enumerate(root.sizes):
         cells[member[:, axis]] *= size
     mass, risk = (np.empty(int((starts + cells).max(initial=0))) for _ in range(2))
-    if engine == "compiled":
-        _walk_compiled(root, cost, member, lambda n: None, (starts, mass, risk))
-        return mass, risk
-
-    def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
-        for k in chosen:
-            here = slice(starts[k], starts[k] + cells[k])
-            mass[here] = table.reshape(len(cost), -1).sum(axis=0)
-            risk[here] = (cost @ table.reshape(len(cost), -1)).min(axis=0)
-
-    _walk_trie(root, len(cost), member, leaf)
+    _TWINS[engine](root, cost, member, Leaves(np.empty(0), starts, mass, risk))
     return mass, risk
 
 
@@ -254,18 +260,40 @@ def _keys(member: NDArray[np.bool_]) -> NDArray[np.uint64]:
 _Report: TypeAlias = Callable[[int], None]
 
 
+def _ignore(n: int) -> None:
+    """Report to nobody."""
+
+
+def _sums(n: int) -> Leaves:
+    """Return where a walk writes the sum of each of n sets."""
+    return Leaves(np.empty(n), np.empty(0, np.int64), np.empty(0), np.empty(0))
+
+
 def _walk_numpy(
-    root: Root, cost: CostMatrix, member: NDArray[np.bool_], report: _Report
-) -> NDArray[np.float64]:
-    """Return sum_s P(s, e) EMC(e, s) for each row, walking the trie."""
-    result = np.empty(len(member))
+    root: Root,
+    cost: CostMatrix,
+    member: NDArray[np.bool_],
+    out: Leaves,
+    report: _Report = _ignore,
+    *,
+    count: _Report = _ignore,
+) -> None:
+    """Walk the trie of the sets in `member` and write what it finds.
+
+    `report` is told how many sets are done, `count` how many cells were summed.
+    """
 
     def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
-        result[chosen] = expected_emc(table, cost)
+        risk = (cost @ table.reshape(len(cost), -1)).min(axis=0)
+        if len(out.starts):
+            for start in out.starts[chosen]:
+                out.mass[start : start + len(risk)] = table.reshape(len(cost), -1).sum(axis=0)
+                out.risk[start : start + len(risk)] = risk
+        else:
+            out.found[chosen] = risk.sum()
         report(len(chosen))
 
-    _walk_trie(root, len(cost), member, leaf)
-    return result
+    _walk_trie(root, len(cost), member, leaf, count)
 
 
 def _walk_trie(
@@ -273,6 +301,7 @@ def _walk_trie(
     n_classes: int,
     member: NDArray[np.bool_],
     leaf: Callable[[Table, NDArray[np.intp]], None],
+    count: _Report = _ignore,
 ) -> None:
     """Call `leaf` with the table of each different row, and the numbers of the rows it is of."""
     order = np.argsort(_keys(member), kind="stable")
@@ -285,6 +314,7 @@ def _walk_trie(
             kept = table.reshape(len(table) * size, -1)
             if not keeps.all():
                 dropped = kept if size == 1 else table.reshape(len(table), size, -1).sum(axis=1)
+                count(0 if size == 1 else table.size)
                 if not keeps.any():
                     table, axis = dropped, axis + 1
                     continue
@@ -300,21 +330,19 @@ def _walk_compiled(
     root: Root,
     cost: CostMatrix,
     member: NDArray[np.bool_],
-    report: _Report,
-    out: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None = None,
-) -> NDArray[np.float64]:
-    """Do the same with the compiled kernel, the parts of the trie shared among threads.
-
-    `out`: starts, mass and risk of `risk_tables`, to be written in place of the sums.
-    """
+    out: Leaves,
+    report: _Report = _ignore,
+    *,
+    count: _Report = _ignore,
+) -> None:
+    """Do the same with the compiled kernel, the parts of the trie shared among threads."""
     from voilattice.compiled import tables as compiled
 
     keys = _keys(member)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     found = np.empty(len(keys))
-    starts, mass, risk = (np.empty(0, np.int64), found, found) if out is None else out
-    starts = starts[order] if len(starts) else starts
+    starts = out.starts[order] if len(out.starts) else out.starts
     sizes = np.array(root.sizes, dtype=np.int64)
     prefix = keys >> np.uint64(len(sizes) - _task_depth(root, member))
     cuts = [0, *(np.flatnonzero(np.diff(prefix)) + 1).tolist(), len(keys)]
@@ -324,24 +352,26 @@ def _walk_compiled(
     for _ in range(n_threads):
         rooms.put(np.empty(len(root.table)))
 
-    def run(task: tuple[int, int]) -> int:
+    def run(task: tuple[int, int]) -> tuple[int, int]:
         lo, hi = task
         room = rooms.get()
-        compiled.walk_trie(
-            root.table, sizes, cost, keys[lo:hi], found[lo:hi], starts[lo:hi], mass, risk, room
-        )
+        leaves = Leaves(found[lo:hi], starts[lo:hi], out.mass, out.risk)
+        n_cells = compiled.walk_trie(root.table, sizes, cost, keys[lo:hi], leaves, room)
         rooms.put(room)
-        return hi - lo
+        return hi - lo, n_cells
 
     pool = ThreadPoolExecutor(n_threads)
     try:
-        for n in pool.map(run, tasks) if n_threads > 1 else map(run, tasks):
-            report(n)
+        for n_sets, n_cells in pool.map(run, tasks) if n_threads > 1 else map(run, tasks):
+            report(n_sets)
+            count(n_cells)
     finally:  # after Ctrl-C, what has not begun does not begin
         pool.shutdown(cancel_futures=True)
-    result = np.empty(len(keys))
-    result[order] = found
-    return result
+    if not len(starts):
+        out.found[order] = found
+
+
+_TWINS = {"python": _walk_numpy, "compiled": _walk_compiled}
 
 
 def _task_depth(root: Root, member: NDArray[np.bool_]) -> int:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from voilattice.html import format_amount, html_table
 from voilattice.model.costs import CostMatrix, priced
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import Table
@@ -39,6 +40,19 @@ class Value:
     evi: float
     cost: float
     benefit: float
+
+    def _repr_html_(self) -> str:
+        names = ", ".join(sorted(self.features)) or "nothing"
+        rows = (
+            ("EMC now", self.emc),
+            ("expected EMC after", self.expected_emc),
+            ("EVI", self.evi),
+            ("cost", self.cost),
+            ("benefit", self.benefit),
+        )
+        return html_table(
+            (f"acquire {names}", ""), [(what, format_amount(amount)) for what, amount in rows]
+        )
 
 
 def value(

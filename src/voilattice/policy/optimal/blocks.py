@@ -118,8 +118,7 @@ def find_blocks(
     engine = choose_engine(engine, "blocks", len(features))
     if len(relevance.graph.parents) > MAX_WIDTH:
         engine = "python"
-    maker = _CompiledSteps if engine == "compiled" else _Steps
-    steps = maker(relevance, features, e, deadline or Deadline())
+    steps = _TWINS[engine](relevance, features, e, deadline or Deadline())
     sizes = np.array([len(problem.states(problem.features[k])) for k in features], dtype=np.int64)
     paid = relevance.groups_paid(e, relevant)
     root = np.array([[(1 << len(features)) - 1, 0, paid]], dtype=np.uint64)
@@ -210,6 +209,9 @@ class _CompiledSteps(_Steps):
             np.uint64(permute(graph.nodes(self._e))),
             place[graph.target],
         )
+
+
+_TWINS = {"python": _Steps, "compiled": _CompiledSteps}
 
 
 def _search(root: Masks, steps: _Steps, sizes: Ints, max_states: int) -> Blocks:

@@ -1,0 +1,39 @@
+"""Small pieces of HTML, for objects that are looked at in a notebook (``_repr_html_``).
+
+Names come from files: every text is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+__all__ = ["format_amount", "html_table", "paragraph"]
+
+
+def format_amount(amount: float) -> str:
+    """Return an amount of money with two decimals, or with four digits where it needs them."""
+    if amount == 0 or 0.005 <= abs(amount) < 1e12:
+        return f"{amount:,.2f}"
+    return f"{amount:.4g}"
+
+
+def paragraph(text: str, *, strong: bool = False) -> str:
+    """Return a text as a paragraph."""
+    shown = escape(text)
+    return f"<p><b>{shown}</b></p>" if strong else f"<p>{shown}</p>"
+
+
+def html_table(heading: Sequence[str], rows: Iterable[Sequence[object]], *, n_text: int = 1) -> str:
+    """Return a table; the first `n_text` columns are text, the others figures, aligned right."""
+
+    def cell(tag: str, place: int, content: object) -> str:
+        side = "left" if place < n_text else "right"
+        return f'<{tag} style="text-align: {side}">{escape(str(content))}</{tag}>'
+
+    head = "".join(cell("th", k, name) for k, name in enumerate(heading))
+    body = "".join(
+        "<tr>" + "".join(cell("td", k, content) for k, content in enumerate(row)) + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

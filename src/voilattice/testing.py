@@ -1,0 +1,160 @@
+"""Checks for what others plug in: does a solver of your own behave?
+
+`check_solver` asks a solver for policies of a few small problems, with groups, conditional prices,
+several classes, impossible outcomes and evidence, and compares what it says with what follows from
+the definitions: Equation 1 at the leaves, the prices along each path, Equation 2 over the paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from voilattice.errors import VoilatticeError
+from voilattice.files.problems import load_problem
+from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
+from voilattice.model.network import Network
+from voilattice.model.problem import Problem
+from voilattice.policy.policy import Acquisition, Policy
+from voilattice.policy.solvers import Limits, Solver, build_policy
+from voilattice.ties import tolerance
+from voilattice.valuation.valuation import cost, emc, posterior
+
+__all__ = ["check_solver", "small_problems"]
+
+MAX_PATHS = 200  # of each policy, the first ones, are looked at
+
+
+def small_problems() -> Iterator[Problem]:
+    """Return problems that are quickly solved and have something of everything."""
+    yield load_problem("figure1")
+    yield load_problem("figure3")
+    asia = load_problem("asia")
+    yield asia
+    yield asia.with_evidence({"smoke": "yes"})
+    yield asia.with_expected("asymmetric", 0.0)
+    network = Network.from_tables(
+        {"Y": ["a", "b", "c"], "X1": ["0", "1"], "X2": ["0", "1", "2"], "X3": ["0", "1"]},
+        {"X1": ["Y"], "X2": ["Y", "X1"]},
+        {
+            "Y": [0.5, 0.3, 0.2],
+            "X1": [[0.9, 0.1], [0.5, 0.5], [0.0, 1.0]],
+            "X2": [
+                [[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]],
+                [[0.6, 0.3, 0.1], [0.1, 0.1, 0.8]],
+                [[0.3, 0.3, 0.4], [0.0, 0.5, 0.5]],
+            ],
+            "X3": [0.5, 0.5],
+        },
+    )
+    costs = FeatureCosts(
+        {"X1": 2.0, "X2": 4.0, "X3": 1.0},
+        (Group("visit", 3.0, ("X1", "X2")),),
+        (ConditionalCost("X2", (("X3", "0"),), 0.5),),
+    )
+    yield Problem.create(network, "Y", costs, [[1, 40, 60], [50, 0, 30], [80, 20, 2]])
+
+
+def check_solver(solver: Solver, problems: Iterable[Problem] | None = None) -> None:
+    """Raise `AssertionError`, with a sentence, unless a solver behaves as solvers must.
+
+    Parameters
+    ----------
+    problems
+        What to try it on; by default `small_problems`.
+
+    >>> from voilattice.policy.solvers import RuleSolver, solver_of
+    >>> check_solver(solver_of("greedy"))
+    >>> check_solver(RuleSolver("first", lambda s: 1 << s.axes[0] if s.axes else 0))
+    """
+    _check(isinstance(solver, Solver), "it lacks a part of the interface `Solver`")
+    _check(isinstance(solver.name, str) and bool(solver.name), "its name must be a text")
+    for problem in small_problems() if problems is None else problems:
+        policy = solver.build(problem, Limits())
+        _check_policy(solver, problem, policy)
+        _check_costs(solver, problem, policy)
+        _check_steps(solver, problem, policy)
+        again = solver.build(problem, Limits())
+        _check(again.nodes == policy.nodes, f"two builds of one policy differ on {problem!r}")
+        _check_limits(solver, problem)
+
+
+def _check_policy(solver: Solver, problem: Problem, policy: Policy) -> None:
+    _check(isinstance(policy, Policy), "build must return a Policy")
+    _check(policy.name == solver.name, f"the policy is called {policy.name!r}")
+    _check(policy.problem == problem, "the policy is one of another problem")
+    for path, _ in zip(policy.paths(), range(MAX_PATHS), strict=False):
+        spent, known = 0.0, dict[str, str]()
+        found, node = dict(path.evidence), policy.root
+        while isinstance(node, Acquisition):
+            spent += cost(problem, node.features, known)
+            known |= {feature: found[feature] for feature in node.features}
+            node = policy.follow(known)
+        _check_equal(path.feature_cost, spent, f"the price of the path {known}")
+        _check_equal(path.leaf.emc, emc(problem, known), f"the EMC at {known}")
+        belief = dict(zip(problem.classes, path.leaf.posterior, strict=True))
+        for y, p in posterior(problem, known).items():
+            _check_equal(belief[y], p, f"P({problem.target} = {y}) at {known}")
+    total = sum(path.probability for path in policy.paths())
+    _check_equal(total, 1.0, "the probabilities of all paths together")
+
+
+def _check_costs(solver: Solver, problem: Problem, policy: Policy) -> None:
+    expected = sum(path.probability * path.total_cost for path in policy.paths())
+    _check_equal(policy.expected_total_cost, expected, "the expected total cost (Eq. 2)")
+    found = solver.cost(problem, Limits())
+    _check_equal(found.expected_total_cost, expected, "the answer of `cost`")
+    optimum = build_policy(replace(problem, title=""), "optimal", time_limit=None)
+    slack = tolerance(max(expected, emc(problem)))
+    _check(
+        expected >= optimum.expected_total_cost - slack,
+        f"the policy costs {expected}, less than the optimum {optimum.expected_total_cost}",
+    )
+    for certificate in (policy.certificate, found.certificate):
+        bound = certificate.lower_bound
+        if bound is not None:
+            _check(
+                bound <= optimum.expected_total_cost + slack,
+                f"lower_bound is {bound}, above the optimum {optimum.expected_total_cost}",
+            )
+            _check(
+                not certificate.exact or abs(bound - expected) <= slack,
+                f"it says exact, but its cost {expected} is not its lower_bound {bound}",
+            )
+
+
+def _check_steps(solver: Solver, problem: Problem, policy: Policy) -> None:
+    for path, _ in zip(policy.paths(), range(MAX_PATHS), strict=False):
+        known, found, node = dict[str, str](), dict(path.evidence), policy.root
+        while True:
+            wanted = frozenset(node.features if isinstance(node, Acquisition) else ())
+            step = solver.next_step(problem, known, Limits())
+            _check(
+                step.features == wanted,
+                f"next_step says {sorted(step.features)} at {known}, the policy {sorted(wanted)}",
+            )
+            if not isinstance(node, Acquisition):
+                break
+            known |= {feature: found[feature] for feature in node.features}
+            node = policy.follow(known)
+
+
+def _check_limits(solver: Solver, problem: Problem) -> None:
+    """Hardly any states and no time: the solver may refuse, but only in its own words."""
+    try:
+        policy = solver.build(problem, Limits(max_states=1, time_limit=0.0))
+    except VoilatticeError:
+        return
+    _check(len(policy.nodes) == 1, "max_states = 1 was not kept")
+
+
+def _check(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise AssertionError(otherwise)
+
+
+def _check_equal(found: float, wanted: float, what: str) -> None:
+    _check(
+        abs(found - wanted) <= 10 * tolerance(max(abs(found), abs(wanted))),
+        f"{what} is {wanted}, the solver says {found}",
+    )

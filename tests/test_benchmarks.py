@@ -1,0 +1,94 @@
+"""The benchmarks run: in small, with the code that `make bench` runs. No time is asserted."""
+
+import importlib.util
+import math
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+# What each script prints: its headings, and its ratios as patterns with one number.
+HEADINGS = {
+    "lattice": ["irreducible sets", "growth: time in proportion to nodes x features"],
+    "valuation": [f"({part})" for part in "abcdef"],
+    "policies": [
+        "irreducible sets",
+        "greedy-la by brute force with pyAgrum",
+        "a sweep of 3 points",
+    ],
+    "optimal": [
+        "states    ",
+        "time of the optimum / time of one valuation of the lattice",
+        "state-actions",
+        "pyAgrum's influence diagram / our optimum",
+        "features   irreducible sets",
+        "pystreed on heart",
+    ],
+}
+RATIOS = {
+    "lattice": [
+        r"^  ratio +(\S+)$",
+        r"Python engine / compiled engine, +\d+ sets +(\S+)$",
+        r"^ +8 +85 .* (\S+)$",
+    ],
+    "valuation": [
+        r"ratio to the compiled engine +(\S+)$",
+        r"ratio to the NumPy engine +(\S+)$",
+        r"^    ratio +(\S+)$",
+        r"^ +10 .* (\S+)$",
+    ],
+    "policies": [r"optimal .* = +(\S+) roots;", r"^  ratio +(\S+)$"],
+    "optimal": [
+        r"^  heart +\S+ +\S+ +(\S+) ",
+        r"^  heart +(\S+) +\S+ +\(",
+        r"numpy\.add .* ratio (\S+)$",
+        r"2 values each: (\S+) from nothing",
+        r"^ +6 +36 +\d+ +(\S+)",
+        r"depth 1: +(\S+) times our time",
+    ],
+}
+
+
+def test_every_benchmark_of_the_makefile_is_tested():
+    makefile = (BENCHMARKS.parent / "Makefile").read_text()
+    assert set(re.findall(r"benchmarks/(\w+)\.py", makefile)) == set(HEADINGS) == set(RATIOS)
+
+
+@pytest.mark.parametrize("name", HEADINGS)
+def test_benchmarks_run_in_small_and_print_finite_ratios(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(BENCHMARKS)  # they import each other
+    monkeypatch.chdir(tmp_path)  # they run from any directory
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", BENCHMARKS / f"{name}.py")
+    script = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, script)  # dataclasses look their module up
+    spec.loader.exec_module(script)
+    script.main(small=True)
+    printed = capsys.readouterr().out
+    for heading in HEADINGS[name]:
+        assert heading in printed
+    for pattern in RATIOS[name]:
+        ratio = re.search(pattern, printed, re.M)
+        assert ratio, f"no {pattern!r} in\n{printed}"
+        assert math.isfinite(float(ratio[1].replace(",", "")))
+    assert not re.search(r"\b(nan|inf)\b", printed)
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_the_command_line_chooses_the_sizes(small, monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import arguments
+
+    monkeypatch.setattr(sys, "argv", ["lattice.py", *["--small"] * small])
+    chosen = []
+    arguments.run(chosen.append, "A benchmark.")
+    assert chosen == [small]
+
+
+@pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*.py")), ids=lambda path: path.name)
+def test_benchmarks_use_no_private_names_and_call_no_kernels(path):
+    source = path.read_text()
+    assert not re.findall(r"\w\._[a-z]\w*|import _[a-z]\w*", source)
+    assert "voilattice.compiled" not in source

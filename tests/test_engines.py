@@ -1,0 +1,97 @@
+"""Every engine has a readable and a compiled twin that say the same: one suite for all pairs."""
+
+import numpy as np
+import pytest
+from helpers.strategies import possible_evidence, problems
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from voilattice import Lattice, best_set, engines, load_problem
+from voilattice.errors import UnknownNameError
+from voilattice.lattice import growth
+from voilattice.policy.optimal.blocks import find_blocks
+from voilattice.policy.optimal.bundles import bundles_of
+from voilattice.policy.optimal.solution import solve
+from voilattice.policy.optimal.space import StateSpace
+from voilattice.valuation.tables import expected_emcs
+
+
+def grown(problem, engine):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(growth, "_cache", growth._Cache(growth.CACHE_BYTES))
+        return list(Lattice(problem, engine=engine).levels)
+
+
+def valued(problem, engine):
+    rows = Lattice(problem).rows
+    return [expected_emcs(problem, problem.evidence, rows, engine=engine)]
+
+
+def best(problem, engine):
+    found = best_set(problem, engine=engine)
+    names = [k for k, f in enumerate(problem.features) if f in found.features]
+    return [np.array(names), np.array([found.benefit, found.cost, found.exact])]
+
+
+def blocks(problem, engine):
+    found = find_blocks(problem, 10**6, engine=engine)
+    return [
+        np.array(found.features), found.sizes, found.relevant, found.kept, found.paid, found.first,
+        found.axis, found.child, found.dropped, found.screen,
+    ]  # fmt: skip
+
+
+def solution(problem, engine):
+    space = StateSpace(problem, engine=engine)
+    found = solve(space)
+    for block in range(len(space.blocks)):
+        found._solve_from(block)
+    tables = space.tables
+    return [space.gain, tables.mass, tables.risk, tables.factors, found._values, found._choice]
+
+
+PAIRS = {
+    "growth": grown, "tables": valued, "best_set": best, "blocks": blocks, "bellman": solution,
+}  # fmt: skip
+
+
+def test_no_pair_is_left_out():
+    assert set(PAIRS) == set(engines.COMPILED_FROM)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@settings(max_examples=60)
+@given(problem=problems(max_features=5, max_states=3), seed=st.integers(0, 2**32 - 1))
+def test_both_twins_say_the_same(pair, problem, seed):
+    assume(pair not in {"blocks", "bellman"} or not bundles_of(problem))
+    here = problem.with_evidence(possible_evidence(problem, seed, share=0.2))
+    readable, compiled = (PAIRS[pair](here, engine) for engine in ("python", "compiled"))
+    assert len(readable) == len(compiled)
+    for mine, theirs in zip(readable, compiled, strict=True):
+        assert mine.shape == theirs.shape
+        if mine.dtype.kind == "f":
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("name", ["asia", "diabetes", "heart"])
+def test_both_twins_say_the_same_on_larger_problems(name):
+    problem = load_problem(name)
+    for pair in PAIRS.values():
+        for mine, theirs in zip(pair(problem, "python"), pair(problem, "compiled"), strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("loop", engines.COMPILED_FROM)
+def test_the_engine_follows_the_work(loop):
+    limit = engines.COMPILED_FROM[loop]
+    assert engines.choose_engine("auto", loop, limit - 1) == "python"
+    assert engines.choose_engine("auto", loop, limit) == "compiled"
+    assert engines.choose_engine("python", loop, 10 * limit) == "python"
+    assert engines.choose_engine("compiled", loop, 0) == "compiled"
+
+
+def test_an_unknown_engine_is_refused():
+    with pytest.raises(UnknownNameError, match="engine must be one of auto, python, compiled"):
+        engines.choose_engine("fortran", "growth", 1)

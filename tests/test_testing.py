@@ -1,0 +1,115 @@
+"""The check of solvers passes those that behave and no others."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+from helpers.solving import POLICIES
+
+from voilattice import load_problem
+from voilattice.errors import InputError
+from voilattice.policy.policy import Certificate
+from voilattice.policy.solvers import (
+    Cost,
+    RuleSolver,
+    Step,
+    build_policy,
+    policy_names,
+    register,
+    solver_of,
+    unregister,
+)
+from voilattice.testing import check_solver, small_problems
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_built_in_solver_behaves(name):
+    check_solver(solver_of(name))
+
+
+def first_feature(situation):
+    return 1 << situation.axes[0] if situation.axes else 0
+
+
+def test_a_rule_of_ones_own_can_be_registered():
+    register(RuleSolver("first", first_feature))
+    try:
+        assert policy_names()[-1] == "first"
+        policy = build_policy(load_problem("asia"), "first")
+        assert policy.name == "first"
+        with pytest.raises(InputError, match="there is a policy 'first' already"):
+            register(RuleSolver("first", first_feature))
+    finally:
+        unregister("first")
+    assert "first" not in policy_names()
+
+
+def test_what_is_no_solver_is_refused():
+    with pytest.raises(InputError, match="a solver has name, looks_ahead"):
+        register(lambda problem: None)
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A solver that tells one lie."""
+
+    lie: str
+    name: str = "wrong"
+    looks_ahead: bool = False
+    why_acquire: str = ""
+    why_decide: str = ""
+
+    @property
+    def _honest(self):
+        return RuleSolver("wrong", first_feature)
+
+    def build(self, problem, limits, *, sweep=None, progress=None):
+        policy = self._honest.build(problem, limits)
+        first, *between, last = policy.nodes if len(policy.nodes) > 1 else (*policy.nodes, None)
+        changes = {
+            "name": {"name": "other"},
+            "problem": {"problem": replace(problem, title="another")},
+            "bound": {"certificate": Certificate(1e6, False)},
+            "exact": {"certificate": Certificate(0.0, True)},
+        }
+        if last is not None:
+            changes["price"] = {"nodes": (first, *between, replace(last, price=0.01))}
+            changes["risk"] = {"nodes": (replace(first, emc=first.emc + 1), *between, last)}
+        return replace(policy, **changes.get(self.lie, {}))
+
+    def cost(self, problem, limits, *, sweep=None):
+        found = self._honest.cost(problem, limits)
+        return Cost(found.expected_total_cost - (self.lie == "cost"), found.certificate)
+
+    def next_step(self, problem, evidence, limits):
+        step = self._honest.next_step(problem, evidence, limits)
+        return Step(frozenset()) if self.lie == "step" else step
+
+
+def test_the_honest_one_passes():
+    check_solver(Wrong("none"))
+
+
+@pytest.mark.parametrize(
+    ("lie", "said"),
+    [
+        ("name", "the policy is called 'other'"),
+        ("problem", "another problem"),
+        ("bound", "above the optimum"),
+        ("exact", "it says exact"),
+        ("price", "the price of the path"),
+        ("risk", "the EMC at"),
+        ("cost", "the answer of `cost`"),
+        ("step", "next_step says"),
+    ],
+)
+def test_a_solver_that_tells_a_lie_is_caught(lie, said):
+    with pytest.raises(AssertionError, match=said):
+        check_solver(Wrong(lie))
+
+
+def test_the_problems_have_something_of_everything():
+    problems = list(small_problems())
+    assert any(problem.evidence for problem in problems)
+    assert any(len(problem.classes) > 2 for problem in problems)
+    assert any(problem.costs.conditional for problem in problems)
+    assert any(problem.costs.groups for problem in problems)
