@@ -64,7 +64,7 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
                 problem.classes, problem.misclassification.tolist(), strict=True
             )
         },
-        "evidence": problem.known(given),
+        "evidence": problem.merge_evidence(given),
         "emc": emc(problem, given),
     }
     if isinstance(problem.costs, FeatureCosts):

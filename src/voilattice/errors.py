@@ -27,7 +27,7 @@ __all__ = [
     "located",
     "nearest",
     "quote",
-    "rough",
+    "round_count",
     "within",
 ]
 
@@ -150,6 +150,6 @@ def count_noun(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'s'[: n != 1]}"
 
 
-def rough(number: int) -> str:
+def round_count(number: int) -> str:
     """Return a count that may be too large for a float, or for a line."""
     return f"{number:,}" if number < 10**12 else f"10^{math.log10(number):.0f}"

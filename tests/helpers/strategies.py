@@ -147,7 +147,7 @@ def possible_evidence(problem: Problem, seed: int, share: float = 0.5) -> dict[s
             continue
         for state in rng.permutation(problem.states(feature)):
             with suppress(VoilatticeError):
-                problem.check_possible(problem.known({**found, feature: str(state)}))
+                problem.check_possible(problem.merge_evidence({**found, feature: str(state)}))
                 found[feature] = str(state)
                 break
     return found

@@ -19,7 +19,7 @@ def unconditional(problem):
 def keys_at(problem, *evidences):
     """Return the keys of the states that a builder meets at these evidences."""
     relevance = Relevance(problem)
-    return [relevance.key(problem.known(evidence)) for evidence in evidences]
+    return [relevance.key(problem.merge_evidence(evidence)) for evidence in evidences]
 
 
 def two_bystanders(costs):

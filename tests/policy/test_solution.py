@@ -445,7 +445,7 @@ def test_rare_evidence_is_solved_as_exactly_as_any_other(engine, problem, seed):
     assert optimum(problem, evidence).expected_total_cost == close(want)
     assert optimal_step(problem, evidence).cost_to_go == close(want)
     if not bundles_of(problem):
-        known = problem.known(evidence)
+        known = problem.merge_evidence(evidence)
         assert solve(StateSpace(problem, engine=engine)).cost_to_go(known) == close(want)
         assert solve(StateSpace(here, engine=engine)).expected_total_cost == close(want)
 
@@ -462,7 +462,7 @@ def test_findings_of_tiny_probability(q, n, chain):
     assert optimum(here).lower_bound == close(want)
     advice = advise(problem, "optimal", evidence)
     assert advice.emc - advice.benefit == close(want)
-    known = problem.known(evidence)
+    known = problem.merge_evidence(evidence)
     for engine in ENGINES:
         assert solve(StateSpace(problem, engine=engine)).cost_to_go(known) == close(want)
         assert solve(StateSpace(here, engine=engine)).expected_total_cost == close(want)

@@ -49,7 +49,7 @@ def money(amount: float) -> str:
     return f"{amount:,.2f}" if 0.01 <= size < 1e12 else f"{amount:.4g}"
 
 
-def listed(names: Iterator[str] | tuple[str, ...]) -> str:
+def list_some(names: Iterator[str] | tuple[str, ...]) -> str:
     """Return names with commas, and how many more there are where there are many."""
     every = list(names)
     more = len(every) - MAX_LISTED
@@ -70,9 +70,9 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     out.print(
         f"A network of {count_noun(len(network), 'node')} and {count_noun(network.n_arcs, 'arc')}: "
         f"the target, {count_noun(len(problem.features), 'feature')}, {len(problem.hidden)} hidden"
-        + (f" ({listed(problem.hidden)})." if problem.hidden else ".")
+        + (f" ({list_some(problem.hidden)})." if problem.hidden else ".")
     )
-    if known := problem.known(given):
+    if known := problem.merge_evidence(given):
         out.print("Known: " + ", ".join(f"{name} = {state}" for name, state in known.items()))
     out.print(f"Deciding now costs {money(now)} on average (EMC).\n")
 

@@ -13,7 +13,7 @@ import click
 
 from voilattice.cli import console, terminal
 from voilattice.errors import InputError
-from voilattice.model.costs import priced
+from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
 
@@ -87,7 +87,7 @@ def _ask(problem: Problem, turn: _Turn, features: list[str]) -> _Turn | None:
     bill = turn.bill
     if found:
         before = {**problem.evidence, **turn.known}
-        price = priced(problem.costs, frozenset(found), before)
+        price = price_set(problem.costs, frozenset(found), before)
         bill = (*bill, (", ".join(found), price))
     return _Turn({**turn.known, **found}, turn.unavailable | missing, bill)
 

@@ -170,12 +170,12 @@ def _load(
     for item in evidence:
         with within(f"--evidence {item}"):
             feature, state = _observation(problem, item)
-            problem.known({feature: state})
+            problem.merge_evidence({feature: state})
             if feature in given:
                 raise InputError(f"{feature!r} is given twice")
             given[feature] = state
     with within("--evidence"):
-        problem.check_possible(problem.known(given))
+        problem.check_possible(problem.merge_evidence(given))
     return problem, given
 
 

@@ -156,7 +156,9 @@ def explain_command(
 ) -> None:
     """Say in words why a set of features is, or is not, in the lattice."""
     with within("--features"):
-        chosen = problem.acquirable(feature_list(problem, features), problem.known(given))
+        chosen = problem.check_acquirable(
+            feature_list(problem, features), problem.merge_evidence(given)
+        )
     explanation = explain(problem, chosen, given)
     if not as_json:
         console.print_explanation(explanation)

@@ -17,7 +17,7 @@ from html import escape
 
 from voilattice.drawing.labels import NO_BREAK, set_labels, set_name
 from voilattice.drawing.pages import TRACE, page
-from voilattice.errors import count_noun, rough
+from voilattice.errors import count_noun, round_count
 from voilattice.lattice.lattice import Lattice
 from voilattice.valuation.lattice_values import LatticeValues
 
@@ -341,7 +341,7 @@ def _summary(lattice: Lattice, values: LatticeValues | None) -> str:
             f'<rect class="bar" x="{x}" y="{y:g}" width="{length(sizes[size]):.1f}" '
             f'height="{BOX_HEIGHT}" rx="3"/>'
             f'<text class="size" x="{x + length(every) + 10:.1f}" y="{y + 17:g}">'
-            f"{sizes[size]:,} of {rough(every)} ({100 * sizes[size] / every:.3g} %)</text>"
+            f"{sizes[size]:,} of {round_count(every)} ({100 * sizes[size] / every:.3g} %)</text>"
         )
         y += BOX_HEIGHT + 8
     y += 14

@@ -76,11 +76,11 @@ def policy_text(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
         for place, child in enumerate(drawn.children):
             last = place == len(drawn.children) - 1
             head = f"{prefix}{'└─' if last else '├─'} {child.outcome} ({_percent(child)})"
-            yield f"{head}: {_said(policy, child)}"
+            yield f"{head}: {_sentence(policy, child)}"
             yield from lines(child, prefix + ("   " if last else "│  "))
 
-    root = _unfolded(policy, max_nodes)
-    yield _said(policy, root)
+    root = _unfold(policy, max_nodes)
+    yield _sentence(policy, root)
     yield from lines(root, "")
 
 
@@ -92,11 +92,11 @@ def policy_dot(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
 
     yield f"digraph {quoted(policy.name)} {{"
     yield "  rankdir=LR; node [shape=box, fontname=Helvetica]; edge [fontname=Helvetica];"
-    stack, n = [(_unfolded(policy, max_nodes), "n0")], 0
+    stack, n = [(_unfold(policy, max_nodes), "n0")], 0
     while stack:
         drawn, name = stack.pop()
         shape = "" if isinstance(drawn.node, Acquisition) else ", shape=ellipse"
-        yield f"  {name} [label={quoted(_said(policy, drawn))}{shape}];"
+        yield f"  {name} [label={quoted(_sentence(policy, drawn))}{shape}];"
         for child in drawn.children:
             n += 1
             label = quoted(f"{child.outcome} ({_percent(child)})")
@@ -107,7 +107,7 @@ def policy_dot(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
 
 def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
     """Return the policy as an SVG picture: from left to right, the wider the likelier."""
-    root = _unfolded(policy, max_nodes)
+    root = _unfold(policy, max_nodes)
     columns: list[float] = []
     rows: dict[int, float] = {}
     n_leaves = 0
@@ -149,7 +149,7 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
             f'<rect class="{kind}" x="{x + head:.1f}" y="{y:.1f}" rx="5" '
             f'width="{_width(policy, drawn) - head:.1f}" height="{BOX_HEIGHT}"/>'
             f'<text class="what" x="{x + head + 8:.1f}" y="{y + 16:.1f}">'
-            f"{escape(_said(policy, drawn))}</text>"
+            f"{escape(_sentence(policy, drawn))}</text>"
         )
 
     draw(root, 0)
@@ -170,7 +170,7 @@ def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
 
     def item(drawn: _Drawn) -> str:
         found = f"<i>{escape(drawn.outcome)}</i>, " if drawn.outcome else ""
-        line = f"{found}<b>{escape(_said(policy, drawn))}</b> <small>reached {_percent(drawn)}"
+        line = f"{found}<b>{escape(_sentence(policy, drawn))}</b> <small>reached {_percent(drawn)}"
         line += f", still to pay {to_come[drawn.number]:,.2f}</small>" if drawn.node else "</small>"
         thick = f'<li style="--p: {drawn.probability:.4f}">'
         if not drawn.children:
@@ -179,7 +179,7 @@ def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
         opened = " open" if drawn.probability >= 0.05 else ""
         return f"{thick}<details{opened}><summary>{line}</summary><ul>{below}</ul></details></li>"
 
-    return f"<ul>{item(_unfolded(policy, max_nodes))}</ul>"
+    return f"<ul>{item(_unfold(policy, max_nodes))}</ul>"
 
 
 def policy_html(policy: Policy) -> str:
@@ -197,10 +197,10 @@ def policy_html(policy: Policy) -> str:
 
 def _width(policy: Policy, drawn: _Drawn) -> float:
     found = f"{drawn.outcome} ({_percent(drawn)})" if drawn.outcome else ""
-    return CHARACTER * (len(found) + len(_said(policy, drawn))) + 16 + (10 if found else 0)
+    return CHARACTER * (len(found) + len(_sentence(policy, drawn))) + 16 + (10 if found else 0)
 
 
-def _unfolded(policy: Policy, max_nodes: int) -> _Drawn:
+def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
     root = _Drawn(policy.root, len(policy.nodes) - 1, "", 1.0)
     heap = [(-1.0, 0, root)]
     n = 1
@@ -231,7 +231,7 @@ def _unfolded(policy: Policy, max_nodes: int) -> _Drawn:
     return root
 
 
-def _said(policy: Policy, drawn: _Drawn) -> str:
+def _sentence(policy: Policy, drawn: _Drawn) -> str:
     node = drawn.node
     if node is None:
         return "not drawn"

@@ -23,7 +23,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from voilattice.errors import InputError, TooLargeError, nearest, quote, rough, within
+from voilattice.errors import InputError, TooLargeError, nearest, quote, round_count, within
 from voilattice.model.network import (
     MAX_AXES,
     MAX_TABLE_CELLS,
@@ -261,7 +261,7 @@ class _Parser:
             if math.prod(shape) > MAX_TABLE_CELLS or len(shape) > MAX_AXES:
                 raise TooLargeError(
                     f"{name!r} with {len(shape) - 1} parents would have a table of "
-                    f"{rough(math.prod(shape))} cells; at most {MAX_AXES - 1} parents and "
+                    f"{round_count(math.prod(shape))} cells; at most {MAX_AXES - 1} parents and "
                     f"{MAX_TABLE_CELLS} cells are taken"
                 )
             if block.table is None:

@@ -28,7 +28,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from voilattice.errors import TooLargeError, within
 from voilattice.feature_sets import bits
-from voilattice.lattice.independence import Graph, graph_of, masks
+from voilattice.lattice.independence import Graph, feature_masks, graph_of
 from voilattice.model.problem import Problem
 
 __all__ = [
@@ -98,7 +98,7 @@ def dependency_constraint(
         Raise `TooLargeError` when the condition has more alternatives than this, here or at a
         node on the way.
     """
-    x, e = masks(problem, [feature], evidence)
+    x, e = feature_masks(problem, [feature], evidence)
     with within(f"the dependency constraint of {feature!r}"):
         terms = _walk_terms(graph_of(problem), x.bit_length() - 1, e, max_terms)
         terms = _irredundant(_primes(terms, max_terms))
@@ -111,7 +111,7 @@ def is_potentially_irreducible(
     problem: Problem, features: Iterable[str], evidence: Collection[str] = ()
 ) -> bool:
     """Return whether S is not irreducible, but becomes so by adding features (Def. 4)."""
-    s, e = masks(problem, features, evidence)
+    s, e = feature_masks(problem, features, evidence)
     graph = graph_of(problem)
     return not graph.is_irreducible(s, e) and graph.is_extendable(s, e, graph.all & ~s & ~e)
 
@@ -133,7 +133,7 @@ def perfect_ordering(problem: Problem, evidence: Collection[str] = ()) -> Orderi
     >>> perfect_ordering(voilattice.load_problem("figure3")).features
     ('X1', 'X2', 'X3', 'X4')
     """
-    _, e = masks(problem, (), evidence)
+    _, e = feature_masks(problem, (), evidence)
     free = [name for k, name in enumerate(problem.features) if not e >> k & 1]
     before = {
         name: sorted(dependency_constraint(problem, name, evidence).positivity, key=free.index)

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
 from voilattice.lattice.constraints import Constraint, dependency_constraint
-from voilattice.lattice.independence import Graph, graph_of, masks
+from voilattice.lattice.independence import Graph, feature_masks, graph_of
 from voilattice.model.problem import Problem
 
-__all__ = ["Explanation", "Member", "explain", "listed"]
+__all__ = ["Explanation", "Member", "explain", "join_names"]
 
 # A formula with more alternatives is not shown.
 MAX_TERMS = 40
@@ -70,7 +70,7 @@ class Explanation:
         x, y = member.feature, self.target
         word = "or" if member.why == "one" else "and"
         verb = "are" if word == "and" and len(member.named) > 1 else "is"
-        known = f"{listed(member.named, word)} {verb} known"
+        known = f"{join_names(member.named, word)} {verb} known"
         alone = f"{x} depends on {y}" + (
             ", and the others do not take its place." if len(self.features) > 1 else "."
         )
@@ -97,7 +97,7 @@ class Explanation:
                 lines.append(f"Its core is {{{', '.join(sorted(self.core))}}}: worth as much.")
             else:
                 lines.append(f"It says nothing about {self.target}: its core is empty.")
-            ways = [listed(added, "and") for added in self.completions[:MAX_PRINTED]]
+            ways = [join_names(added, "and") for added in self.completions[:MAX_PRINTED]]
             more = len(self.completions) - len(ways)
             if ways:
                 others = f"; or in {more} more ways" if more else ""
@@ -121,7 +121,7 @@ def explain(
     It becomes irreducible by adding X3.
     """
     graph = graph_of(problem)
-    s, e = masks(problem, features, evidence)
+    s, e = feature_masks(problem, features, evidence)
     names = problem.feature_names
     irreducible = graph.is_irreducible(s, e)
     return Explanation(
@@ -190,7 +190,7 @@ def _completions(graph: Graph, s: int, e: int) -> list[int]:
     return [_minimal(free, lambda rest: graph.is_extendable(s, e, rest))]
 
 
-def listed(names: Collection[str], word: str) -> str:
+def join_names(names: Collection[str], word: str) -> str:
     """Return names in order: ``A``, ``A and B``, ``A, B and C``."""
     ordered = sorted(names)
     if len(ordered) < 2:

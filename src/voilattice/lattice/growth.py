@@ -151,8 +151,8 @@ class _CompiledGrower:
             blocked,
             ancestors[[graph.target, *known]].max(axis=0),
             ancestors,
-            _compressed(containing),
-            _compressed(families),
+            _compress(containing),
+            _compress(families),
         )
 
     def grow(self, level: Words, report: _Reporter) -> Words:
@@ -206,7 +206,7 @@ class _Cache:
 _cache = _Cache(CACHE_BYTES)
 
 
-def _compressed(lists: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _compress(lists: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return lists as one array and where each begins in it."""
     starts = np.concatenate([[0], np.cumsum([len(entry) for entry in lists])])
     return starts.astype(np.int64), np.array(list(chain(*lists)), dtype=np.int64)

@@ -65,7 +65,7 @@ def boundary(
     >>> sorted(boundary(p, {"X1", "X2", "X4"}))
     ['X1']
     """
-    s, e = masks(problem, features, evidence)
+    s, e = feature_masks(problem, features, evidence)
     return problem.feature_names(graph_of(problem).boundary(s | e))
 
 
@@ -79,14 +79,16 @@ def core(
     >>> sorted(core(p, {"X1", "X2", "X3", "X4"}))
     ['X1', 'X3', 'X4']
     """
-    return problem.feature_names(graph_of(problem).core(*masks(problem, features, evidence)))
+    return problem.feature_names(
+        graph_of(problem).core(*feature_masks(problem, features, evidence))
+    )
 
 
 def is_irreducible(
     problem: Problem, features: Iterable[str], evidence: Collection[str] = ()
 ) -> bool:
     """Return whether every member of S depends on the target given E and the rest of S (Def. 1)."""
-    return graph_of(problem).is_irreducible(*masks(problem, features, evidence))
+    return graph_of(problem).is_irreducible(*feature_masks(problem, features, evidence))
 
 
 def acquirable_core(problem: Problem, evidence: Collection[str] = ()) -> frozenset[str]:
@@ -97,7 +99,7 @@ def acquirable_core(problem: Problem, evidence: Collection[str] = ()) -> frozens
 
 def relevant_features(problem: Problem, evidence: Collection[str] = ()) -> frozenset[str]:
     """Return the features that can still matter: those in some irreducible set given E."""
-    _, e = masks(problem, (), evidence)
+    _, e = feature_masks(problem, (), evidence)
     return problem.feature_names(graph_of(problem).relevant(e))
 
 
@@ -151,7 +153,9 @@ def separator(
     return list(bits(chosen))
 
 
-def masks(problem: Problem, features: Iterable[str], evidence: Collection[str]) -> tuple[int, int]:
+def feature_masks(
+    problem: Problem, features: Iterable[str], evidence: Collection[str]
+) -> tuple[int, int]:
     """Return S and E, the problem's own evidence included, as bitmasks of features."""
     known = problem.feature_mask(evidence) | problem.feature_mask(problem.evidence)
     chosen = problem.feature_mask(features)

@@ -30,7 +30,7 @@ from voilattice.engines import check_engine
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, quote
 from voilattice.feature_sets import Words, bits, sort_keys, to_mask, to_words
 from voilattice.lattice.growth import MAX_NODES, Progress, grow_levels
-from voilattice.lattice.independence import graph_of, masks
+from voilattice.lattice.independence import feature_masks, graph_of
 from voilattice.model.problem import Problem
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Lattice:
             raise InputError(f"max_size must be a whole number >= 0, got {quote(max_size)}")
         self.problem = problem
         self.graph = graph_of(problem)
-        _, self._evidence = masks(problem, (), evidence or ())
+        _, self._evidence = feature_masks(problem, (), evidence or ())
         self.max_size = max_size
         self._levels = grow_levels(
             self.graph,
@@ -159,7 +159,7 @@ class Lattice:
 
     def core_of(self, features: Iterable[str]) -> frozenset[str]:
         """Return the core of S: the node that carries all of its information."""
-        s, _ = masks(self.problem, features, self.evidence)
+        s, _ = feature_masks(self.problem, features, self.evidence)
         return self.problem.feature_names(self.graph.core(s, self._evidence))
 
     @property

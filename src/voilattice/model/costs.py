@@ -43,7 +43,7 @@ __all__ = [
     "check_monotone",
     "check_monotone_at",
     "cost_matrix",
-    "priced",
+    "price_set",
     "scaled_costs",
     "set_costs",
     "stakes_scale",
@@ -210,7 +210,7 @@ def set_costs(
     member = membership(rows, len(features))
     if not isinstance(costs, FeatureCosts):
         names = np.array(features, dtype=object)
-        return np.array([priced(costs, frozenset(names[row]), evidence) for row in member])
+        return np.array([price_set(costs, frozenset(names[row]), evidence) for row in member])
     total = np.zeros(len(rows))
     for k, name in enumerate(features):
         if name not in evidence:
@@ -283,7 +283,7 @@ def check_monotone_at(
     if isinstance(costs, FeatureCosts):
         return CostCheck(True, True, "monotone by construction")
     free = [feature for feature in features if feature not in evidence]
-    if priced(costs, frozenset(), evidence) > tolerance(0.0):
+    if price_set(costs, frozenset(), evidence) > tolerance(0.0):
         raise InputError("the cost of the empty set must be 0")
     n_pairs = _n_pairs(len(free))
     if 1 << len(free) > MAX_CHECKED_SETS:
@@ -294,7 +294,7 @@ def check_monotone_at(
         some = f"{max_pairs} of {n_pairs} pairs of sets at the initial evidence"
         return CostCheck(True, False, f"monotone on {some}")
     sets = [frozenset(f for k, f in enumerate(free) if s >> k & 1) for s in range(1 << len(free))]
-    price = np.array([priced(costs, s, evidence) for s in sets])
+    price = np.array([price_set(costs, s, evidence) for s in sets])
     for k, added in enumerate(free):
         without = np.flatnonzero(~np.arange(len(sets)) >> k & 1)
         # A sum in another order may differ in its last bits.
@@ -321,7 +321,7 @@ def _violation(
     costs: CostModel, added: str, subset: frozenset[str], known: Mapping[str, str]
 ) -> str | None:
     """Return what is wrong with the price of a set beside that of one more feature, or None."""
-    less, more = priced(costs, subset, known), priced(costs, subset | {added}, known)
+    less, more = price_set(costs, subset, known), price_set(costs, subset | {added}, known)
     if less <= more + tolerance(more):
         return None
     return (
@@ -400,7 +400,7 @@ def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: st
             raise InputError(f"the {role} class {name!r} is missing")
 
 
-def priced(costs: CostModel, features: frozenset[str], evidence: Mapping[str, str]) -> float:
+def price_set(costs: CostModel, features: frozenset[str], evidence: Mapping[str, str]) -> float:
     """Return C(S | e) of any cost model, checked."""
     amount = costs.cost(features, evidence)
     if type(amount) is float and 0.0 <= amount <= MAX_AMOUNT:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voilattice.budgets import memory_budget
-from voilattice.errors import Remedy, TooLargeError, rough
+from voilattice.errors import Remedy, TooLargeError, round_count
 from voilattice.model.network import MAX_AXES, Network, Table
 
 __all__ = [
@@ -103,7 +103,7 @@ def scaled_joint_table(
 def _eliminate(network: Network, keep: Sequence[int], evidence: Mapping[int, int]) -> ScaledTable:
     """Return P(keep, e) from one product of all tables."""
     relevant = ancestors(network, {*keep, *evidence})
-    factors = [_restricted(network, node, evidence) for node in sorted(relevant)]
+    factors = [_restrict_table(network, node, evidence) for node in sorted(relevant)]
     order = _elimination_order(network, factors, relevant - set(keep) - set(evidence))
     touching: dict[int, set[int]] = {node: set() for node in relevant}
     for place, factor in enumerate(factors):
@@ -143,16 +143,16 @@ def ancestors(network: Network, nodes: Iterable[int]) -> set[int]:
     return found
 
 
-def _restricted(network: Network, node: int, evidence: Mapping[int, int]) -> _Factor:
+def _restrict_table(network: Network, node: int, evidence: Mapping[int, int]) -> _Factor:
     """Return P(node | parents) with the evidence filled in."""
     axes = (*network.parents[node], node)
     table = network.tables[node][tuple(evidence.get(axis, slice(None)) for axis in axes)]
     free = [axis for axis in axes if axis not in evidence]
     order = sorted(range(len(free)), key=free.__getitem__)
-    return _Factor(tuple(sorted(free)), _scaled(table.transpose(order), 0))
+    return _Factor(tuple(sorted(free)), _rescale(table.transpose(order), 0))
 
 
-def _scaled(table: Table, exponent: int) -> ScaledTable:
+def _rescale(table: Table, exponent: int) -> ScaledTable:
     shift = math.frexp(table.max())[1]
     if shift > SAFE_EXPONENT:
         return ScaledTable(table, exponent)
@@ -166,7 +166,7 @@ def _product(network: Network, factors: Sequence[_Factor]) -> _Factor:
         union = tuple(sorted({*nodes, *factor.nodes}))
         left = _broadcast(network, nodes, scaled.table, union)
         right = _broadcast(network, factor.nodes, factor.scaled.table, union)
-        scaled = _scaled(left * right, scaled.exponent + factor.scaled.exponent)
+        scaled = _rescale(left * right, scaled.exponent + factor.scaled.exponent)
         nodes = union
     return _Factor(nodes, scaled)
 
@@ -179,7 +179,7 @@ def _broadcast(network: Network, nodes: Sequence[int], table: Table, union: Sequ
 def _sum_out(factor: _Factor, node: int) -> _Factor:
     axis = factor.nodes.index(node)
     nodes = factor.nodes[:axis] + factor.nodes[axis + 1 :]
-    return _Factor(nodes, _scaled(factor.scaled.table.sum(axis=axis), factor.scaled.exponent))
+    return _Factor(nodes, _rescale(factor.scaled.table.sum(axis=axis), factor.scaled.exponent))
 
 
 def _elimination_order(
@@ -215,7 +215,7 @@ def _elimination_order(
                 heapq.heappush(heap, (sizes[other], other))
     largest, axes = max(largest, cells(neighbours)), max(axes, len(neighbours))
     needed = TABLES_AT_ONCE * largest * np.dtype(np.float64).itemsize
-    needed_mib = rough(needed >> 20) if needed >> 30 else f"{needed / 2**20:.1f}"
+    needed_mib = round_count(needed >> 20) if needed >> 30 else f"{needed / 2**20:.1f}"
     if needed > (budget := memory_budget()) or axes > MAX_AXES:
         # No memory helps where NumPy has no axis left.
         raise_budget = (Remedy("raise the budget", "memory_limit"),) * (axes <= MAX_AXES)

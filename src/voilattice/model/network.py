@@ -23,7 +23,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest, quote, rough
+from voilattice.errors import (
+    InputError,
+    TooLargeError,
+    UnknownNameError,
+    nearest,
+    quote,
+    round_count,
+)
 
 __all__ = [
     "MAX_AXES",
@@ -168,7 +175,7 @@ class Network:
         joint = _as_array("the joint table", probabilities)
         if joint.size != (cells := math.prod(shape)):
             raise InputError(
-                f"the joint table needs {rough(cells)} probabilities "
+                f"the joint table needs {round_count(cells)} probabilities "
                 f"({' x '.join(map(str, shape))}), got {joint.size}"
             )
         joint = _check_distribution("the joint table", joint.reshape(shape))

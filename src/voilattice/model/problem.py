@@ -147,7 +147,7 @@ class Problem:
 
     def with_evidence(self, evidence: Mapping[str, str] | None) -> Problem:
         """Return this problem with more known from the start."""
-        return replace(self, evidence=self.known(evidence)) if evidence else self
+        return replace(self, evidence=self.merge_evidence(evidence)) if evidence else self
 
     def without(self, features: Collection[str]) -> Problem:
         """Return this problem with some features hidden: they cannot be acquired, nor known."""
@@ -199,7 +199,7 @@ class Problem:
         """Return the set of features that a bitmask stands for."""
         return frozenset(name for k, name in enumerate(self.features) if mask >> k & 1)
 
-    def known(self, evidence: Mapping[str, str] | None) -> dict[str, str]:
+    def merge_evidence(self, evidence: Mapping[str, str] | None) -> dict[str, str]:
         """Return the problem's own evidence together with `evidence`, checked."""
         if not isinstance(evidence, Mapping | None):
             raise InputError(
@@ -215,7 +215,7 @@ class Problem:
         """Return the part of some evidence that is not the problem's own."""
         return {f: state for f, state in known.items() if f not in self.evidence}
 
-    def acquirable(self, features: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
+    def check_acquirable(self, features: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
         """Return `features` as a set, once each of them is a feature and not yet known."""
         chosen: set[str] = set()
         for feature in _names(features):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from voilattice.lattice.explanations import listed
-from voilattice.model.costs import FeatureCosts, priced
+from voilattice.lattice.explanations import join_names
+from voilattice.model.costs import FeatureCosts, price_set
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Certificate
 from voilattice.policy.situations import Situation, situation_at
@@ -95,7 +95,7 @@ def advise(
 def _spent(problem: Problem, evidence: Mapping[str, str]) -> float:
     known, total = dict(problem.evidence), 0.0
     for feature, state in evidence.items():
-        total += priced(problem.costs, frozenset({feature}), known)
+        total += price_set(problem.costs, frozenset({feature}), known)
         known[feature] = state
     return total
 
@@ -113,7 +113,7 @@ def _reasons(
     if goal is None:
         return [solver.why_decide, f"{now}.", *doubt]
     if step.cost_to_go is not None:
-        names = listed(goal.features, "and")
+        names = join_names(goal.features, "and")
         return [
             f"{now}; acquiring {names} for {goal.cost:,.2f} and going on in the best way costs "
             f"{step.cost_to_go:,.2f} in all.",
@@ -121,14 +121,14 @@ def _reasons(
             *doubt,
         ]
     if solver.why_acquire:
-        why = solver.why_acquire.format(names=listed(goal.features, "and"))
+        why = solver.why_acquire.format(names=join_names(goal.features, "and"))
         return [f"{why}: worth {goal.evi:,.2f}, for {goal.cost:,.2f}."]
     return [*_worth_together(situation, goal, singles), *_first_of(step, goal, singles)]
 
 
 def _worth_alone(situation: Situation, goal: Value) -> str:
     """Return whether the features that an optimal policy acquires pay by themselves."""
-    names, many = listed(goal.features, "and"), len(goal.features) > 1
+    names, many = join_names(goal.features, "and"), len(goal.features) > 1
     themselves = "themselves" if many else "itself"
     if goal.benefit > situation.tol:
         return (
@@ -142,7 +142,7 @@ def _worth_alone(situation: Situation, goal: Value) -> str:
 
 def _worth_together(situation: Situation, goal: Value, singles: Sequence[Value]) -> list[str]:
     """Return what the set that a rule acquires, or looks ahead to, is worth."""
-    names, price = listed(goal.features, "and"), f"worth {goal.evi:,.2f}, for {goal.cost:,.2f}"
+    names, price = join_names(goal.features, "and"), f"worth {goal.evi:,.2f}, for {goal.cost:,.2f}"
     if goal.benefit <= situation.tol:
         return [f"The policy acquires {names} whatever it costs: {price}."]
     if len(goal.features) == 1:
@@ -159,7 +159,7 @@ def _first_of(step: Step, goal: Value, singles: Sequence[Value]) -> list[str]:
         return []
     (first,) = (single for single in singles if single.features == step.features)
     return [
-        f"Of these, {listed(step.features, 'and')} has the highest benefit by itself "
+        f"Of these, {join_names(step.features, 'and')} has the highest benefit by itself "
         f"({first.benefit:,.2f}): its result decides how to go on."
     ]
 

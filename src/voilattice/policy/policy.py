@@ -133,7 +133,7 @@ class Policy:
             check_amount(leaf.emc)
 
     def _check_acquisition(self, node: Acquisition, number: int) -> None:
-        self.problem.acquirable(node.features, self.problem.evidence)
+        self.problem.check_acquirable(node.features, self.problem.evidence)
         with within("price"):
             check_amount(node.price)
         if not node.features or not node.branches:
@@ -144,7 +144,7 @@ class Policy:
             if not 0 <= branch.child < number:
                 raise InputError(f"it leads to node {branch.child}, which must come first")
             for feature, state in zip(node.features, branch.states, strict=True):
-                self.problem.known({feature: state})
+                self.problem.merge_evidence({feature: state})
         if not _is_distribution([branch.probability for branch in node.branches]):
             raise InputError("the probabilities of its branches must be >= 0 and sum to 1")
 
@@ -233,7 +233,7 @@ class Policy:
         for feature, state in self.problem.evidence.items():
             if case.get(feature, state) != state:
                 raise InputError(f"{feature!r} is {state!r} by the problem's own evidence")
-        self.problem.known({f: v for f, v in case.items() if f not in self.problem.evidence})
+        self.problem.merge_evidence(self.problem.further(case))
         node = self.root
         while isinstance(node, Acquisition) and all(f in case for f in node.features):
             found = tuple(case[feature] for feature in node.features)

@@ -22,7 +22,7 @@ from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
 from voilattice.errors import InputError, Remedy, TooLargeError, count_noun
 from voilattice.feature_sets import Words, bits, to_mask, to_words
-from voilattice.model.costs import priced, set_costs
+from voilattice.model.costs import price_set, set_costs
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem
@@ -192,7 +192,7 @@ class PolicyBuilder:
         self.relevance = Relevance(problem, forgets=forgets)
 
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:
-        return priced(self.problem.costs, self.problem.feature_names(chosen), known)
+        return price_set(self.problem.costs, self.problem.feature_names(chosen), known)
 
     def build(
         self,

@@ -260,7 +260,7 @@ class OptimalSolver:
         searched, the search begins at the evidence.
         """
         if (solution := _last_solution(problem, limits, memory_budget())) is not None:
-            known = problem.known(evidence)
+            known = problem.merge_evidence(evidence)
             to_go = solution.cost_to_go(known)
             chosen = problem.feature_names(solution.choose(known))
             return Step(chosen, to_go, Certificate(to_go))
@@ -427,7 +427,7 @@ def policy_from_rule(
 
     def choose(situation: Situation) -> int:
         chosen = rule(problem.further(situation.known))
-        return problem.feature_mask(problem.acquirable(chosen, situation.known))
+        return problem.feature_mask(problem.check_acquirable(chosen, situation.known))
 
     if name in _registry:
         raise InputError(f"{name!r} is the name of a registered policy; choose another", "name")

@@ -44,7 +44,7 @@ from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
 from voilattice.lattice.independence import graph_of, markov_blanket, separator
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import FeatureCosts, check_monotone_at, priced
+from voilattice.model.costs import FeatureCosts, check_monotone_at, price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import MAX_AXES
 from voilattice.model.problem import Problem
@@ -115,7 +115,7 @@ def best_set(
     """
     check_engine(engine)
     deadline = Deadline(time_limit)
-    known = problem.known(evidence)
+    known = problem.merge_evidence(evidence)
     search = _Search(problem, known, emc(problem, evidence), deadline, engine, progress)
     short_of = "memory" if search.run() else "time"
     bound = max(search.open_bound(), search.best.benefit)
@@ -234,7 +234,7 @@ class _Search:
 
     def cost(self, mask: int) -> float:
         """Return C(S | e)."""
-        return priced(self.problem.costs, self.problem.feature_names(mask), self.known)
+        return price_set(self.problem.costs, self.problem.feature_names(mask), self.known)
 
     def cost_at_least(self, mask: int) -> float:
         """Return a lower bound on the cost of S and of all its supersets."""

@@ -83,7 +83,7 @@ def value_lattice(
     >>> sorted(best.features), round(best.evi, 2), round(best.benefit, 2)
     (['X3', 'X4'], 13.9, 8.9)
     """
-    known = problem.known(evidence)
+    known = problem.merge_evidence(evidence)
     if lattice is None:
         lattice = Lattice(problem, evidence)
     elif lattice.graph != graph_of(problem) or lattice.evidence != set(known):

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from voilattice.html import format_amount, html_table
-from voilattice.model.costs import CostMatrix, priced
+from voilattice.model.costs import CostMatrix, price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem, impossible
@@ -78,15 +78,15 @@ def value(
     >>> round(both.emc, 9), round(both.evi, 9), both.cost, round(both.benefit, 9)
     (17.6, 5.4, 15.0, -9.6)
     """
-    known = problem.known(evidence)
-    chosen = problem.acquirable(features, known)
+    known = problem.merge_evidence(evidence)
+    chosen = problem.check_acquirable(features, known)
     table = _table(problem, chosen, known)
     probability = float(table.sum())
     now = expected_emc(table.sum(axis=tuple(range(1, table.ndim))), problem.misclassification)
     then = expected_emc(table, problem.misclassification)
     # Knowing more never raises the risk; a difference of rounding must not say it does.
     worth = max(now - then, 0.0) / probability
-    price = priced(problem.costs, chosen, known)
+    price = price_set(problem.costs, chosen, known)
     return Value(chosen, now / probability, then / probability, worth, price, worth - price)
 
 
@@ -119,13 +119,13 @@ def cost(
     problem: Problem, features: Iterable[str], evidence: Mapping[str, str] | None = None
 ) -> float:
     """Return C(S | e): what acquiring `features` together costs."""
-    known = problem.known(evidence)
-    return priced(problem.costs, problem.acquirable(features, known), known)
+    known = problem.merge_evidence(evidence)
+    return price_set(problem.costs, problem.check_acquirable(features, known), known)
 
 
 def posterior(problem: Problem, evidence: Mapping[str, str] | None = None) -> dict[str, float]:
     """Return P(Y | e) by class."""
-    table = _table(problem, frozenset(), problem.known(evidence))
+    table = _table(problem, frozenset(), problem.merge_evidence(evidence))
     return dict(zip(problem.classes, (table / table.sum()).tolist(), strict=True))
 
 

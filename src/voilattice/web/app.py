@@ -179,7 +179,7 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
 
     def request(task: str, asked: Asked, **options: Any) -> workers.Request:
         problem = catalogue.find(asked.problem)
-        problem.known(asked.evidence)  # wrong evidence is known at once
+        problem.merge_evidence(asked.evidence)  # wrong evidence is known at once
         kind = asked.stakes.kind if asked.stakes else None
         expected = asked.stakes.expected if asked.stakes else None
         return workers.Request(
