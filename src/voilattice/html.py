@@ -8,14 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["format_amount", "html_table", "paragraph"]
-
-
-def format_amount(amount: float) -> str:
-    """Return an amount of money with two decimals, or with four digits where it needs them."""
-    if amount == 0 or 0.005 <= abs(amount) < 1e12:
-        return f"{amount:,.2f}"
-    return f"{amount:.4g}"
+__all__ = ["html_table", "paragraph"]
 
 
 def paragraph(text: str, *, strong: bool = False) -> str:

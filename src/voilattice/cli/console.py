@@ -17,7 +17,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.policy import Policy
-from voilattice.ties import TOLERANCE, tolerance
+from voilattice.ties import TOLERANCE, format_amount, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from voilattice.paper.claims import Claim
 
 __all__ = [
-    "money",
     "print_advice",
     "print_best",
     "print_claims",
@@ -39,14 +38,6 @@ __all__ = [
 ]
 
 MAX_LISTED = 12
-
-
-def money(amount: float) -> str:
-    """Return an amount with two decimals, or with four digits where those would not do."""
-    size = abs(amount)
-    if size < TOLERANCE:
-        return "0.00"
-    return f"{amount:,.2f}" if 0.01 <= size < 1e12 else f"{amount:.4g}"
 
 
 def list_some(names: Iterator[str] | tuple[str, ...]) -> str:
@@ -74,27 +65,26 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     )
     if known := problem.merge_evidence(given):
         out.print("Known: " + ", ".join(f"{name} = {state}" for name, state in known.items()))
-    out.print(f"Deciding now costs {money(now)} on average (EMC).\n")
+    out.print(f"Deciding now costs {format_amount(now)} on average (EMC).\n")
 
     features = table("feature", "states", ">price", "group")
     group_of = {feature: group.name for group in costs.groups for feature in group.features}
     for name in problem.features:
         states = ", ".join(problem.states(name))
-        features.add_row(name, states, money(costs.prices[name]), group_of.get(name, ""))
+        features.add_row(name, states, format_amount(costs.prices[name]), group_of.get(name, ""))
     print_table(features)
     for group in costs.groups:
-        out.print(
-            f"The first feature of group {group.name} also costs {money(group.overhead)}, once."
-        )
+        overhead = format_amount(group.overhead)
+        out.print(f"The first feature of group {group.name} also costs {overhead}, once.")
     for entry in costs.conditional:
         when = " and ".join(f"{name} = {state}" for name, state in entry.when)
-        out.print(f"{entry.feature} costs {money(entry.cost)} once {when} is known.")
+        out.print(f"{entry.feature} costs {format_amount(entry.cost)} once {when} is known.")
     out.print()
 
     stakes = table(problem.target, *(f">if {actual}" for actual in problem.classes))
     stakes.add_row("prior probability", *(f"{probability:.4g}" for probability in prior))
     for predicted, row in zip(problem.classes, problem.misclassification, strict=True):
-        stakes.add_row(f"cost of saying {predicted}", *map(money, row))
+        stakes.add_row(f"cost of saying {predicted}", *map(format_amount, row))
     print_table(stakes)
 
 
@@ -103,17 +93,17 @@ def print_value(result: Value) -> None:
     out = console()
     names = ", ".join(sorted(result.features))
     rows = table(f"acquire {names or 'nothing'}", ">")
-    rows.add_row("EMC now", money(result.emc))
-    rows.add_row("expected EMC after", money(result.expected_emc))
-    rows.add_row("EVI", money(result.evi))
-    rows.add_row("cost", money(result.cost))
-    rows.add_row("benefit", money(result.benefit), style="bold")
+    rows.add_row("EMC now", format_amount(result.emc))
+    rows.add_row("expected EMC after", format_amount(result.expected_emc))
+    rows.add_row("EVI", format_amount(result.evi))
+    rows.add_row("cost", format_amount(result.cost))
+    rows.add_row("benefit", format_amount(result.benefit), style="bold")
     print_table(rows)
     if names:
         pays = "it pays" if result.benefit > tolerance(result.emc) else "it does not pay"
         out.print(
-            f"\nKnowing {names} takes {money(result.evi)} off the expected cost of deciding and "
-            f"costs {money(result.cost)}: {pays}."
+            f"\nKnowing {names} takes {format_amount(result.evi)} off the expected cost of "
+            f"deciding and costs {format_amount(result.cost)}: {pays}."
         )
 
 
@@ -122,9 +112,9 @@ def print_best(found: Best) -> None:
     out = console()
     names = ", ".join(sorted(found.features))
     rows = table(f"best set: {names or 'none, decide now'}", ">")
-    rows.add_row("EVI", money(found.evi))
-    rows.add_row("cost", money(found.cost))
-    rows.add_row("benefit", money(found.benefit), style="bold")
+    rows.add_row("EVI", format_amount(found.evi))
+    rows.add_row("cost", format_amount(found.cost))
+    rows.add_row("benefit", format_amount(found.benefit), style="bold")
     rows.add_row("sets valued", f"{found.n_evaluated:,}")
     if found.n_sets is not None:
         rows.add_row("irreducible sets", f"{found.n_sets:,}")
@@ -137,9 +127,8 @@ def print_best(found: Best) -> None:
             "memory": "Some sets do not fit the memory budget (--memory)",
             "costs": "There are too many sets to check with prices of your own",
         }[found.short_of or "time"]
-        out.print(
-            f"\n{why}. This is the best set found; no set has a benefit above {money(found.bound)}."
-        )
+        bound = format_amount(found.bound)
+        out.print(f"\n{why}. This is the best set found; no set has a benefit above {bound}.")
 
 
 def print_advice(advice: Advice) -> None:
@@ -155,14 +144,14 @@ def print_advice(advice: Advice) -> None:
     rows = table("now", ">")
     for state, probability in advice.posterior.items():
         rows.add_row(f"probability of {state}", f"{100 * probability:.2f} %")
-    rows.add_row("expected cost of deciding", money(advice.emc))
-    rows.add_row("spent so far", money(advice.spent))
+    rows.add_row("expected cost of deciding", format_amount(advice.emc))
+    rows.add_row("spent so far", format_amount(advice.spent))
     print_table(rows)
     if advice.candidates:
         out.print()
         offers = table("could be acquired", ">EVI", ">cost", ">benefit")
         for entry in advice.candidates[:MAX_LISTED]:
-            amounts = map(money, (entry.evi, entry.cost, entry.benefit))
+            amounts = map(format_amount, (entry.evi, entry.cost, entry.benefit))
             offers.add_row(", ".join(sorted(entry.features)), *amounts)
         print_table(offers)
 
@@ -171,25 +160,19 @@ def print_policy(policy: Policy, now: float) -> None:
     """Print what a policy costs, beside deciding at once, and its certificate."""
     out = console()
     rows = table(f"policy {policy.name}", ">")
-    rows.add_row("spent on features", money(policy.expected_feature_cost))
-    rows.add_row("wrong decisions", money(policy.expected_misclassification_cost))
-    rows.add_row("expected total cost", money(policy.expected_total_cost), style="bold")
-    rows.add_row("deciding at once", money(now))
-    rows.add_row("savings", money(now - policy.expected_total_cost))
+    rows.add_row("spent on features", format_amount(policy.expected_feature_cost))
+    rows.add_row("wrong decisions", format_amount(policy.expected_misclassification_cost))
+    rows.add_row("expected total cost", format_amount(policy.expected_total_cost), style="bold")
+    rows.add_row("deciding at once", format_amount(now))
+    rows.add_row("savings", format_amount(now - policy.expected_total_cost))
     rows.add_row("features bought, on average", f"{policy.expected_features:.2f}")
     rows.add_row("acquisitions in the tree", f"{policy.n_acquisitions:,}")
     rows.add_row("paths", f"{policy.n_paths:,}")
     rows.add_row("depth", f"{policy.depth:,}")
     rows.add_row("different states", f"{len(policy.nodes):,}")
     print_table(rows)
-    if policy.lower_bound is not None:
-        cost, bound = policy.expected_total_cost, policy.lower_bound
-        out.print(
-            f"\nProved optimal: no policy costs less than {money(cost)} on average."
-            if policy.exact
-            else f"\nNot proved optimal: no policy costs less than {money(bound)} on average "
-            f"(gap {money(cost - bound)}, {(cost - bound) / max(cost, TOLERANCE):.1%})."
-        )
+    if policy.verdict:
+        out.print(f"\n{policy.verdict}")
 
 
 def print_comparison(rows: Sequence[ComparisonRow]) -> None:
@@ -208,11 +191,11 @@ def print_comparison(rows: Sequence[ComparisonRow]) -> None:
             least = min(costs.values())
             proved = {r.policy: r.exact for r in here if r.expected == expected}
             cells = [
-                money(cost)
+                format_amount(cost)
                 + ("~" * (not proved[name]) + "*" * (cost <= least + tolerance(least)) or " ")
                 for name, cost in costs.items()
             ]
-            points.add_row(money(expected), *cells)
+            points.add_row(format_amount(expected), *cells)
         print_table(points)
         out.print()
     doubt = "" if all(row.exact for row in rows) else "; ~ was not proved optimal in time"
@@ -228,8 +211,8 @@ def _print_point(rows: Sequence[ComparisonRow]) -> None:
         above = cost - least
         costs.add_row(
             row.policy,
-            money(cost),
-            money(row.savings),
+            format_amount(cost),
+            format_amount(row.savings),
             "lowest" if above <= tolerance(least) else f"+{above / max(least, TOLERANCE):.1%}",
         )
     print_table(costs)
@@ -268,7 +251,7 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
         out.print()
         best = table("sets of highest benefit", ">EVI", ">cost", ">benefit")
         for entry in top:
-            amounts = map(money, (entry.evi, entry.cost, entry.benefit))
+            amounts = map(format_amount, (entry.evi, entry.cost, entry.benefit))
             best.add_row(", ".join(sorted(entry.features)) or "∅ (decide now)", *amounts)
         print_table(best)
     core = ", ".join(sorted(lattice.acquirable_core)) or "nothing"

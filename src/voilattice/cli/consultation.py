@@ -16,6 +16,7 @@ from voilattice.errors import InputError
 from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
+from voilattice.ties import format_amount
 
 __all__ = ["consult"]
 
@@ -127,9 +128,9 @@ def _print_bill(turn: _Turn, risk: float) -> None:
     out.print()
     rows = terminal.table("the bill", ">")
     for what, price in turn.bill:
-        rows.add_row(what, console.money(price))
+        rows.add_row(what, format_amount(price))
     spent = sum(price for _, price in turn.bill)
-    rows.add_row("spent on features", console.money(spent))
-    rows.add_row("expected cost of a wrong decision", console.money(risk))
-    rows.add_row("total", console.money(spent + risk), style="bold")
+    rows.add_row("spent on features", format_amount(spent))
+    rows.add_row("expected cost of a wrong decision", format_amount(risk))
+    rows.add_row("total", format_amount(spent + risk), style="bold")
     terminal.print_table(rows)

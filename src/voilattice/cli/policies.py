@@ -24,6 +24,7 @@ from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
 from voilattice.policy.situations import MAX_POLICY_STATES
 from voilattice.policy.solvers import TIME_LIMIT, build_policy, policy_names
+from voilattice.ties import format_amount
 from voilattice.valuation.valuation import emc as expected_cost
 
 __all__ = ["advise_command", "compare_command", "policy_command"]
@@ -131,7 +132,7 @@ def policy_command(
 
 
 def _search_progress(n_states: int, interval: tuple[float, float]) -> str:
-    lower, upper = map(console.money, interval)
+    lower, upper = map(format_amount, interval)
     return f"optimal: {n_states:,} states seen, the optimum is in [{lower}, {upper}]"
 
 

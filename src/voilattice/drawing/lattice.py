@@ -21,7 +21,7 @@ from voilattice.errors import count_noun, round_count
 from voilattice.lattice.lattice import Lattice
 from voilattice.valuation.lattice_values import LatticeValues
 
-__all__ = ["MAX_DRAWN", "lattice_graphml", "lattice_html", "lattice_svg"]
+__all__ = ["MAX_DRAWN", "lattice_body", "lattice_graphml", "lattice_html", "lattice_svg"]
 
 MAX_DRAWN = 400
 
@@ -104,29 +104,31 @@ def lattice_html(lattice: Lattice, values: LatticeValues | None = None) -> str:
 
     With `values` as in `lattice_svg`.
     """
-    title = escape(lattice.problem.title or "Lattice")
-    n = len(lattice)
+    hint = (
+        "There are too many sets to draw each of them. There is a bar for each number of "
+        "features: dark for the irreducible sets, light for all sets."
+        if len(lattice) > MAX_DRAWN
+        else "Point at a set, or move to it with the Tab key, to see its subsets and supersets."
+    )
+    body = f"""
+<p>{hint}</p>
+{lattice_body(lattice, values)}
+<script>{TRACE}</script>"""
+    style = ".picture { overflow-x: auto; margin-top: 1rem; } .picture svg { display: block; }"
+    return page(escape(lattice.problem.title or "Lattice"), style, body)
+
+
+def lattice_body(lattice: Lattice, values: LatticeValues | None = None) -> str:
+    """Return the lattice in a sentence and a picture, to stand inside a page."""
     known = (
         f"given {', '.join(sorted(lattice.evidence))}"
         if lattice.evidence
         else "with nothing known yet"
     )
     core = ", ".join(sorted(lattice.acquirable_core)) or "∅"
-    drawn = _drawn(lattice, values)
-    hint = (
-        "There are too many sets to draw each of them. There is a bar for each number of "
-        "features: dark for the irreducible sets, light for all sets."
-        if n > MAX_DRAWN
-        else "Point at a set, or move to it with the Tab key, to see its subsets and supersets."
-    )
-    body = f"""
-<p>The value of information lattice {escape(known)}: {_counted(lattice)}. Acquirable core:
-{escape(core)}.</p>
-<p>{hint}</p>
-{_best_in_words(values)}<div class="picture">{drawn}</div>
-<script>{TRACE}</script>"""
-    style = ".picture { overflow-x: auto; margin-top: 1rem; } .picture svg { display: block; }"
-    return page(title, style, body)
+    return f"""<p>The value of information lattice {escape(known)}: {_counted(lattice)}.
+Acquirable core: {escape(core)}.</p>
+{_best_in_words(values)}<div class="picture">{_drawn(lattice, values)}</div>"""
 
 
 def _best_in_words(values: LatticeValues | None) -> str:

@@ -15,7 +15,15 @@ from voilattice.drawing.pages import page
 from voilattice.errors import count_noun
 from voilattice.policy.policy import Acquisition, Leaf, Node, Policy
 
-__all__ = ["MAX_DRAWN", "policy_dot", "policy_html", "policy_svg", "policy_text", "policy_tree"]
+__all__ = [
+    "MAX_DRAWN",
+    "policy_body",
+    "policy_dot",
+    "policy_html",
+    "policy_svg",
+    "policy_text",
+    "policy_tree",
+]
 
 MAX_DRAWN = 200
 
@@ -91,6 +99,7 @@ def policy_dot(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
     yield f"digraph {quoted(policy.name)} {{"
+    yield f"  label={quoted(_title(policy))}; labelloc=t;"
     yield "  rankdir=LR; node [shape=box, fontname=Helvetica]; edge [fontname=Helvetica];"
     stack, n = [(_unfold(policy, max_nodes), "n0")], 0
     while stack:
@@ -159,7 +168,7 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
         f'<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<svg class="policy" xmlns="http://www.w3.org/2000/svg" role="img" '
         f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">'
-        f"<title>Policy {escape(policy.name)}</title><style>{STYLE}</style>"
+        f"<title>{escape(_title(policy))}</title><style>{STYLE}</style>"
         f'<rect width="100%" height="100%" fill="#fff"/>' + "\n".join(shapes) + "</svg>\n"
     )
 
@@ -182,17 +191,26 @@ def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
     return f"<ul>{item(_unfold(policy, max_nodes))}</ul>"
 
 
-def policy_html(policy: Policy) -> str:
-    """Return the policy as a page without any outside part, to fold and unfold."""
-    title = f"{escape(policy.problem.title or 'Policy')}: {escape(policy.name)}"
-    body = f"""
+def policy_body(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
+    """Return what the policy costs, its certificate and its tree, to stand inside a page."""
+    verdict = f"<p>{escape(policy.verdict)}</p>" if policy.verdict else ""
+    return f"""
 <p>Expected total cost <b>{policy.expected_total_cost:,.2f}</b>:
 {policy.expected_feature_cost:,.2f} for features,
 {policy.expected_misclassification_cost:,.2f} for wrong decisions.
 {count_noun(policy.n_paths, "path")}, each with at most {count_noun(policy.depth, "acquisition")}.
-"Still to pay" is the expected cost from there on.</p>
-{policy_tree(policy)}"""
-    return page(title, PAGE_STYLE, body)
+"Still to pay" is the expected cost from there on.</p>{verdict}
+{policy_tree(policy, max_nodes=max_nodes)}"""
+
+
+def policy_html(policy: Policy) -> str:
+    """Return the policy as a page without any outside part, to fold and unfold."""
+    title = f"{escape(policy.problem.title or 'Policy')}: {escape(policy.name)}"
+    return page(title, PAGE_STYLE, policy_body(policy, max_nodes=10 * MAX_DRAWN))
+
+
+def _title(policy: Policy) -> str:
+    return f"Policy {policy.name}. {policy.verdict}".strip()
 
 
 def _width(policy: Policy, drawn: _Drawn) -> float:

@@ -137,6 +137,11 @@ class Lattice:
     def __len__(self) -> int:
         return sum(self.level_sizes)
 
+    def _repr_html_(self) -> str:
+        from voilattice.drawing.lattice import lattice_body
+
+        return lattice_body(self)
+
     def __repr__(self) -> str:
         cut = f" of at most {self.max_size} features" if self.is_cut else ""
         return f"<Lattice: {len(self):,} irreducible sets{cut}>"

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, nearest, quote
-from voilattice.html import format_amount, html_table, paragraph
+from voilattice.html import html_table, paragraph
 from voilattice.model.costs import (
     CostCheck,
     CostMatrix,
@@ -31,6 +31,7 @@ from voilattice.model.costs import (
 )
 from voilattice.model.elimination import prior, scaled_joint_table
 from voilattice.model.network import Network, Table
+from voilattice.ties import format_amount
 
 __all__ = ["Problem", "impossible"]
 

@@ -13,11 +13,12 @@ from typing import Any
 
 from voilattice.budgets import memory_budget, memory_limit
 from voilattice.errors import InputError
-from voilattice.html import format_amount, html_table, paragraph
+from voilattice.html import html_table, paragraph
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Certificate
 from voilattice.policy.solvers import TIME_LIMIT, Limits, policy_names, solver_of
 from voilattice.policy.sweep import Sweep
+from voilattice.ties import format_amount
 
 __all__ = ["AS_GIVEN", "Comparison", "ComparisonRow", "compare"]
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from voilattice.errors import InputError, quote, within
 from voilattice.model.costs import check_amount
 from voilattice.model.problem import Problem
+from voilattice.ties import TOLERANCE, format_amount
 
 __all__ = ["Acquisition", "Branch", "Certificate", "Leaf", "Node", "Path", "Policy"]
 
@@ -164,6 +165,20 @@ class Policy:
         return self.certificate.status
 
     @property
+    def verdict(self) -> str:
+        """The certificate in words; empty: nothing is claimed."""
+        cost, bound = self.expected_total_cost, self.lower_bound
+        if bound is None:
+            return ""
+        if self.exact:
+            return f"Proved optimal: no policy costs less than {format_amount(cost)} on average."
+        gap = f"gap {format_amount(cost - bound)}, {(cost - bound) / max(cost, TOLERANCE):.1%}"
+        return (
+            f"Not proved optimal: no policy costs less than {format_amount(bound)} on average "
+            f"({gap})."
+        )
+
+    @property
     def root(self) -> Node:
         """The node to begin with."""
         return self.nodes[-1]
@@ -259,6 +274,11 @@ class Policy:
                 more = tuple(zip(node.features, branch.states, strict=True))
                 p = probability * branch.probability
                 stack.append((branch.child, found + more, p, spent + node.price))
+
+    def _repr_html_(self) -> str:
+        from voilattice.drawing.policy import policy_body
+
+        return policy_body(self)
 
     def __repr__(self) -> str:
         return (
