@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
-import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
+from voilattice.budgets import Deadline
 from voilattice.errors import Remedy, TooLargeError, VoilatticeError
 from voilattice.model.problem import Problem
 from voilattice.web.refusals import Busy, describe
@@ -102,7 +102,7 @@ class Worker:
             raise Cancelled
         tell("")
         pipe = self._started()
-        until = time.monotonic() + seconds
+        deadline = Deadline(seconds)
         is_sent = False
         while True:
             try:
@@ -129,7 +129,7 @@ class Worker:
             if is_cancelled():
                 self.stop()
                 raise Cancelled
-            if time.monotonic() > until:
+            if deadline.is_over:
                 self.stop()
                 raise TooLargeError(
                     f"not done after {seconds:g} seconds",
