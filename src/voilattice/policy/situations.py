@@ -106,7 +106,7 @@ class Situation:
 
     def _swept_worth(self, chosen: int) -> float | None:
         """Return the EVI of one feature as the sweep has it; None: it has not."""
-        if chosen.bit_count() != 1 or (swept := self._swept()) is None:
+        if chosen.bit_count() != 1 or (swept := self._swept) is None:
             return None
         rows, unit = swept
         # The empty set and the sets of one feature stand first; what is not there is worth 0.
@@ -114,6 +114,7 @@ class Situation:
         same = np.flatnonzero((first == to_words([chosen], rows.shape[1])).all(axis=1))
         return self.builder.scale * float(unit[1 + same[0]]) if len(same) else 0.0
 
+    @cached_property
     def _swept(self) -> tuple[Words, Floats] | None:
         """Return the sets of the lattice and their EVI at unit stakes; None: ask for each."""
         builder = self.builder
@@ -132,7 +133,7 @@ class Situation:
     def best(self) -> int:
         """Return the set of highest benefit (Eq. 7)."""
         problem = self.builder.problem
-        if (swept := self._swept()) is not None:
+        if (swept := self._swept) is not None:
             rows, unit = swept
             price = set_costs(problem.costs, problem.features, rows, self.known)
             benefit = self.builder.scale * unit - price
@@ -151,7 +152,7 @@ class Situation:
             return problem.feature_mask(found.features)
         return best_in_table(problem, self.known, self.axes, self.root, time_limit=seconds)
 
-    @property
+    @cached_property
     def root(self) -> Root:
         """The table, as one to walk down from."""
         assert self.table is not None
