@@ -7,6 +7,7 @@ from helpers.solving import POLICIES
 
 from voilattice import load_problem
 from voilattice.errors import InputError
+from voilattice.policy import solvers
 from voilattice.policy.policy import Certificate
 from voilattice.policy.solvers import (
     Cost,
@@ -113,3 +114,36 @@ def test_the_problems_have_something_of_everything():
     assert any(len(problem.classes) > 2 for problem in problems)
     assert any(problem.costs.conditional for problem in problems)
     assert any(problem.costs.groups for problem in problems)
+
+
+def test_the_solvers_of_installed_packages_are_known(monkeypatch):
+    class Entry:
+        value = "package:solver"
+
+        def load(self):
+            return RuleSolver("from-a-package", first_feature)
+
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Entry()])
+    solvers._load_plugins.cache_clear()
+    try:
+        assert policy_names()[-1] == "from-a-package"
+        check_solver(solver_of("from-a-package"))
+    finally:
+        unregister("from-a-package")
+        solvers._load_plugins.cache_clear()
+
+
+def test_a_package_whose_solver_cannot_be_loaded_is_named(monkeypatch):
+    class Entry:
+        value = "package:solver"
+
+        def load(self):
+            raise ImportError("no module 'package'")
+
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Entry()])
+    solvers._load_plugins.cache_clear()
+    with pytest.raises(InputError, match="voilattice.solvers, package:solver: cannot be loaded"):
+        policy_names()
+    monkeypatch.undo()
+    solvers._load_plugins.cache_clear()
+    assert "greedy" in policy_names()

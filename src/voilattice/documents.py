@@ -179,6 +179,7 @@ def policy_document(policy: Policy, now: float) -> Document:
         "no_acquisition_cost": now,
         "savings": now - policy.expected_total_cost,
         **_certificate_document(policy.certificate),
+        "verdict": policy.verdict,
     }
 
 

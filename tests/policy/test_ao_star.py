@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from voilattice import Lattice, Network, Problem, emc, load_problem, value
 from voilattice.budgets import memory_limit
+from voilattice.errors import TooLargeError
 from voilattice.policy import situations
 from voilattice.policy.advice import advise
 from voilattice.policy.optimal import ao_star
@@ -214,3 +215,23 @@ def test_a_set_cheaper_than_its_parts_counts_in_the_bound_of_a_state_not_looked_
     if n is None:
         assert search.exact
         assert search.upper == pytest.approx(want, abs=1e-9)
+
+
+def test_a_policy_that_is_searched_for_keeps_to_its_number_of_states():
+    heart = load_problem("heart")
+    with memory_limit(200_000):
+        with pytest.raises(TooLargeError, match="more than 5 states"):
+            build_policy(heart, "optimal", max_states=5, time_limit=2.0)
+        assert len(build_policy(heart, "optimal", time_limit=2.0).nodes) > 5
+
+
+def test_what_ended_the_search_is_said():
+    heart = load_problem("heart")
+    with memory_limit(400_000):
+        found = build_policy(heart, "optimal", time_limit=20.0)
+        assert (found.exact, found.status) == (False, "memory")
+        reasons = advise(heart, "optimal", time_limit=20.0).reasons
+        assert reasons[-1].startswith("This is the best found in the memory budget.")
+    own = replace(noisy_bayes(9), costs=Discount(), misclassification=[[0, 90], [50, 0]])
+    assert build_policy(own, "optimal").status == "ok"
+    assert advise(own, "optimal").reasons[-1].startswith("With prices of your own not every set")

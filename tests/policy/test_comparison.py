@@ -5,8 +5,15 @@ from helpers.solving import POLICIES
 
 from voilattice import load_problem
 from voilattice.errors import InputError
+from voilattice.policy import solvers
 from voilattice.policy.comparison import AS_GIVEN, compare
-from voilattice.policy.solvers import build_policy
+from voilattice.policy.solvers import (
+    RuleSolver,
+    build_policy,
+    register,
+    solver_of,
+    unregister,
+)
 
 ASIA = load_problem("asia")
 
@@ -34,3 +41,24 @@ def test_without_a_sweep_the_stakes_are_the_problems_own():
         assert row.certificate.exact
     assert found[-1].certificate.lower_bound == pytest.approx(found[-1].expected_total_cost)
     assert found[0].certificate.lower_bound is None
+
+
+def first_feature(situation):
+    return 1 << situation.axes[0] if situation.axes else 0
+
+
+def test_a_solver_of_ones_own_is_compared_in_other_processes_too():
+    register(RuleSolver("first", first_feature))
+    try:
+        found = compare(ASIA, [50, 100], policies=["none", "first"], n_jobs=2)
+        alone = compare(ASIA, [50, 100], policies=["none", "first"], n_jobs=1)
+    finally:
+        unregister("first")
+    assert list(found) == list(alone)
+    assert {row.policy for row in found} == {"none", "first"}
+
+
+def test_savings_need_no_policy_called_none(monkeypatch):
+    monkeypatch.setattr(solvers, "_registry", {"greedy-la": solver_of("greedy-la")})
+    (row,) = compare(ASIA)
+    assert row.savings == pytest.approx(110.0 - row.expected_total_cost)

@@ -23,8 +23,7 @@ from voilattice.documents import advice_document, comparison_document, policy_do
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
 from voilattice.policy.situations import MAX_POLICY_STATES
-from voilattice.policy.solvers import TIME_LIMIT, build_policy, policy_names
-from voilattice.ties import format_amount
+from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search, policy_names
 from voilattice.valuation.valuation import emc as expected_cost
 
 __all__ = ["advise_command", "compare_command", "policy_command"]
@@ -110,7 +109,7 @@ def policy_command(
     from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
     from voilattice.files.policies import save_policy
 
-    with progress_line(_search_progress) as progress:
+    with progress_line(describe_search) as progress:
         policy = build_policy(
             problem, name, given, max_states=max_states, time_limit=time_limit, progress=progress
         )
@@ -129,11 +128,6 @@ def policy_command(
             terminal.print_lines(policy_text(policy))
         return
     console.print_json(policy_document(policy, now))
-
-
-def _search_progress(n_states: int, interval: tuple[float, float]) -> str:
-    lower, upper = map(format_amount, interval)
-    return f"optimal: {n_states:,} states seen, the optimum is in [{lower}, {upper}]"
 
 
 @click.command(name="compare")

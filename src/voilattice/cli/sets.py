@@ -27,6 +27,7 @@ from voilattice.lattice.explanations import explain
 from voilattice.lattice.growth import MAX_NODES
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.problem import Problem
+from voilattice.ties import format_amount
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.valuation import value
@@ -138,7 +139,7 @@ def best_command(
     """
 
     def describe(evaluated: int, gap: float) -> str:
-        return f"best: {evaluated:,} sets valued, gap {gap:,.2f}"
+        return f"best: {evaluated:,} sets valued, gap {format_amount(gap)}"
 
     with progress_line(describe) as progress:
         found = best_set(problem, given, time_limit=time_limit, progress=progress)

@@ -19,6 +19,7 @@ from voilattice.drawing.labels import NO_BREAK, set_labels, set_name
 from voilattice.drawing.pages import TRACE, page
 from voilattice.errors import count_noun, round_count
 from voilattice.lattice.lattice import Lattice
+from voilattice.ties import format_amount
 from voilattice.valuation.lattice_values import LatticeValues
 
 __all__ = ["MAX_DRAWN", "lattice_body", "lattice_graphml", "lattice_html", "lattice_svg"]
@@ -280,7 +281,7 @@ def _worth_in_words(evi: float, cost: float) -> str:
 
 
 def _amount(amount: float) -> str:
-    return f"{round(amount, 2) + 0.0:,.2f}".replace("-", "−")  # 0 has no sign
+    return f"{format_amount(round(amount, 2) + 0.0)}".replace("-", "−")  # 0 has no sign
 
 
 def _way_to_the_best(

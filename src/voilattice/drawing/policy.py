@@ -14,6 +14,7 @@ from html import escape
 from voilattice.drawing.pages import page
 from voilattice.errors import count_noun
 from voilattice.policy.policy import Acquisition, Leaf, Node, Policy
+from voilattice.ties import format_amount
 
 __all__ = [
     "MAX_DRAWN",
@@ -180,7 +181,11 @@ def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
     def item(drawn: _Drawn) -> str:
         found = f"<i>{escape(drawn.outcome)}</i>, " if drawn.outcome else ""
         line = f"{found}<b>{escape(_sentence(policy, drawn))}</b> <small>reached {_percent(drawn)}"
-        line += f", still to pay {to_come[drawn.number]:,.2f}</small>" if drawn.node else "</small>"
+        line += (
+            f", still to pay {format_amount(to_come[drawn.number])}</small>"
+            if drawn.node
+            else "</small>"
+        )
         thick = f'<li style="--p: {drawn.probability:.4f}">'
         if not drawn.children:
             return f"{thick}{line}</li>"
@@ -195,9 +200,9 @@ def policy_body(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
     """Return what the policy costs, its certificate and its tree, to stand inside a page."""
     verdict = f"<p>{escape(policy.verdict)}</p>" if policy.verdict else ""
     return f"""
-<p>Expected total cost <b>{policy.expected_total_cost:,.2f}</b>:
-{policy.expected_feature_cost:,.2f} for features,
-{policy.expected_misclassification_cost:,.2f} for wrong decisions.
+<p>Expected total cost <b>{format_amount(policy.expected_total_cost)}</b>:
+{format_amount(policy.expected_feature_cost)} for features,
+{format_amount(policy.expected_misclassification_cost)} for wrong decisions.
 {count_noun(policy.n_paths, "path")}, each with at most {count_noun(policy.depth, "acquisition")}.
 "Still to pay" is the expected cost from there on.</p>{verdict}
 {policy_tree(policy, max_nodes=max_nodes)}"""
@@ -254,8 +259,8 @@ def _sentence(policy: Policy, drawn: _Drawn) -> str:
     if node is None:
         return "not drawn"
     if isinstance(node, Leaf):
-        return f"say {node.decision}, risk {node.emc:,.2f}"
-    text = f"buy {', '.join(node.features)} for {node.price:,.2f}"
+        return f"say {node.decision}, risk {format_amount(node.emc)}"
+    text = f"buy {', '.join(node.features)} for {format_amount(node.price)}"
     if drawn.is_folded:
         below = Policy(policy.problem, policy.name, policy.nodes[: drawn.number + 1])
         text += f", then {count_noun(below.n_paths, 'path')} (not drawn)"

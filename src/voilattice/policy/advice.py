@@ -15,9 +15,17 @@ from voilattice.model.problem import Problem
 from voilattice.policy.policy import Certificate
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, solver_of
+from voilattice.ties import format_amount
 from voilattice.valuation.valuation import Value
 
 __all__ = ["Advice", "advise"]
+
+# Why a step of the optimum is not proved to be one, by what ended the work.
+_DOUBTS = {
+    "time": "This is the best found in time. It is not proved to be optimal.",
+    "memory": "This is the best found in the memory budget. It is not proved to be optimal.",
+    "ok": "With prices of your own not every set is tried: this is not proved to be optimal.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,25 +112,21 @@ def _reasons(
     solver: Solver, situation: Situation, step: Step, goal: Value | None, singles: Sequence[Value]
 ) -> list[str]:
     """Return why the policy does this, in sentences."""
-    now = f"Deciding now for {situation.decision} costs {situation.emc:,.2f} on average"
-    doubt = (
-        []
-        if step.certificate.exact
-        else ["This is the best found in time. It is not proved to be optimal."]
-    )
+    now = f"Deciding now for {situation.decision} costs {format_amount(situation.emc)} on average"
+    doubt = [] if step.certificate.exact else [_DOUBTS[step.certificate.status]]
     if goal is None:
         return [solver.why_decide, f"{now}.", *doubt]
     if step.cost_to_go is not None:
         names = join_names(goal.features, "and")
         return [
-            f"{now}; acquiring {names} for {goal.cost:,.2f} and going on in the best way costs "
-            f"{step.cost_to_go:,.2f} in all.",
+            f"{now}; acquiring {names} for {format_amount(goal.cost)} and going on in the best way "
+            f"costs {format_amount(step.cost_to_go)} in all.",
             _worth_alone(situation, goal),
             *doubt,
         ]
     if solver.why_acquire:
         why = solver.why_acquire.format(names=join_names(goal.features, "and"))
-        return [f"{why}: worth {goal.evi:,.2f}, for {goal.cost:,.2f}."]
+        return [f"{why}: worth {format_amount(goal.evi)}, for {format_amount(goal.cost)}."]
     return [*_worth_together(situation, goal, singles), *_first_of(step, goal, singles)]
 
 
@@ -131,18 +135,20 @@ def _worth_alone(situation: Situation, goal: Value) -> str:
     names, many = join_names(goal.features, "and"), len(goal.features) > 1
     themselves = "themselves" if many else "itself"
     if goal.benefit > situation.tol:
-        return (
-            f"{names} {'pay' if many else 'pays'} already by {themselves}: worth {goal.evi:,.2f}."
-        )
+        pay = "pay" if many else "pays"
+        return f"{names} {pay} already by {themselves}: worth {format_amount(goal.evi)}."
     return (
-        f"By {themselves} {names} would not pay (worth {goal.evi:,.2f}): "
+        f"By {themselves} {names} would not pay (worth {format_amount(goal.evi)}): "
         f"what the result leads to does."
     )
 
 
 def _worth_together(situation: Situation, goal: Value, singles: Sequence[Value]) -> list[str]:
     """Return what the set that a rule acquires, or looks ahead to, is worth."""
-    names, price = join_names(goal.features, "and"), f"worth {goal.evi:,.2f}, for {goal.cost:,.2f}"
+    names, price = (
+        join_names(goal.features, "and"),
+        f"worth {format_amount(goal.evi)}, for {format_amount(goal.cost)}",
+    )
     if goal.benefit <= situation.tol:
         return [f"The policy acquires {names} whatever it costs: {price}."]
     if len(goal.features) == 1:
@@ -160,7 +166,7 @@ def _first_of(step: Step, goal: Value, singles: Sequence[Value]) -> list[str]:
     (first,) = (single for single in singles if single.features == step.features)
     return [
         f"Of these, {join_names(step.features, 'and')} has the highest benefit by itself "
-        f"({first.benefit:,.2f}): its result decides how to go on."
+        f"({format_amount(first.benefit)}): its result decides how to go on."
     ]
 
 
@@ -170,7 +176,7 @@ def _shared_overhead(situation: Situation, features: frozenset[str]) -> str:
     if not isinstance(costs, FeatureCosts):
         return ""
     shared = [
-        f"{group.name} ({group.overhead:,.2f})"
+        f"{group.name} ({format_amount(group.overhead)})"
         for group in costs.unpaid_groups(situation.known)
         if len(features.intersection(group.features)) > 1
     ]

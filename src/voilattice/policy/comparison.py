@@ -16,9 +16,10 @@ from voilattice.errors import InputError
 from voilattice.html import html_table, paragraph
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Certificate
-from voilattice.policy.solvers import TIME_LIMIT, Limits, policy_names, solver_of
+from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, policy_names, solver_of
 from voilattice.policy.sweep import Sweep
 from voilattice.ties import format_amount
+from voilattice.valuation.valuation import emc
 
 __all__ = ["AS_GIVEN", "Comparison", "ComparisonRow", "compare"]
 
@@ -106,18 +107,18 @@ def compare(
     greedy 17.6
     optimal 17.6
     """
-    names = policy_names() if policies is None else tuple(policies)
-    for name in names:
-        solver_of(name)
+    names = policy_names() if policies is None else policies
+    # Solvers, not names, travel to other processes: what is registered here is not known there.
+    solvers = tuple(solver_of(name) for name in names)
     limits = Limits(time_limit=time_limit)
     if n_jobs == 0:
         raise InputError("must be a number of processes, or -1 for one a core, got 0", "n_jobs")
     if expected is None:
         here = problem.with_evidence(evidence)
-        return Comparison(problem.title, tuple(_point(here, AS_GIVEN, names, limits, None)))
+        return Comparison(problem.title, tuple(_point(here, AS_GIVEN, solvers, limits, None)))
     return Comparison(
         problem.title,
-        tuple(_swept(problem, expected, kinds, names, evidence, n_jobs, limits, progress)),
+        tuple(_swept(problem, expected, kinds, solvers, evidence, n_jobs, limits, progress)),
     )
 
 
@@ -125,7 +126,7 @@ def _swept(
     problem: Problem,
     expected: Sequence[float],
     kinds: Sequence[str],
-    policies: Sequence[str],
+    solvers: Sequence[Solver],
     evidence: Mapping[str, str] | None,
     n_jobs: int,
     limits: Limits,
@@ -144,7 +145,7 @@ def _swept(
         (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
     ]
     results = Parallel(n_jobs=min(n_jobs, len(parts) or 1), return_as="generator")(
-        delayed(_compare_part)(problem, kind, points, policies, evidence, limits, memory_budget())
+        delayed(_compare_part)(problem, kind, points, solvers, evidence, limits, memory_budget())
         for kind, points in parts
     )
     done = 0
@@ -159,7 +160,7 @@ def _compare_part(
     problem: Problem,
     kind: str,
     points: Sequence[float],
-    policies: Sequence[str],
+    solvers: Sequence[Solver],
     evidence: Mapping[str, str] | None,
     limits: Limits,
     memory_bytes: int,
@@ -170,22 +171,22 @@ def _compare_part(
             row
             for x in points
             for staked in [problem.with_expected(kind, x).with_evidence(evidence)]
-            for row in _point(staked, kind, policies, limits, sweep, x)
+            for row in _point(staked, kind, solvers, limits, sweep, x)
         ]
 
 
 def _point(
     problem: Problem,
     kind: str,
-    policies: Sequence[str],
+    solvers: Sequence[Solver],
     limits: Limits,
     sweep: Sweep | None,
     expected: float | None = None,
 ) -> Iterator[ComparisonRow]:
     """Return what each policy costs at one point."""
-    none = solver_of("none").cost(problem, limits).expected_total_cost
-    for name in policies:
-        found = solver_of(name).cost(problem, limits, sweep=sweep)
+    at_once = emc(problem)
+    for solver in solvers:
+        found = solver.cost(problem, limits, sweep=sweep)
         cost = found.expected_total_cost
-        at = none if expected is None else expected
-        yield ComparisonRow(kind, at, name, cost, none - cost, found.certificate)
+        at = at_once if expected is None else expected
+        yield ComparisonRow(kind, at, solver.name, cost, at_once - cost, found.certificate)

@@ -11,15 +11,16 @@ and what ended the work early. A `RuleSolver` builds the policy of a rule (`poli
 `OptimalSolver` solves exactly where the states fit (`optimal.solution`) and searches elsewhere
 (`optimal.ao_star`).
 
-`register` takes a solver of anybody's own: it is then known to `build_policy`, `advise`, `compare`,
-the command line and the server. `voilattice.testing.check_solver` checks that it behaves.
+`register` takes a solver of anybody's own: it is then known to `build_policy`, `advise` and
+`compare`. A package whose entry points name its solvers makes them known to the command line and
+the server too. `voilattice.testing.check_solver` checks that a solver behaves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from voilattice.budgets import Deadline, memory_budget
@@ -39,6 +40,7 @@ from voilattice.policy.situations import (
     situation_at,
 )
 from voilattice.policy.sweep import Sweep
+from voilattice.ties import format_amount
 from voilattice.valuation.valuation import value
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "Solver",
     "Step",
     "build_policy",
+    "describe_search",
     "policy_from_rule",
     "policy_names",
     "register",
@@ -58,11 +61,18 @@ __all__ = [
 ]
 
 TIME_LIMIT = 60.0  # seconds, for a search
+PLUGINS = "voilattice.solvers"  # the entry points of packages that bring solvers along
 STATES_PER_SECOND = 2_000_000  # that are solved exactly, on a slow day
 SHARE_OF_FINDING = 0.5  # of the time, to find the states; beyond that the search begins
 
 # Called during a search with the number of states looked into, and the interval so far.
 Progress: TypeAlias = Callable[[int, tuple[float, float]], None]
+
+
+def describe_search(n_states: int, interval: tuple[float, float]) -> str:
+    """Return how far a search has come, in words."""
+    lower, upper = map(format_amount, interval)
+    return f"optimal: {n_states:,} states examined, the optimum is in [{lower}, {upper}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         Deadline(self.time_limit)  # it is a number of seconds
-        if not isinstance(self.max_states, int) or self.max_states < 1:
+        is_whole = isinstance(self.max_states, int) and not isinstance(self.max_states, bool)
+        if not is_whole or self.max_states < 1:
             raise InputError(
                 f"must be a whole number >= 1, got {quote(self.max_states)}", "max_states"
             )
@@ -222,6 +233,9 @@ class OptimalSolver:
     # A search starts from these policies, which are quickly built.
     starts = (rules.greedy_la, rules.batch, rules.greedy)
 
+    def __init__(self) -> None:
+        self._kept: tuple[object, Solution | None] | None = None  # a problem, and its optimum
+
     def build(
         self,
         problem: Problem,
@@ -233,7 +247,10 @@ class OptimalSolver:
         """Return the policy, with its certificate."""
         deadline = Deadline(limits.time_limit)
         if (solution := self._solve(problem, limits, deadline, sweep)) is None:
-            search = Search(problem, self.starts, deadline=deadline, progress=progress)
+            search = Search(
+                problem, self.starts, deadline=deadline, max_states=limits.max_states,
+                progress=progress,
+            )  # fmt: skip
             return search.policy(self.name)
         builder = PolicyBuilder(problem, max_states=limits.max_states)
         policy = builder.build(self.name, lambda situation: solution.choose(situation.known))
@@ -259,14 +276,24 @@ class OptimalSolver:
         The problem is solved once, and asked again for other evidence. Where it can only be
         searched, the search begins at the evidence.
         """
-        if (solution := _last_solution(problem, limits, memory_budget())) is not None:
+        deadline = Deadline(limits.time_limit)
+        if (solution := self._solve_once(problem, limits, deadline)) is not None:
             known = problem.merge_evidence(evidence)
             to_go = solution.cost_to_go(known)
             chosen = problem.feature_names(solution.choose(known))
             return Step(chosen, to_go, Certificate(to_go))
         here = problem.with_evidence(evidence)
-        search = Search(here, self.starts, deadline=Deadline(limits.time_limit))
+        search = Search(here, self.starts, deadline=deadline)
         return Step(problem.feature_names(search.action), search.upper, search.certificate)
+
+    def _solve_once(self, problem: Problem, limits: Limits, deadline: Deadline) -> Solution | None:
+        """Return the exact optimum; that of the problem asked about last is kept."""
+        # What a smaller budget could not hold, a larger one may: so the budget is part of the key.
+        key = (problem, limits, memory_budget())
+        if self._kept is None or self._kept[0] != key:
+            self._kept = None  # its memory is free before the next one is solved
+            self._kept = key, self._solve(problem, limits, deadline)
+        return self._kept[1]
 
     @staticmethod
     def _solve(
@@ -283,24 +310,21 @@ class OptimalSolver:
         part = deadline.share(SHARE_OF_FINDING)
         try:
             if sweep is not None:
-                return sweep.solve(problem, max_states=max_states, choices=choices)
+                return sweep.solve(problem, max_states=max_states, deadline=part, choices=choices)
             space = StateSpace(problem, max_states=max_states, deadline=part)
         except TooLargeError:
             return None
         return Solution(space, problem, choices=choices)
 
 
-@lru_cache(maxsize=1)
-def _last_solution(problem: Problem, limits: Limits, memory_bytes: int) -> Solution | None:
-    # What a smaller budget could not hold, a larger one may: so the budget is part of the key.
-    return OptimalSolver._solve(problem, limits, Deadline(limits.time_limit))
-
-
 _registry: dict[str, Solver] = {}
 
 
 def register(solver: Solver) -> None:
-    """Make a solver known by its name.
+    """Make a solver known by its name, in this process.
+
+    A package makes its solvers known in every process, those of the command line and the server
+    included, by an entry point of the group ``voilattice.solvers``.
 
     >>> import voilattice
     >>> from voilattice.policy.solvers import RuleSolver, register, unregister
@@ -331,18 +355,35 @@ def unregister(name: str) -> None:
 
 def policy_names() -> tuple[str, ...]:
     """Return the names of all policies, in the order of their registration."""
+    _load_plugins()
     return tuple(_registry)
+
+
+@cache
+def _load_plugins() -> None:
+    """Register the solvers that installed packages bring along."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=PLUGINS):
+        try:
+            register(entry.load())
+        except Exception as error:
+            raise InputError(f"cannot be loaded: {error}", f"{PLUGINS}, {entry.value}") from error
 
 
 def solver_of(name: str) -> Solver:
     """Return the solver of that name, or raise `UnknownNameError`."""
-    if not isinstance(name, str) or name not in _registry:
-        raise UnknownNameError(f"no policy {quote(name)}{nearest(name, _registry)}")
+    if not isinstance(name, str) or name not in policy_names():
+        raise UnknownNameError(f"no policy {quote(name)}{nearest(name, policy_names())}")
     return _registry[name]
 
 
+def _nothing(problem: Problem) -> tuple[str, ...]:
+    return ()
+
+
 _built_in: tuple[Solver, ...] = (
-    RuleSolver("none", rules.none, "This policy acquires nothing.", at_once=lambda problem: ()),
+    RuleSolver("none", rules.none, "This policy acquires nothing.", at_once=_nothing),
     RuleSolver(
         "markov-blanket",
         rules.markov_blanket,

@@ -21,6 +21,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.optimal.solution import Solution
 from voilattice.policy.optimal.space import StateSpace
 from voilattice.policy.relevance import StateKey
+from voilattice.valuation.best_set import MAX_CHECKED_PAIRS
 from voilattice.valuation.tables import Root, expected_emcs_in
 from voilattice.valuation.valuation import expected_emc
 
@@ -91,7 +92,10 @@ class Sweep:
         None: they are too many, or prices that are not monotone ask for sets outside of it.
         """
         # Prices may differ from point to point, so they are not part of what is kept.
-        if not check_monotone_at(problem.costs, problem.features, known).monotone:
+        check = check_monotone_at(
+            problem.costs, problem.features, known, max_pairs=MAX_CHECKED_PAIRS
+        )
+        if not check.monotone:
             return None
         if key not in self._values:
             self._values[key] = self._value(problem, known, axes, root)

@@ -27,6 +27,7 @@ from voilattice import __version__
 from voilattice.budgets import memory_limit
 from voilattice.documents import problem_document, problem_entry
 from voilattice.errors import VoilatticeError, nearest
+from voilattice.model.costs import KINDS
 from voilattice.model.problem import Problem
 from voilattice.policy.solvers import policy_names
 from voilattice.web import workers
@@ -200,6 +201,11 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
         """List the problems."""
         return catalogue.entries()
 
+    @app.get("/api/policies")
+    def list_policies() -> list[str]:
+        """List the names of the policies."""
+        return list(policy_names())
+
     @app.post("/api/problems", status_code=201)
     def upload_problem(
         files: Annotated[list[UploadFile], File(max_length=MAX_FILES)],
@@ -234,7 +240,7 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     @app.post("/api/advise")
     def advise(asked: PolicyAsked) -> dict[str, Any]:
         """Say what to do now."""
-        return answer("advise", asked, policy=asked.policy)
+        return answer("advise", asked, policy=asked.policy, seconds=limits.seconds / 2)
 
     @app.post("/api/lattice")
     def lattice(asked: Asked) -> dict[str, Any]:
@@ -249,7 +255,8 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     @app.post("/api/compare", status_code=202)
     def compare(asked: CompareAsked) -> dict[str, Any]:
         """Start to compare all policies along a sweep; the answer names a job to ask for."""
-        return started("compare", asked, points=asked.points)
+        seconds = limits.job_seconds / (2 * len(asked.points) * len(KINDS))
+        return started("compare", asked, points=asked.points, seconds=seconds)
 
     @app.get("/api/jobs/{name}")
     def show_job(name: Annotated[str, Path(max_length=200)]) -> dict[str, Any]:

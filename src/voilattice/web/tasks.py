@@ -25,7 +25,7 @@ from voilattice.lattice.lattice import Lattice
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
 from voilattice.policy.comparison import compare
-from voilattice.policy.solvers import build_policy
+from voilattice.policy.solvers import build_policy, describe_search
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.valuation import emc, value
@@ -60,8 +60,10 @@ def staked(
     return problem.without(unavailable) if unavailable else problem
 
 
-def _advise(problem: Problem, given: Mapping[str, str], tell: Progress, policy: str) -> Document:
-    return advice_document(advise(problem, policy, given))
+def _advise(
+    problem: Problem, given: Mapping[str, str], tell: Progress, policy: str, seconds: float
+) -> Document:
+    return advice_document(advise(problem, policy, given, time_limit=seconds))
 
 
 def _value(
@@ -90,18 +92,20 @@ def _policy(
 ) -> Document:
     built = build_policy(
         problem, policy, given, time_limit=seconds, max_states=MAX_DRAWN_STATES,
-        progress=lambda n, interval: tell(
-            f"{n:,} states looked into, the optimum is in [{interval[0]:,.2f}, {interval[1]:,.2f}]"
-        ),
+        progress=lambda n, interval: tell(describe_search(n, interval)),
     )  # fmt: skip
     return policy_document(built, emc(problem, given)) | {"tree": policy_tree(built)}
 
 
 def _compare(
-    problem: Problem, given: Mapping[str, str], tell: Progress, points: Sequence[float]
+    problem: Problem,
+    given: Mapping[str, str],
+    tell: Progress,
+    points: Sequence[float],
+    seconds: float,
 ) -> Document:
     rows = compare(
-        problem, points, evidence=given, n_jobs=1,
+        problem, points, evidence=given, n_jobs=1, time_limit=seconds,
         progress=lambda done, total: tell(f"{done} of {total} points"),
     )  # fmt: skip
     return {"rows": comparison_document(rows), "svg": savings_svg(rows, problem.title)}

@@ -43,7 +43,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.optimal.bundles import MAX_OWN_PRICES, bundles_of
 from voilattice.policy.policy import Acquisition, Certificate, Policy
 from voilattice.policy.relevance import StateKey
-from voilattice.policy.situations import LAZY_CELLS, PolicyBuilder, Situation
+from voilattice.policy.situations import LAZY_CELLS, MAX_POLICY_STATES, PolicyBuilder, Situation
 from voilattice.ties import tolerance
 from voilattice.valuation.tables import max_table_cells, root_table
 from voilattice.valuation.valuation import expected_emc
@@ -91,12 +91,13 @@ class Search:
         rules: Sequence[Callable[[Situation], int]],
         *,
         deadline: Deadline | None = None,
+        max_states: int = MAX_POLICY_STATES,
         max_expansions: int | None = None,
         progress: Callable[[int, tuple[float, float]], None] | None = None,
     ) -> None:
         self.problem = problem
         self._deadline = deadline or Deadline()
-        self._builder = PolicyBuilder(problem, lazy=True)
+        self._builder = PolicyBuilder(problem, max_states=max_states, lazy=True)
         self._key = self._builder.relevance.key
         self._bundles = bundles_of(problem)
         self._nodes: dict[StateKey, _Node] = {}

@@ -6,7 +6,7 @@ const money = (x) => (Math.abs(x) < 0.005 ? 0 : x).toLocaleString("en", { minimu
 const percent = (p) => (100 * p).toLocaleString("en", { maximumFractionDigits: 1 }) + " %";
 
 const panels = { consult: "consult", lattice: "lattice", policy: "tree", curves: "curves" };
-let policies = ["optimal", "greedy-la", "batch", "greedy", "markov-blanket", "none"];
+let policies = ["optimal"]; // the server names them all
 let problem = null; // the document of the problem at hand
 let advice = null;
 let asking = 0; // only the latest question may answer
@@ -281,9 +281,8 @@ async function other(now, mine) {
     $("lattice-top").replaceChildren(...(found.values ? [table(found.values)] : []));
   }
   if (now.view === "policy") await job(now, mine, "tree", "api/policy", { policy: now.policy }, (found) => {
-    const proof = found.exact === undefined ? "" : found.exact ? " It is proved optimal." : ` No policy costs less than ${money(found.lower_bound)}.`;
     $("tree-text").textContent = `${found.policy}: expected total cost ${money(found.expected_total_cost)}, of which ` +
-      `${money(found.expected_feature_cost)} for features; ${found.paths.toLocaleString("en")} paths.${proof}`;
+      `${money(found.expected_feature_cost)} for features; ${found.paths.toLocaleString("en")} paths. ${found.verdict}`;
     $("tree-list").innerHTML = found.tree;
   });
   if (now.view === "curves") {
@@ -431,9 +430,10 @@ function wire() {
 }
 
 async function begin() {
-  for (const name of policies) $("policy").append(element("option", { value: name }, name));
   wire();
   try {
+    policies = (await call("GET", "api/policies")).reverse(); // the best one first
+    $("policy").replaceChildren(...policies.map((name) => element("option", { value: name }, name)));
     const entries = await call("GET", "api/problems");
     $("problem").replaceChildren(...entries.map((entry) =>
       element("option", { value: entry.name }, entry.title ? `${entry.name}: ${entry.title}` : entry.name)));
