@@ -46,7 +46,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/optimal.py
 
 clean:
-	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A stamp is written last, so an interrupted set-up starts again.
 $(RUN): requirements.txt pyproject.toml

@@ -346,9 +346,7 @@ def test_an_optimum_that_is_not_proved_says_so_everywhere(run):
         batch = build_policy(heart, "batch").expected_total_cost
         assert found.expected_total_cost <= batch + 1e-9
         advice = advise(heart, "optimal", time_limit=5.0)
-        assert advice.reasons[-1] == (
-            "This is the best found in time. It is not proved to be optimal."
-        )
+        assert advice.reasons[-1].endswith("It is not proved to be optimal.")
     status, out, _ = run("compare", "heart", "--memory", "1", "--time-limit", "5")
     assert status == 0
     assert "The optimum was not proved in time" in out

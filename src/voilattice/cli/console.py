@@ -68,7 +68,7 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     out.print(f"Deciding now costs {format_amount(now)} on average (EMC).\n")
 
     features = table("feature", "states", ">price", "group")
-    group_of = {feature: group.name for group in costs.groups for feature in group.features}
+    group_of = {feature: group.name for feature, group in costs.group_of.items()}
     for name in problem.features:
         states = ", ".join(problem.states(name))
         features.add_row(name, states, format_amount(costs.prices[name]), group_of.get(name, ""))

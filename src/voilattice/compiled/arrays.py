@@ -15,7 +15,9 @@ __all__ = [
     "BlockLayout",
     "Floats",
     "Flow",
+    "Frames",
     "Growth",
+    "Incumbent",
     "Ints",
     "Leaves",
     "Masks",
@@ -79,6 +81,25 @@ class Offers(NamedTuple):
     now: float  # EMC, on the scale of the table
     scale: float  # of amounts of money beside those of the table
     tolerance: float
+
+
+class Frames(NamedTuple):
+    """The stack of a branch and bound: a node (K, U) in each place (`valuation.best_set`)."""
+
+    # The next axis, where the table begins (-1: the root), its outer and its inner size, and from
+    # where on the room is free.
+    places: Ints
+    keeps: Masks  # K
+    amounts: Floats  # what K costs, and the expected EMC of K ∪ U
+
+
+class Incumbent(NamedTuple):
+    """The best set so far, to be written over (`valuation.best_set`)."""
+
+    # Its benefit, its number of features, its cost, and its first feature that is not among the
+    # axes (or `NOWHERE`).
+    facts: Floats
+    key: Masks  # the set, as a mask of axes
 
 
 class BlockLayout(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from voilattice.compiled.arrays import Offers
+from voilattice.compiled.arrays import Frames, Incumbent, Offers
 from voilattice.compiled.tables import expected_emc, sum_out
 
 __all__ = ["NOWHERE", "search"]
@@ -40,24 +40,15 @@ def _comes_first(a: Any, b: Any, outside: int, places: NDArray[np.int64]) -> boo
 def search(
     root: NDArray[np.float64],
     offers: Offers,
-    frames: NDArray[np.int64],
-    keeps: NDArray[np.uint64],
-    amounts: NDArray[np.float64],
+    stack: Frames,
     height: int,
-    best: NDArray[np.float64],
-    best_key: NDArray[np.uint64],
+    incumbent: Incumbent,
     room: NDArray[np.float64],
     quota: int,
 ) -> tuple[int, int]:
-    """Go on with a branch and bound until `quota` cells are summed; return (height, evaluated).
-
-    A frame on the stack is a node (K, U): the features kept and those undecided, from the axis
-    frames[., 0] on. Its table over K ∪ U begins at frames[., 1] (-1: the root) with the outer size
-    frames[., 2] and the inner size frames[., 3]; room is free from frames[., 4]. keeps[.] is K,
-    amounts[., 0] what K costs and amounts[., 1] the expected EMC of K ∪ U. The best set so far is
-    best_key, with best = (benefit, number of features, cost, its first feature that is not among
-    the axes, or `NOWHERE`).
-    """
+    """Go on with a branch and bound until `quota` cells are summed; return (height, evaluated)."""
+    frames, keeps, amounts = stack.places, stack.keeps, stack.amounts
+    best, best_key = incumbent.facts, incumbent.key
     sizes, prices, groups, overheads = offers.sizes, offers.prices, offers.groups, offers.overheads
     cost, now, scale, tolerance = offers.cost, offers.now, offers.scale, offers.tolerance
     m = sizes.shape[0]

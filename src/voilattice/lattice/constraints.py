@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from voilattice.errors import TooLargeError, within
-from voilattice.feature_sets import bits
+from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import Graph, feature_masks, graph_of
 from voilattice.model.problem import Problem
 
@@ -162,7 +162,7 @@ def _walk_terms(graph: Graph, x: int, e: int, max_terms: int) -> Collection[_Ter
     # a collider above X leads down to X without having to be opened.)
     openers = []
     for node in range(len(graph.parents)):
-        below = sum(1 << k for k, f in enumerate(graph.features) if ancestors[f] >> node & 1) & ~(
+        below = mask_of(k for k, f in enumerate(graph.features) if ancestors[f] >> node & 1) & ~(
             1 << x
         )
         openers.append([0] if below & e else [1 << k for k in bits(below)])

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from voilattice.errors import TooLargeError
-from voilattice.feature_sets import bits
+from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.constraints import Constraint, dependency_constraint
 from voilattice.lattice.independence import Graph, feature_masks, graph_of
 from voilattice.model.problem import Problem
@@ -148,7 +148,7 @@ def _member(problem: Problem, graph: Graph, k: int, s: int, e: int) -> Member:
         why, named = ("alone", 0) if depends(0) else ("through", _minimal(others, depends))
     elif depends(0):
         why, named = "screened", _minimal(others, lambda rest: not depends(rest))
-    elif helpers := sum(1 << h for h in bits(free) if depends(others | 1 << h)):
+    elif helpers := mask_of(h for h in bits(free) if depends(others | 1 << h)):
         why, named = "one", helpers
     elif could_depend(free):
         why, named = "all", _minimal(free, could_depend)
@@ -182,7 +182,7 @@ def _completions(graph: Graph, s: int, e: int) -> list[int]:
         floods += math.comb(n, size)
         if floods > MAX_FLOODS:
             break
-        added = (sum(1 << k for k in ks) for ks in itertools.combinations(list(bits(free)), size))
+        added = (mask_of(k for k in ks) for ks in itertools.combinations(list(bits(free)), size))
         if found := [mask for mask in added if graph.is_irreducible(s | mask, e)]:
             return found
     # By the proof of Theorem 2 (docs/lattice.md) the features that are needed to reach all of S,

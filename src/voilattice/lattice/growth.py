@@ -131,7 +131,7 @@ class _PythonGrower:
 
 
 class _CompiledGrower:
-    """The same with compiled floods (`compiled.kernels.grow`)."""
+    """The same with compiled floods (`compiled.growth.grow`)."""
 
     def __init__(self, graph: Graph, evidence: int) -> None:
         n = len(graph.parents)

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from voilattice.errors import InputError
-from voilattice.feature_sets import bits
+from voilattice.feature_sets import bits, mask_of
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 
@@ -119,7 +119,7 @@ def is_separated(
     Nodes of `first` and `second` that are also `given` do not count.
     """
     nodes = [
-        sum(1 << network.index(name) for name in set(names)) for names in (first, second, given)
+        mask_of(network.index(name) for name in set(names)) for names in (first, second, given)
     ]
     first_nodes, second_nodes = nodes[0] & ~nodes[2], nodes[1] & ~nodes[2]
     if first_nodes & second_nodes:
@@ -140,8 +140,8 @@ def separator(
     None of them can be left out. All arguments are nodes; `given` is known.
     """
     moral = _moral(network.parents)
-    ends, known = (sum(1 << node for node in set(nodes)) for nodes in (features, given))
-    chosen = sum(1 << node for node in set(candidates)) & ~known
+    ends, known = (mask_of(node for node in set(nodes)) for nodes in (features, given))
+    chosen = mask_of(node for node in set(candidates)) & ~known
 
     def separates(nodes: int) -> bool:
         outside = ends & ~nodes & ~known
@@ -214,7 +214,7 @@ def _moral(parents: tuple[tuple[int, ...], ...]) -> Moral:
     for child, above in enumerate(parents):
         for parent in above:
             children[parent].append(child)
-    family = [1 << c | sum(1 << p for p in parents[c]) for c in range(n)]
+    family = [1 << c | mask_of(p for p in parents[c]) for c in range(n)]
     families_of = [0] * n
     ancestors = [0] * n
     for c in range(n):
@@ -249,7 +249,7 @@ class Graph:
     def boundary(self, z: int) -> int:
         """Return ∂(Z)."""
         touched = self.moral.flood(1 << self.target, self.nodes(z))
-        return sum(1 << k for k in bits(z) if touched >> self.features[k] & 1)
+        return mask_of(k for k in bits(z) if touched >> self.features[k] & 1)
 
     def is_irreducible(self, s: int, e: int) -> bool:
         """Return whether S ⊆ ∂(S ∪ E)."""
@@ -299,11 +299,11 @@ class Graph:
                     seen.add(step)
                     stack.append(step)
         reached = {node for node, _ in seen}
-        return sum(1 << k for k, node in enumerate(self.features) if node in reached)
+        return mask_of(k for k, node in enumerate(self.features) if node in reached)
 
     def nodes(self, features: int) -> int:
         """Return the nodes of some features."""
-        return sum(1 << self.features[k] for k in bits(features))
+        return mask_of(self.features[k] for k in bits(features))
 
 
 def graph_of(problem: Problem) -> Graph:

@@ -187,6 +187,11 @@ class FeatureCosts:
                 return entry.cost
         return self.prices[feature]
 
+    @property
+    def group_of(self) -> dict[str, Group]:
+        """The group of each feature that is in one."""
+        return {feature: group for group in self.groups for feature in group.features}
+
     def unpaid_groups(self, known: Collection[str]) -> list[Group]:
         """Return the groups whose overhead is still to be paid: none of their features is known."""
         return [group for group in self.groups if not any(f in known for f in group.features)]

@@ -344,13 +344,13 @@ class Problem:
 
     def _repr_html_(self) -> str:
         costs = self.costs if isinstance(self.costs, FeatureCosts) else None
-        group_of = {f: g.name for g in costs.groups for f in g.features} if costs else {}
+        group_of = costs.group_of if costs else {}
         features = [
             (
                 name,
                 ", ".join(self.states(name)),
                 self.evidence.get(name, ""),
-                group_of.get(name, ""),
+                group_of[name].name if name in group_of else "",
                 format_amount(costs.prices[name]) if costs else "own",
             )
             for name in self.features

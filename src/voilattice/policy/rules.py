@@ -37,7 +37,7 @@ def markov_blanket(situation: Situation) -> int:
 
 def greedy(situation: Situation) -> int:
     """Acquire the feature of highest benefit, while that is positive."""
-    chosen = situation.single(mask_of(situation.axes))
+    chosen = situation.best_single(mask_of(situation.axes))
     if chosen is None or situation.value(1 << chosen).benefit <= situation.tol:
         return 0
     return 1 << chosen
@@ -45,10 +45,11 @@ def greedy(situation: Situation) -> int:
 
 def greedy_la(situation: Situation) -> int:
     """Acquire, of the set of highest benefit, the feature of highest benefit."""
-    chosen = situation.single(situation.best())
+    # The best set is empty unless its benefit is positive; then there is no feature to choose.
+    chosen = situation.best_single(situation.best())
     return 0 if chosen is None else 1 << chosen
 
 
 def batch(situation: Situation) -> int:
     """Acquire the whole set of highest benefit."""
-    return situation.best()
+    return situation.best()  # empty unless its benefit is positive

@@ -55,22 +55,26 @@ class Situation:
     known: Mapping[str, str]
     axes: tuple[int, ...]  # the features that can still matter
     table: Table | None  # [Y, axes ...]; None: too large
-    found: Table | None = None  # P(Y | e), where it is known without the table
+    belief: Table | None = None  # P(Y | e), where it is known without the table
 
     @cached_property
     def probability(self) -> float:
+        """P(e), on the scale of the table."""
         return 1.0 if self.table is None else float(self.table.sum())
 
     @cached_property
     def posterior(self) -> Table:
-        return self.joint(0) if self.found is None else self.found
+        """P(Y | e)."""
+        return self.joint(0) if self.belief is None else self.belief
 
     @cached_property
     def emc(self) -> float:
+        """EMC(e)."""
         return expected_emc(self.posterior, self.builder.problem.misclassification)
 
     @cached_property
     def tol(self) -> float:
+        """The difference below which amounts are equal here."""
         return tolerance(self.emc)
 
     @property
@@ -123,7 +127,7 @@ class Situation:
         key = builder.relevance.key(self.known)
         return builder.sweep.values(key, builder.problem, self.known, self.axes, self.root)
 
-    def single(self, candidates: int) -> int | None:
+    def best_single(self, candidates: int) -> int | None:
         """Return the candidate of highest benefit: ties to the cheaper, then to the first."""
         values = {k: self.value(1 << k) for k in bits(candidates)}
         if not values:
@@ -189,10 +193,10 @@ class PolicyBuilder:
         self.sweep, self._lazy = sweep, lazy
         self.scale = 1.0 if sweep is None else sweep.scale(problem)
         self.deadline = deadline or Deadline()
-        self.numbers: dict[StateKey, int] = {}  # the node of each state of the policy built last
         self.relevance = Relevance(problem, forgets=forgets)
 
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:
+        """Return C(S | e)."""
         return price_set(self.problem.costs, self.problem.feature_names(chosen), known)
 
     def build(
@@ -207,8 +211,15 @@ class PolicyBuilder:
 
         `needs_table`: False for a rule that looks at no feature.
         """
+        policy, _ = self.build_keyed(name, choose, needs_table=needs_table)
+        return policy if certificate is None else replace(policy, certificate=certificate)
+
+    def build_keyed(
+        self, name: str, choose: Callable[[Situation], int], *, needs_table: bool = True
+    ) -> tuple[Policy, dict[StateKey, int]]:
+        """Return the policy, and the number of the node of each of its states."""
         nodes: list[Node] = []
-        numbers = self.numbers = {}
+        numbers: dict[StateKey, int] = {}
 
         def visit(situation: Situation) -> int:
             key = self.relevance.key(situation.known)
@@ -228,7 +239,7 @@ class PolicyBuilder:
             return numbers[key]
 
         visit(self.start(None if needs_table else ()))
-        return Policy(self.problem, name, tuple(nodes), certificate or Certificate())
+        return Policy(self.problem, name, tuple(nodes)), numbers
 
     def start(self, axes: tuple[int, ...] | None = None) -> Situation:
         """Return the first situation, with a table over these features, or all that matter."""

@@ -38,10 +38,10 @@ from typing import Any
 import numpy as np
 
 from voilattice.budgets import Deadline
-from voilattice.compiled.arrays import Offers
+from voilattice.compiled.arrays import Frames, Incumbent, Offers
 from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import TooLargeError
-from voilattice.feature_sets import bits
+from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import graph_of, markov_blanket, separator
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts, check_monotone_at, price_set
@@ -63,8 +63,9 @@ CELLS_AT_ONCE = 200_000_000
 WHOLE_CELLS = 1 << 24
 SPLIT_CELLS = 1 << 19
 
-# The lattice is grown for its size where that takes no more floods.
 CELLS_PER_SECOND = 20_000_000  # that a table is made of, on a slow day
+
+# The lattice is grown for its size where that takes no more floods.
 MAX_COUNTED_FLOODS = 50_000
 
 
@@ -374,7 +375,7 @@ class _Search:
             expected_emc(table.sum(axis=1), matrix),
             expected_emc(table, matrix),
         )
-        whole = sum(1 << k for k in axes)
+        whole = mask_of(k for k in axes)
         self.n_evaluated += 1
         self.offer(whole, below.worth(below.after) - self.cost(whole), self.cost(whole))
         for bound in _TWINS[engine](self, below):
@@ -402,13 +403,13 @@ class _Below:
 
     @property
     def kept(self) -> int:
-        return sum(1 << k for k in self.axes[: self.n_kept])
+        return mask_of(k for k in self.axes[: self.n_kept])
 
 
 def _search_numpy(search: _Search, below: _Below) -> Iterator[float]:
     """Search below a node; tell now and then the highest bound that is open.
 
-    The readable twin of `compiled.kernels.search`, and the one for a user's own costs.
+    The readable twin of `compiled.best_set.search`, and the one for a user's own costs.
     """
     axes, root, matrix = below.axes, below.root, search.problem.misclassification
     outer = len(matrix) * math.prod(root.sizes[: below.n_kept])
@@ -428,7 +429,7 @@ def _search_numpy(search: _Search, below: _Below) -> Iterator[float]:
             dropped = table.reshape(len(table), size, -1).sum(axis=1)
             after = expected_emc(dropped, matrix)
             search.n_evaluated += 1
-        whole = kept | sum(1 << k for k in axes[axis + 1 :])
+        whole = kept | mask_of(k for k in axes[axis + 1 :])
         price = search.cost(whole)
         search.offer(whole, below.worth(after) - price, price)
         bound = below.worth(after) - search.cost_at_least(kept)
@@ -456,11 +457,11 @@ def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
     amounts[0] = (search.cost(below.kept), below.after)
     # The best set so far may have features that are not among the axes; the first of them is enough
     # to tell who wins a tie.
-    others = search.best.mask & ~sum(1 << k for k in axes)
+    others = search.best.mask & ~mask_of(k for k in axes)
     outside = next(bits(others), compiled.NOWHERE)
     held = search.best
     best = np.array([held.benefit, held.mask.bit_count(), held.cost, outside])
-    key = sum(1 << place for place, k in enumerate(axes) if held.mask >> k & 1)
+    key = mask_of(place for place, k in enumerate(axes) if held.mask >> k & 1)
     best_key = np.array([key], dtype=np.uint64)
     offers = Offers(
         np.array(root.sizes, dtype=np.int64),
@@ -473,15 +474,16 @@ def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
         1 / root.probability,
         search.tol,
     )
+    stack, incumbent = Frames(frames, keeps, amounts), Incumbent(best, best_key)
     room = np.empty(len(root.table))
     height, quota = 1, CELLS_AT_ONCE
     while height:
         height, evaluated = compiled.search(
-            root.table, offers, frames, keeps, amounts, height, best, best_key, room, quota
+            root.table, offers, stack, height, incumbent, room, quota
         )
         search.n_evaluated += evaluated
         if not others or best[3] != outside:
-            mask = sum(1 << k for place, k in enumerate(axes) if int(best_key[0]) >> place & 1)
+            mask = mask_of(k for place, k in enumerate(axes) if int(best_key[0]) >> place & 1)
             search.best = Offer(float(best[0]), float(best[2]), mask)
         if height:
             left = amounts[:height]

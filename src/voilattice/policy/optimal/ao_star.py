@@ -36,7 +36,7 @@ import numpy as np
 
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.errors import TooLargeError
-from voilattice.feature_sets import bits
+from voilattice.feature_sets import bits, mask_of
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem
@@ -173,10 +173,10 @@ class Search:
             self.problem, max_states=MAX_START_STATES, lazy=True, deadline=deadline
         )
         try:
-            policy = starter.build("start", in_time)
+            policy, numbers = starter.build_keyed("start", in_time)
         except TooLargeError:
             return  # to write it down would take longer than there is time
-        numbers, costs = starter.numbers, policy.costs_to_go
+        costs = policy.costs_to_go
         for key, number in numbers.items():
             if costs[number] < self._start_cost.get(key, np.inf):
                 node = policy.nodes[number]
@@ -225,7 +225,7 @@ class Search:
         node = self._nodes[key]
         situation = self._builder.at(node.known)
         steps = []
-        left = sum(1 << k for k in situation.axes)
+        left = mask_of(k for k in situation.axes)
         sets = [1 << k for k in situation.axes] + [s for s in self._bundles if not s & ~left]
         for chosen, full in zip(sets, self._full(situation, sets), strict=True):
             outcomes = []
@@ -290,7 +290,7 @@ class Search:
         while len(problem.classes) * math.prod(sizes[n:]) > largest:
             n += 1
         first = situation.axes[:n]
-        weights = situation.joint(sum(1 << k for k in first)).sum(axis=0)
+        weights = situation.joint(mask_of(k for k in first)).sum(axis=0)
         for values in np.ndindex(weights.shape):
             if weights[values] > 0:
                 found = {

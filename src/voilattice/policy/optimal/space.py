@@ -130,11 +130,8 @@ class StateSpace:
                     for when in product(*(problem.states(other) for other in named))
                 ]
             )
-        group_of = np.full(len(blocks.sizes), -1)
-        for g, group in enumerate(costs.groups):
-            for a, k in enumerate(blocks.features):
-                if problem.features[k] in group.features:
-                    group_of[a] = g
+        numbers = {f: g for g, group in enumerate(costs.groups) for f in group.features}
+        group_of = np.array([numbers.get(problem.features[k], -1) for k in blocks.features])
         overhead = np.array([group.overhead for group in costs.groups] + [0.0])
         own = group_of[blocks.axis] if len(blocks.axis) else np.empty(0, np.int64)
         paid = blocks.paid[blocks.parent] >> np.maximum(own, 0).astype(np.uint64) & np.uint64(1)
