@@ -300,7 +300,7 @@ def test_a_space_is_for_one_problem_and_one_shape_of_stakes():
     space = StateSpace(asia)
     with pytest.raises(VoilatticeError, match="of another problem"):
         solve(space, asia.with_evidence({"smoke": "yes"}))
-    with pytest.raises(VoilatticeError, match="no multiple of those of the sweep"):
+    with pytest.raises(VoilatticeError, match="not a multiple of those of the sweep"):
         solve(space, asia.with_expected("asymmetric", 100))
     with pytest.raises(VoilatticeError, match="of another problem"):
         solve(space, asia.without({"tub"}))

@@ -331,7 +331,7 @@ def test_a_sweep_of_another_network_is_refused():
 
 def test_a_sweep_of_other_stakes_is_refused():
     asia = load_problem("asia")
-    with pytest.raises(InputError, match="are no multiple of those of the sweep"):
+    with pytest.raises(InputError, match="are not a multiple of those of the sweep"):
         build_policy(asia.with_expected("asymmetric", 9), "batch", sweep=Sweep(asia, "symmetric"))
 
 
@@ -359,7 +359,7 @@ def test_small_stakes_of_another_shape_are_not_taken_for_those_of_a_sweep():
     asia = load_problem("asia")
     other = asia.with_expected("asymmetric", 1e-9)
     for name in ("greedy", "optimal"):
-        with pytest.raises(InputError, match="no multiple of those of the sweep"):
+        with pytest.raises(InputError, match="not a multiple of those of the sweep"):
             build_policy(other, name, sweep=Sweep(asia, "symmetric"))
 
 
