@@ -1,7 +1,7 @@
-"""Budgets: how much memory tables may take, and until when work may go on.
+"""Budgets: how much memory tables may take, and how long work may take.
 
-The memory budget is a context, as NumPy's ``errstate`` is, so it reaches every table without a
-parameter on every function. A `Deadline` is passed along: parts of the work get parts of the time.
+The memory budget is a context, like NumPy's ``errstate``, so functions need no parameter for it. A
+`Deadline` is passed as an argument, because parts of the work get parts of the time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _memory_bytes: ContextVar[int] = ContextVar("memory_bytes", default=MEMORY_BYTES
 
 @contextmanager
 def memory_limit(n_bytes: int) -> Iterator[None]:
-    """Set the budget for tables, `MEMORY_BYTES` otherwise, inside a ``with`` block.
+    """Set the budget for tables inside a ``with`` block; outside it is `MEMORY_BYTES`.
 
     Work that would need more raises `TooLargeError` before it begins.
     """
@@ -41,12 +41,12 @@ def memory_budget() -> int:
 
 
 class Deadline:
-    """A moment at which work ends with what it has.
+    """A time at which work stops and returns the result so far.
 
     Parameters
     ----------
     seconds
-        How long the work may take from now on; None: as long as it needs.
+        How long the work may take from now on; None: no limit.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
@@ -59,7 +59,7 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether the moment has come."""
+        """Whether the time is up."""
         return time.monotonic() > self._end
 
     @property
@@ -68,6 +68,6 @@ class Deadline:
         return None if self._end == math.inf else max(self._end - time.monotonic(), 0.0)
 
     def share(self, part: float) -> Deadline:
-        """Return the end of a part of the time that is left, from now on."""
+        """Return a deadline for a part of the time that is left, starting now."""
         left = self.seconds_left
         return Deadline(None if left is None else part * left)

@@ -1,6 +1,7 @@
-"""Results as JSON documents: what people script against.
+"""Results as JSON documents, for scripts.
 
-The command line prints them and the server answers with them, so their keys are defined here, once.
+The command line prints these documents and the server sends them, so this is the one place that
+defines their keys.
 Features inside a set are sorted by name; floats are not rounded.
 """
 
@@ -49,7 +50,7 @@ def problem_entry(name: str, problem: Problem) -> Document:
 
 
 def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
-    """Return all that a problem holds but its network."""
+    """Return everything in a problem except its network."""
     document: Document = {
         "title": problem.title,
         "target": problem.target,
@@ -81,7 +82,7 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
 
 
 def set_document(result: Value) -> Document:
-    """Return what a set is worth, among others."""
+    """Return what a set is worth, as an entry of a list."""
     return {
         "features": sorted(result.features),
         "evi": result.evi,
@@ -96,7 +97,7 @@ def value_document(result: Value) -> Document:
 
 
 def lattice_document(lattice: Lattice, top: Sequence[Value] | None = None) -> Document:
-    """Return a lattice, and the sets of highest benefit where they were asked for."""
+    """Return a lattice, and the sets of highest benefit if they are given."""
     document: Document = {"nodes": len(lattice), "subsets": lattice.n_subsets}
     if len(lattice) <= MAX_SETS:
         document["sets"] = [sorted(s) for s in lattice]
@@ -165,7 +166,7 @@ def advice_document(advice: Advice) -> Document:
 
 
 def policy_document(policy: Policy, now: float) -> Document:
-    """Return what a policy costs, beside deciding now, and its certificate."""
+    """Return what a policy costs, compared with deciding now, and its certificate."""
     return {
         "policy": policy.name,
         "expected_total_cost": policy.expected_total_cost,

@@ -1,12 +1,12 @@
 """Errors that speak to the person at the keyboard.
 
 Every error caused by input derives from `VoilatticeError`. Its text is one line that says where
-the input is wrong, what was found and what would be right. The place is collected as the error
-travels outwards: `located` puts a key in front of it, `within` the file or option that holds it
-all, and the text ends up as ``heart.toml: costs.chol: must be >= 0, got -3``.
+the input is wrong, what was found and what would be right. The place is collected while the error
+moves up the call stack: `located` puts a key in front of the place, and `within` puts the file or
+option in front of the text. The result is ``heart.toml: costs.chol: must be >= 0, got -3``.
 
-What would help is not part of the message: an error carries `Remedy` entries, which name parameters
-of the library. The command line and the server put names of their own in their place.
+The message does not say what would help. For that, an error carries `Remedy` entries, which name
+parameters of the library. The command line and the server replace these with their own names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
     "within",
 ]
 
-# So many names are listed where none of them is near to what was given.
+# If no name is close to the given one, the names are listed, unless there are more than this.
 MAX_LISTED = 8
 MAX_SHOWN = 60
 
@@ -45,7 +45,7 @@ class Remedy:
     text
         What to do, as an order: "raise the budget".
     parameter
-        The parameter of the library to set for it, where there is one.
+        The parameter of the library to set, if there is one.
     """
 
     text: str
@@ -60,9 +60,9 @@ class VoilatticeError(Exception):
     message
         What is wrong and what would be right.
     place
-        Where: keys with dots between.
+        Where it is wrong: keys joined by dots.
     remedies
-        What would help; any one of them may be enough.
+        What would help; any one of these may be enough.
     """
 
     def __init__(self, message: str, place: str = "", remedies: Sequence[Remedy] = ()) -> None:
@@ -78,13 +78,13 @@ class VoilatticeError(Exception):
         return f"{self.place}: {self.message}" if self.place else self.message
 
     def describe(self, name_of: Callable[[str], str | None]) -> str:
-        """Return the error as one line, for somebody who knows the parameters by other names.
+        """Return the error as one line, with other names for the parameters.
 
         Parameters
         ----------
         name_of
-            What a parameter is called there; None: it cannot be set there. A place that is a
-            parameter is called so too, and a remedy that cannot be had is left out.
+            Returns the other name of a parameter, or None if the reader cannot set it. A place
+            that is a parameter is renamed too. Remedies that the reader cannot use are left out.
         """
         place = (name_of(self.place) if self.place else None) or self.place
         said = f"{place}: {self.message}" if place else self.message
@@ -140,7 +140,7 @@ def nearest(name: object, names: Collection[str]) -> str:
 
 
 def quote(value: object) -> str:
-    """Return a value as it is quoted in an error: short enough to be read."""
+    """Return a value for an error text, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
@@ -151,5 +151,5 @@ def count_noun(n: int, noun: str) -> str:
 
 
 def round_count(number: int) -> str:
-    """Return a count that may be too large for a float, or for a line."""
+    """Return a count as text, as a power of ten if it is very large."""
     return f"{number:,}" if number < 10**12 else f"10^{math.log10(number):.0f}"

@@ -1,10 +1,11 @@
 """Sets of features: as masks, as rows of words, as flags.
 
-Outside, a set of features is a frozenset of names. Inside it is one of three things:
+Users see a set of features as a frozenset of names. The code represents it in three ways:
 
-- a *mask*, an integer whose bit k stands for feature k: one set;
-- a row of 64-bit *words*, the lowest features first: one of many sets, 8 bytes for 64 features;
-- a row of flags, one for each feature: one of many sets, to index arrays with.
+- a *mask*: an integer whose bit k stands for feature k, for one set;
+- a row of 64-bit *words*, the lowest features first: compact (8 bytes for 64 features), for many
+  sets;
+- a row of flags, one for each feature: for many sets, to index arrays.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Words: TypeAlias = NDArray[np.uint64]
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Return the places of the ones in a mask, lowest first."""
+    """Return the positions of the ones in a mask, lowest first."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -29,7 +30,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def mask_of(places: Iterable[int]) -> int:
-    """Return the mask with ones at these places."""
+    """Return the mask with ones at these positions."""
     mask = 0
     for place in places:
         mask |= 1 << place
@@ -37,24 +38,24 @@ def mask_of(places: Iterable[int]) -> int:
 
 
 def to_words(found: Collection[int], n_words: int) -> Words:
-    """Return sets that are given as bitmasks, a row each."""
+    """Return sets, given as bitmasks, as rows of words."""
     low = (1 << 64) - 1
     rows = [[mask >> 64 * w & low for w in range(n_words)] for mask in found]
     return np.array(rows, dtype=np.uint64).reshape(len(found), n_words)
 
 
 def to_mask(row: Words) -> int:
-    """Return the set in a row as a bitmask."""
+    """Return a row of words as a bitmask."""
     return sum(int(word) << 64 * w for w, word in enumerate(row))
 
 
 def membership(rows: Words, n: int) -> NDArray[np.bool_]:
-    """Return which of n features is in which set: one row a set, one column a feature."""
+    """Return which of n features each set contains: one row per set, one column per feature."""
     bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
     return bits[:, :n].view(np.bool_)
 
 
 def sort_keys(rows: Words) -> NDArray[np.bytes_]:
-    """Return one value for each row, in the order of the sets as numbers."""
+    """Return one value for each row; the values sort as the sets do as numbers."""
     big_endian = np.ascontiguousarray(rows[:, ::-1].astype(">u8"))
     return big_endian.view(f"S{8 * rows.shape[1]}")[:, 0]

@@ -1,6 +1,6 @@
-"""Small pieces of HTML, for objects that are looked at in a notebook (``_repr_html_``).
+"""Small pieces of HTML, for objects that a notebook shows (``_repr_html_``).
 
-Names come from files: every text is escaped.
+Every text is escaped, because names come from files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def paragraph(text: str, *, strong: bool = False) -> str:
 
 
 def html_table(heading: Sequence[str], rows: Iterable[Sequence[object]], *, n_text: int = 1) -> str:
-    """Return a table; the first `n_text` columns are text, the others figures, aligned right."""
+    """Return a table; the first `n_text` columns are text, the others right-aligned numbers."""
 
     def cell(tag: str, place: int, content: object) -> str:
         side = "left" if place < n_text else "right"

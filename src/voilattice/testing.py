@@ -1,8 +1,8 @@
-"""Checks for what others plug in: does a solver of your own behave?
+"""Checks for user-defined solvers.
 
 `check_solver` asks a solver for policies of a few small problems, with groups, conditional prices,
-several classes, impossible outcomes and evidence, and compares what it says with what follows from
-the definitions: Equation 1 at the leaves, the prices along each path, Equation 2 over the paths.
+several classes, impossible outcomes and evidence. It compares the answers with the definitions:
+Equation 1 at the leaves, the prices along each path, Equation 2 over the paths.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from voilattice.valuation.valuation import cost, emc, posterior
 
 __all__ = ["check_solver", "small_problems"]
 
-MAX_PATHS = 200  # of each policy, the first ones, are looked at
+MAX_PATHS = 200  # the first paths of each policy that are checked
 
 
 def small_problems() -> Iterator[Problem]:
-    """Return problems that are quickly solved and have something of everything."""
+    """Return problems that are solved quickly and together use every kind of cost and evidence."""
     yield load_problem("figure1")
     yield load_problem("figure3")
     asia = load_problem("asia")
@@ -56,19 +56,19 @@ def small_problems() -> Iterator[Problem]:
 
 
 def check_solver(solver: Solver, problems: Iterable[Problem] | None = None) -> None:
-    """Raise `AssertionError`, with a sentence, unless a solver behaves as solvers must.
+    """Raise `AssertionError`, with an explanation, if a solver gives a wrong answer.
 
     Parameters
     ----------
     problems
-        What to try it on; by default `small_problems`.
+        The problems to solve; by default `small_problems`.
 
     >>> from voilattice.policy.solvers import RuleSolver, solver_of
     >>> check_solver(solver_of("greedy"))
     >>> check_solver(RuleSolver("first", lambda s: 1 << s.axes[0] if s.axes else 0))
     """
-    _check(isinstance(solver, Solver), "it lacks a part of the interface `Solver`")
-    _check(isinstance(solver.name, str) and bool(solver.name), "its name must be a text")
+    _check(isinstance(solver, Solver), "it does not implement all of the interface `Solver`")
+    _check(isinstance(solver.name, str) and bool(solver.name), "its name must be non-empty text")
     for problem in small_problems() if problems is None else problems:
         policy = solver.build(problem, Limits())
         _check_policy(solver, problem, policy)
@@ -82,7 +82,7 @@ def check_solver(solver: Solver, problems: Iterable[Problem] | None = None) -> N
 def _check_policy(solver: Solver, problem: Problem, policy: Policy) -> None:
     _check(isinstance(policy, Policy), "build must return a Policy")
     _check(policy.name == solver.name, f"the policy is called {policy.name!r}")
-    _check(policy.problem == problem, "the policy is one of another problem")
+    _check(policy.problem == problem, "the policy belongs to another problem")
     for path, _ in zip(policy.paths(), range(MAX_PATHS), strict=False):
         spent, known = 0.0, dict[str, str]()
         found, node = dict(path.evidence), policy.root
@@ -140,12 +140,12 @@ def _check_steps(solver: Solver, problem: Problem, policy: Policy) -> None:
 
 
 def _check_limits(solver: Solver, problem: Problem) -> None:
-    """Hardly any states and no time: the solver may refuse, but only in its own words."""
+    """Allow one state and no time: the solver may refuse, but only with a `VoilatticeError`."""
     try:
         policy = solver.build(problem, Limits(max_states=1, time_limit=0.0))
     except VoilatticeError:
         return
-    _check(len(policy.nodes) == 1, "max_states = 1 was not kept")
+    _check(len(policy.nodes) == 1, "the policy has more states than max_states = 1 allows")
 
 
 def _check(holds: bool, otherwise: str) -> None:

@@ -1,9 +1,12 @@
 """One rule for ties, used wherever sets of features compete.
 
-A higher benefit wins; among equals fewer features, then the lower price, then the set with the
-first feature, in the problem's order, that only one of them has. Amounts count as equal when they
-differ by less than a tolerance relative to what is at stake (`tolerance`), so that the choice is
-the same on every machine, and in every unit of money that makes the stake 1 or more.
+A higher benefit wins. If benefits are equal, the set with fewer features wins, then the cheaper
+set. If these are equal too, take the first feature, in the problem's order, that only one of the
+two sets contains: the set that contains it wins.
+
+Amounts count as equal if they differ by less than a tolerance relative to what is at stake
+(`tolerance`). So the choice is the same on every machine, and in every unit of money that makes
+the stake 1 or more.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ _T = TypeVar("_T")
 
 
 def tolerance(stake: float) -> float:
-    """Return the difference below which amounts are equal, when `stake` is the largest of them."""
+    """Return the difference below which amounts are equal; `stake` is the largest amount."""
     return TOLERANCE * max(1.0, stake)
 
 
@@ -32,7 +35,7 @@ def format_amount(amount: float) -> str:
 
 
 class Offer(NamedTuple):
-    """A set of features in the competition, as a bitmask in the problem's order."""
+    """A set of features to compare with others, as a bitmask in the problem's order."""
 
     benefit: float
     cost: float
@@ -53,7 +56,7 @@ class Offer(NamedTuple):
 def winner(items: Iterable[_T], offer: Callable[[_T], Offer], tol: float) -> _T:
     """Return the item whose offer wins.
 
-    The highest benefit is found first, and the rule decides among those that equal it: so the
+    The highest benefit is found first. Then the rule decides among the items that have it, so the
     order of the items does not matter.
     """
     every = [(offer(item), item) for item in items]

@@ -97,8 +97,8 @@ def test_any_printable_label_survives(labels):
     ("old", "new", "message"),
     [
         ("network small {}", "netwrok small {}", "line 1: expected network, variable or probabil"),
-        ("<5, 12+", "<5, <5", "line 2: the states of 'A': the name '<5' stands twice"),
-        ("[ 2 ]", "[ 3 ]", "line 2: 'A' announces '3' states and lists 2"),
+        ("<5, 12+", "<5, <5", "line 2: the states of 'A': the name '<5' appears twice"),
+        ("[ 2 ]", "[ 3 ]", "line 2: 'A' declares '3' states but lists 2"),
         ("discrete [ 2 ]", "continuous [ 2 ]", "line 2: expected type discrete, found 'continuous"),
         ("type discrete [ 2 ] { <5, 12+ };", "", "line 2: variable 'A' has no type"),
         ("variable B", "variable A", "line 3: variable 'A' is declared twice"),

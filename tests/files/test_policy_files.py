@@ -45,12 +45,12 @@ def test_a_file_that_was_changed_is_refused(saved):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d.pop("nodes"), "this is no saved policy"),
-        (lambda d: d["nodes"].append(5), "this is no saved policy"),
+        (lambda d: d.pop("nodes"), "this is not a saved policy"),
+        (lambda d: d["nodes"].append(5), "this is not a saved policy"),
         (lambda d: d["nodes"][-1].update(price="x"), "node 12: price: must be a number"),
         (lambda d: d["nodes"][-1].update(price=-1000), "node 12: price: must be >= 0"),
         (lambda d: d["nodes"][-1]["branches"].pop(), "the probabilities of its branches"),
-        (lambda d: d["nodes"][-1]["branches"][0].update(to="0"), "this is no saved policy"),
+        (lambda d: d["nodes"][-1]["branches"][0].update(to="0"), "this is not a saved policy"),
     ],
 )
 def test_a_file_with_a_new_checksum_is_checked_all_the_same(saved, change, message):
@@ -67,8 +67,8 @@ def test_a_file_with_a_new_checksum_is_checked_all_the_same(saved, change, messa
     ("text", "message"),
     [
         ("", "not valid JSON"),
-        ("[]", "this is no saved policy: the key 'format' must be 'voilattice policy'"),
-        ('{"format": "voilattice policy", "version": 9}', "version 9 is not known here, only 2"),
+        ("[]", "this is not a saved policy: the key 'format' must be 'voilattice policy'"),
+        ('{"format": "voilattice policy", "version": 9}', "version 9 is not supported, only 1"),
         ('{"format": "voilattice policy", "version": 1}', "the file was changed"),
     ],
 )
@@ -87,5 +87,5 @@ def test_problems_with_costs_of_their_own_have_no_fingerprint():
 
     asia = load_problem("asia")
     free = Problem.create(asia.network, "lung", Free(), asia.misclassification)
-    with pytest.raises(InputError, match="costs of type Free cannot be told apart in a file"):
+    with pytest.raises(InputError, match="policies for costs of type Free cannot be saved"):
         fingerprint(free)

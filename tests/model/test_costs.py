@@ -205,9 +205,9 @@ def test_a_matrix_is_read_predicted_first():
 def test_stakes_of_another_shape_are_refused_however_small(size):
     unit = np.array([[0.0, 1.0], [2.0, 0.0]])
     assert stakes_scale(size * unit, unit) == pytest.approx(size)
-    with pytest.raises(InputError, match="no multiple of those of the sweep"):
+    with pytest.raises(InputError, match="not a multiple of those of the sweep"):
         stakes_scale(size * np.array([[0.0, 2.0], [2.0, 0.0]]), unit)
-    with pytest.raises(InputError, match="no multiple of those of the sweep"):
+    with pytest.raises(InputError, match="not a multiple of those of the sweep"):
         stakes_scale(size * np.array([[0.0, 1.0], [2.0, 1e-5]]), unit)
 
 

@@ -42,7 +42,7 @@ def test_arrays_are_read_only_and_copied():
         ),
         (
             {"states": {"A": BINARY, "B": ["T", "T"]}},
-            "the states of 'B': the name 'T' stands twice",
+            "the states of 'B': the name 'T' appears twice",
         ),
         ({"states": {"A": BINARY, "B": []}}, "the states of 'B': at least one is needed"),
         ({"states": {"A": BINARY, "B": ["T", ""]}}, "must be printable text, got ''"),
@@ -90,7 +90,7 @@ def test_a_row_within_the_tolerance_is_normalised(off):
 @pytest.mark.parametrize(
     ("names", "parents", "message"),
     [
-        (("A", "B", "C"), ((), ()), "must be of one length"),
+        (("A", "B", "C"), ((), ()), "must have the same length"),
         (("A", "B"), ((), (-1,)), "'B' has a parent that is not a node"),
         (("A", "B"), ((), (2,)), "'B' has a parent that is not a node"),
     ],
@@ -174,9 +174,9 @@ def test_a_pgmpy_network_whose_cpds_disagree_about_states_is_refused():
 
 
 def test_something_else_than_a_network_is_named():
-    with pytest.raises(InputError, match="a pyAgrum network is wanted, got None"):
+    with pytest.raises(InputError, match="expected a pyAgrum network, got None"):
         Network.from_pyagrum(None)
-    with pytest.raises(InputError, match="a pgmpy network is wanted, got 'asia'"):
+    with pytest.raises(InputError, match="expected a pgmpy network, got 'asia'"):
         Network.from_pgmpy("asia")
 
 
@@ -201,7 +201,7 @@ def test_a_joint_table_is_its_complete_network(network):
         (["A"], {"A": BINARY}, [0.5, 0.6], "the joint table sums to 1.1, not 1"),
         (["A"], {}, [1.0], "no states are given for 'A'"),
         (["A"], {"A": BINARY, "AB": BINARY}, [0.5, 0.5], "'AB', which is not a variable"),
-        (["A", "A"], {"A": BINARY}, [0.5, 0.5], "the variables: the name 'A' stands twice"),
+        (["A", "A"], {"A": BINARY}, [0.5, 0.5], "the variables: the name 'A' appears twice"),
         ([], {}, [], "the variables: at least one is needed"),
     ],
 )

@@ -45,7 +45,7 @@ def test_nodes_that_are_neither_target_nor_feature_are_hidden():
     [
         ({"target": "X"}, "network.target: the network has no node 'X'"),
         ({"features": ["A", "Y"]}, "network.features: 'Y' is the target"),
-        ({"features": ["A", "A"]}, "network.features: 'A' stands twice"),
+        ({"features": ["A", "A"]}, "network.features: 'A' appears twice"),
         ({"features": ["A", "Bb"]}, r"network.features: the network has no node 'Bb' \(nearest"),
         ({"costs": {"A": 1}}, "costs.B: every feature needs a price >= 0, found none"),
         ({"costs": {"A": 1, "B": 1, "H": 1}}, "costs.H: 'H' is hidden: it is not one of the feat"),
@@ -131,7 +131,7 @@ def test_a_problem_can_be_copied_to_another_process():
 @pytest.mark.parametrize(
     ("features", "evidence", "message"),
     [
-        ("AB", {}, "a set of features is wanted, got the text 'AB'"),
+        ("AB", {}, "expected a set of features, got the text 'AB'"),
         ([1], {}, r"no feature 1 \(there are: A, B\)"),
         (["B"], ["A"], r"evidence must be a mapping such as {'X1': 'T'}, got \['A'\]"),
         (["B"], {1: "T"}, "no feature 1"),

@@ -298,11 +298,11 @@ def test_a_sweep_solves_each_point_as_if_alone(engine):
 def test_a_space_is_for_one_problem_and_one_shape_of_stakes():
     asia = load_problem("asia")
     space = StateSpace(asia)
-    with pytest.raises(VoilatticeError, match="of another problem"):
+    with pytest.raises(VoilatticeError, match="belong to another problem"):
         solve(space, asia.with_evidence({"smoke": "yes"}))
-    with pytest.raises(VoilatticeError, match="no multiple of those of the sweep"):
+    with pytest.raises(VoilatticeError, match="not a multiple of those of the sweep"):
         solve(space, asia.with_expected("asymmetric", 100))
-    with pytest.raises(VoilatticeError, match="of another problem"):
+    with pytest.raises(VoilatticeError, match="belong to another problem"):
         solve(space, asia.without({"tub"}))
 
 

@@ -259,19 +259,19 @@ def test_a_policy_begins_at_the_evidence_given():
     ("leaf", "node", "message"),
     [
         ({"decision": "perhaps"}, {}, "node 0: the decision 'perhaps' is not one of"),
-        ({"posterior": (0.5,)}, {}, "node 0: the posterior .* is no distribution"),
+        ({"posterior": (0.5,)}, {}, "node 0: the posterior .* is not a distribution"),
         ({"emc": -1.0}, {}, "node 0: emc: must be >= 0"),
         ({}, {"features": ("nothing",)}, "node 1: no feature 'nothing'"),
         ({}, {"features": ("xray", "xray")}, "node 1: 'xray' is asked for twice"),
         ({}, {"price": float("nan")}, "node 1: price: must be finite"),
-        ({}, {"branches": ()}, "node 1: it needs features and branches"),
+        ({}, {"branches": ()}, "node 1: an acquisition needs features and branches"),
         (
             {},
             {"branches": (Branch(("yes",), 0.7, 0),)},
             "node 1: the probabilities of its branches",
         ),
         ({}, {"branches": (Branch(("maybe",), 1.0, 0),)}, "node 1: 'xray' has no state 'maybe'"),
-        ({}, {"branches": (Branch(("no",), 0.5, 0),) * 2}, "node 1: an outcome stands twice"),
+        ({}, {"branches": (Branch(("no",), 0.5, 0),) * 2}, "node 1: an outcome appears twice"),
     ],
 )
 def test_a_policy_written_by_hand_is_checked(leaf, node, message):
@@ -325,13 +325,13 @@ def test_a_sweep_of_another_network_is_refused():
     names = {name: ["T", "F"] for name in "YXAB"}
     other = Network.from_tables(names, {}, {name: [0.5, 0.5] for name in names})
     third = replace(first, network=other).with_expected("symmetric", 9)
-    with pytest.raises(InputError, match="the sweep is one of another problem"):
+    with pytest.raises(InputError, match="the sweep belongs to another problem"):
         build_policy(third, "batch", sweep=sweep)
 
 
 def test_a_sweep_of_other_stakes_is_refused():
     asia = load_problem("asia")
-    with pytest.raises(InputError, match="are no multiple of those of the sweep"):
+    with pytest.raises(InputError, match="are not a multiple of those of the sweep"):
         build_policy(asia.with_expected("asymmetric", 9), "batch", sweep=Sweep(asia, "symmetric"))
 
 
@@ -351,7 +351,7 @@ def test_mistakes_are_named():
     leaf = Leaf("yes", (1.0, 0.0), 0.0)
     with pytest.raises(InputError, match="a policy needs at least one node"):
         Policy(asia, "mine", ())
-    with pytest.raises(InputError, match="node 1: it leads to node 1, which must come first"):
+    with pytest.raises(InputError, match="node 1: it leads to node 1, which must come before it"):
         Policy(asia, "mine", (leaf, Acquisition(("xray",), 8.0, (Branch(("yes",), 1.0, 1),))))
 
 
@@ -359,7 +359,7 @@ def test_small_stakes_of_another_shape_are_not_taken_for_those_of_a_sweep():
     asia = load_problem("asia")
     other = asia.with_expected("asymmetric", 1e-9)
     for name in ("greedy", "optimal"):
-        with pytest.raises(InputError, match="no multiple of those of the sweep"):
+        with pytest.raises(InputError, match="not a multiple of those of the sweep"):
             build_policy(other, name, sweep=Sweep(asia, "symmetric"))
 
 

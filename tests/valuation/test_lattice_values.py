@@ -49,5 +49,5 @@ def test_a_lattice_of_something_else_is_refused():
         (Lattice(asia, ["smoke"]), {}),
         (Lattice(asia), {"smoke": "yes"}),
     ):
-        with pytest.raises(InputError, match="another problem, or of other evidence"):
+        with pytest.raises(InputError, match="another problem or to other evidence"):
             value_lattice(asia, evidence, lattice=other)

@@ -1,6 +1,6 @@
-"""The compiled twin of each engine, one file a twin; imported only when the work is large.
+"""The compiled twin of each engine, one file per twin; imported only if the work is large.
 
-Each kernel does what a readable function of the module of the same name does, and one suite of
-tests runs both. `arrays` holds the named tuples that both twins take, and loads nothing but NumPy.
-Kernels are called in portions, so that Python gets to see Ctrl-C and to show progress.
+Each kernel does the same as a readable function in the module of the same name, and the same tests
+run both. `arrays` holds the named tuples that both twins take, and imports only NumPy. Each call of
+a kernel does a limited amount of work, so that Python can handle Ctrl-C and show progress.
 """

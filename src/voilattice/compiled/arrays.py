@@ -1,7 +1,7 @@
 """The arrays that both twins of an engine take, as named tuples.
 
-They stand here because numba sees into a named tuple, and because the readable twins, which import
-this module, must not load numba.
+They are named tuples because numba can read the fields of a named tuple. They have their own module
+because the readable twins import it and must not load numba.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Growth(NamedTuple):
     blocked: Flags  # for each node: is it in E?
     inside: Flags  # for each node: is it an ancestor of Y or E?
     ancestors: Flags  # [node, ancestor]
-    containing: tuple[Ints, Ints]  # the families that hold each node: where its list begins, lists
-    family: tuple[Ints, Ints]  # the members of each family, likewise
+    containing: tuple[Ints, Ints]  # the families of each node: where its list begins, all lists
+    family: tuple[Ints, Ints]  # the members of each family, in the same form
 
 
 class Flow(NamedTuple):
-    """A graph as masks of nodes, the axes first, and what prices depend on (`optimal.blocks`)."""
+    """A graph as masks of nodes, axes first, and what prices depend on (`optimal.blocks`)."""
 
     family: Masks
     families_of: Masks
@@ -61,25 +61,25 @@ class Flow(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Where a walk of the trie of sets writes what it finds (`valuation.tables`)."""
+    """The arrays into which a walk of the trie of sets writes its results (`valuation.tables`)."""
 
-    found: Floats  # sum_s P(s, e) EMC(e, s) of each set, unless there are starts
-    starts: Ints  # where the tables of each set begin in the other two; empty: none are wanted
+    found: Floats  # sum_s P(s, e) EMC(e, s) of each set, if `starts` is empty
+    starts: Ints  # where each set begins in `mass` and `risk`; empty: these two are not written
     mass: Floats  # P(s, e)
     risk: Floats  # min_i sum_j c_ij P(y_j, s, e)
 
 
 class Offers(NamedTuple):
-    """What the features of a table cost, for the search of the best set (`valuation.best_set`)."""
+    """What the features of a table cost, to search the best set (`valuation.best_set`)."""
 
     sizes: Ints  # of each axis
-    places: Ints  # of each axis in the problem's order of features
+    places: Ints  # the position of each axis in the problem's order of features
     prices: Floats
     groups: Ints  # the open group of each axis; -1: none
     overheads: Floats  # of each open group
     cost: Floats  # c_ij
     now: float  # EMC, on the scale of the table
-    scale: float  # of amounts of money beside those of the table
+    scale: float  # amounts of money per amount on the scale of the table
     tolerance: float
 
 
@@ -107,10 +107,10 @@ class BlockLayout(NamedTuple):
 
     first: Ints  # the steps of block b are first[b] ... first[b + 1]
     axis: Ints  # what each step acquires
-    child: Ints  # the block that it leads to
+    child: Ints  # the block that each step leads to
     kept: Masks  # K of each block
     start: Ints  # where the states of each block begin
-    cells: Ints  # how many states it has
+    cells: Ints  # the number of states of each block
     sizes: Ints  # of each axis
 
 
@@ -129,11 +129,11 @@ class StateTables(NamedTuple):
 class Prices(NamedTuple):
     """What each step costs, and which steps can pay at all."""
 
-    least: Floats  # of each step, whatever is known
-    surcharge: Floats  # the overhead of a group not yet paid for
+    least: Floats  # the lowest price of each step, over all evidence
+    surcharge: Floats  # the overhead of a group that is not paid for yet
     of: Ints  # the own price of each step
     masks: Masks  # what each own price depends on
     starts: Ints
     own: Floats
-    gain: Floats  # of each block: the most that free information takes off the risk
-    scale: float  # of the stakes, beside the unit
+    gain: Floats  # of each block: the most that free information reduces the risk
+    scale: float  # of the stakes, relative to unit stakes

@@ -18,7 +18,7 @@ _ZERO = np.uint64(0)
 
 @njit(cache=True, nogil=True)
 def mark(wanted: NDArray[np.uint8], layout: BlockLayout, prices: Prices) -> None:
-    """Mark the blocks that a policy can get to from those marked; children stand behind."""
+    """Mark the blocks that a policy can reach from marked ones; children come after parents."""
     for b in range(wanted.shape[0]):
         if wanted[b]:
             for t in range(layout.first[b], layout.first[b + 1]):
@@ -28,7 +28,7 @@ def mark(wanted: NDArray[np.uint8], layout: BlockLayout, prices: Prices) -> None
 
 @njit(cache=True, nogil=True)
 def measure_gains(layout: BlockLayout, tables: StateTables, free: Floats, out: Floats) -> None:
-    """Write the most that free information takes off the risk, in any state of each block."""
+    """Write G of each block: the most that free information reduces the risk in any state."""
     for b in range(layout.start.shape[0]):
         most = 0.0
         for k in range(layout.cells[b]):
@@ -43,7 +43,7 @@ def measure_gains(layout: BlockLayout, tables: StateTables, free: Floats, out: F
 def solve(
     blocks: Ints, layout: BlockLayout, tables: StateTables, prices: Prices, value: Floats
 ) -> None:
-    """Write V of every state of the blocks, whose children are done."""
+    """Write V of every state of the blocks; their children must be solved already."""
     room, wheels = (
         np.empty(_largest(blocks, layout)),
         np.empty((5, layout.sizes.shape[0]), np.int64),
@@ -69,7 +69,7 @@ def choose(
     choice: NDArray[np.int8],
     tolerance: float,
 ) -> None:
-    """Write which step of its block reaches V in every state, or -1: decide."""
+    """Write, for every state, the step of its block that reaches V, or -1: decide."""
     most = _largest(blocks, layout)
     room, wheels = np.empty(most), np.empty((5, layout.sizes.shape[0]), np.int64)
     total, cheapest = np.empty(most), np.empty(most)
@@ -132,11 +132,11 @@ def _acquire(
     room: Floats,
     wheels: Ints,
 ) -> None:
-    """Write what step t and all that follows cost in every state of block b.
+    """Write what step t and all later steps cost in every state of block b.
 
-    `lowers`: write it only where it is less than what is there. (A constant where this is called,
-    and the function is compiled into its callers: the inner loops do not test it.) `room` and
-    `wheels` are for the work itself.
+    With `lowers`, write a cost only if it is less than the value in `out`. (Callers pass a
+    constant, and this function is inlined, so the inner loops do not test it.) `room` and `wheels`
+    are work space.
     """
     m = layout.sizes.shape[0]
     sizes, kept, c, i = layout.sizes, layout.kept[b], layout.child[t], layout.axis[t]
@@ -159,7 +159,7 @@ def _acquire(
         factor = tables.factors[tables.factor_starts[tables.factor_of[t]] :]
     price_table = prices.own[prices.starts[prices.of[t]] :]
     involved = factor_mask | price_mask
-    # From the fastest axis on: a run that no factor or price touches, then an odometer.
+    # Starting at the fastest axis: a run without axes of a factor or price, then an odometer.
     inner, child_step, factor_step, price_step, n_slow = 1, 1, 1, 1, 0
     x_child, x_factor = 0, 0
     in_run = True
@@ -228,7 +228,7 @@ def _acquire(
 def _sum_children(
     lowers: bool, out: Floats, p: Floats, below: Floats, price: float, n: int, size: int, inner: int
 ) -> None:
-    """Write the cost of acquiring where nothing is forgotten: sum the new axis out."""
+    """Write the cost of a step that forgets nothing: sum the new axis out."""
     if inner == 1 and size == 2:
         for k in range(n):
             q = price * p[k] + below[2 * k] + below[2 * k + 1]

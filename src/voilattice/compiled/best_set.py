@@ -15,13 +15,13 @@ __all__ = ["NOWHERE", "search"]
 
 _ONE = np.uint64(1)
 
-# After the last feature of any problem.
+# A position after the last feature of any problem.
 NOWHERE = 1 << 40
 
 
 @njit(cache=True, inline="always")
 def _comes_first(a: Any, b: Any, outside: int, places: NDArray[np.int64]) -> bool:
-    """Return whether a has the first feature, in the problem's order, that only one of them has.
+    """Return whether a has the first feature, in the problem's order, that only one set has.
 
     b also has the feature `outside`, the first of its features that is not among the axes.
     """
@@ -67,14 +67,14 @@ def search(
         if bound < best[0] - tolerance or axis == m:
             continue
         if bound <= best[0] + tolerance and _count(kept) > best[1]:
-            continue  # it can only tie, with more features
+            continue  # a set below can only tie, and has more features
         size = sizes[axis]
         bit = _ONE << np.uint64(axis)
         group = groups[axis]
         more = prices[axis]
         if group >= 0 and not _touched(kept, groups, group):
             more += overheads[group]
-        # The sets with the feature: the same table, dearer.
+        # The sets with the feature: the same table, a higher price.
         frames[height, 0] = axis + 1
         frames[height, 1] = start
         frames[height, 2] = outer * size
@@ -84,7 +84,7 @@ def search(
         amounts[height, 0] = spent + more
         amounts[height, 1] = after
         height += 1
-        # The sets without it, looked at first.
+        # The sets without the feature are searched first.
         inner //= size
         if size > 1:
             table = root if start < 0 else room[start:]

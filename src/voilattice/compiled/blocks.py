@@ -17,7 +17,7 @@ __all__ = ["expand"]
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
-# The place of a lone bit, by multiplication: a de Bruijn sequence of 64 bits.
+# A de Bruijn sequence of 64 bits: a multiplication gives the position of a single bit.
 _SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
 _PLACES = np.zeros(64, np.int64)
 for _k in range(64):
@@ -58,7 +58,7 @@ def _flood(sources: Any, blocked: Any, family: Masks, families_of: Masks, ancest
 def _touching(
     sources: Any, known: Any, needed: Any, family: Masks, families_of: Masks, ancestors: Masks
 ) -> Any:
-    """Return what separates the rest of `known` from the sources, `needed` included."""
+    """Return a part of `known`, with `needed`, that separates the rest from the sources."""
     kept = known
     while True:
         smaller = needed | (kept & _flood(sources, kept, family, families_of, ancestors))
@@ -104,9 +104,10 @@ def _reachable(
 
 @njit(cache=True, nogil=True)
 def expand(relevant: Masks, kept: Masks, paid: Masks, flow: Flow, out: Masks) -> None:
-    """Write, for each block and each feature of its R, the R', K', paid', D and B that follow.
+    """Write R', K', paid', D and B for each block and each feature of its R.
 
-    All are masks of nodes; `out` has a row for each, features ascending.
+    All are masks of nodes except paid', a mask of groups. `out` has one row for each feature of
+    each block, features ascending.
     """
     family, families_of, ancestors = flow.family, flow.families_of, flow.ancestors
     evidence, target = flow.evidence, _ONE << np.uint64(flow.target)

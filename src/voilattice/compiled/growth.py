@@ -14,7 +14,7 @@ __all__ = ["fill_hash_table", "grow"]
 
 _WORD = np.uint64(64)
 _ONE = np.uint64(1)
-# The finalizer of splitmix64: every bit of a word reaches every bit of the hash.
+# From the finalizer of splitmix64: every bit of a word affects every bit of the hash.
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
@@ -31,7 +31,7 @@ def _hash(row: NDArray[np.uint64]) -> Any:
 
 @njit(cache=True)
 def fill_hash_table(rows: NDArray[np.uint64], slots: NDArray[np.int64]) -> None:
-    """Enter the number of each row into `slots`, whose length is a power of two; -1 is empty."""
+    """Write the number of each row into `slots`; their count is a power of two, -1 is empty."""
     last = np.uint64(slots.shape[0] - 1)
     for i in range(rows.shape[0]):
         slot = _hash(rows[i]) & last
@@ -66,9 +66,9 @@ def grow(
 ) -> int:
     r"""Write the irreducible sets that sets `start` to `stop` of a level grow into; count them.
 
-    A set T of the next level can be grown from every irreducible T \ {y}. It is flooded only
-    when it is grown by the largest such y, so each T is met once and no list of the sets that
-    failed is kept.
+    A set T of the next level can be grown from every irreducible T \ {y}. T is flooded only when
+    the added feature is the largest such y. So each T is tested once, without a list of the sets
+    that failed.
     """
     candidates, feature_nodes, target = graph.candidates, graph.feature_nodes, graph.target
     blocked_by_evidence, ancestors = graph.blocked, graph.ancestors

@@ -1,4 +1,4 @@
-"""The compiled twin of `valuation.tables`: tables flow down a trie of sets."""
+"""The compiled twin of `valuation.tables`: the tables of a trie of sets."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def sum_out(
     size: int,
     inner: int,
 ) -> None:
-    """Sum the middle axis of ``table[outer, size, inner]`` out, into `out`.
+    """Sum out the middle axis of ``table[outer, size, inner]``, into `out`.
 
-    Half of all cells are summed where little is undecided, in very short runs: the two commonest
-    lengths are written out, so that the compiler can take many runs at once.
+    Half of all cells are summed in very short runs, when few features are undecided. The two most
+    common lengths are written out, so that the compiler can vectorize many runs at once.
     """
     if size == 2 and inner == 2:
         for o in range(outer):
@@ -90,18 +90,18 @@ def walk_trie(
 ) -> int:
     """Value the sets in `keys`, which ascend; return the number of cells that were summed.
 
-    Where the leaves have `starts`, one for each set, write P(s, e) and the risk of every s from
-    there on, and not their sum to `found`.
+    If the leaves have `starts`, one for each set, write P(s, e) and the risk of every s, beginning
+    there, and do not write the sum to `found`.
 
-    A key holds a set's features, the first axis in the highest place, so that the sets without
-    the next feature stand before those with it. Tables are stacked in `room`: those without a
-    feature are made and walked first, on top of the table that those with it still need.
+    A key holds a set's features, the first axis in the highest bit, so the sets without the next
+    feature come before the sets with it. Tables are stacked in `room`. The sets without a feature
+    come first: their table lies on top of the table that the sets with the feature still need.
     """
     found, starts, mass, risk = leaves.found, leaves.starts, leaves.mass, leaves.risk
     m = sizes.shape[0]
     n = cost.shape[0]
     # A frame: the sets [lo, hi), the next axis, where the table begins (-1: the root), its outer
-    # size (Y and what is kept), its inner size (what is undecided), and where room is free.
+    # size (Y and kept features), its inner size (undecided features), and where `room` is free.
     frames = np.empty((m + 2, 7), np.int64)
     inner = 1
     for axis in range(m):
@@ -120,13 +120,13 @@ def walk_trie(
         lo, hi, axis, start, outer, inner, free = frames[height]
         while axis < m:
             bit = _ONE << np.uint64(m - 1 - axis)
-            if keys[lo] & bit:  # so do all the others
+            if keys[lo] & bit:  # then all other sets of the frame have the feature too
                 outer *= sizes[axis]
                 inner //= sizes[axis]
                 axis += 1
                 continue
             if keys[hi - 1] & bit:
-                a, b = lo, hi  # the first set with the feature
+                a, b = lo, hi  # find the first set with the feature
                 while a < b:
                     middle = (a + b) // 2
                     if keys[middle] & bit:
@@ -142,7 +142,7 @@ def walk_trie(
                 frames[height, 6] = free
                 height += 1
                 hi = a
-            run = axis + 1  # the features that all of them lack are summed out at once
+            run = axis + 1  # features that all sets of the frame lack are summed out together
             while run < m and not keys[hi - 1] & (_ONE << np.uint64(m - 1 - run)):
                 run += 1
             block = 1

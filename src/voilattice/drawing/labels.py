@@ -1,4 +1,4 @@
-"""Labels of sets in a drawing: short enough for a box, and different for different sets."""
+"""Labels of sets in a drawing: short enough for a box, and unique."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ EMPTY = "∅"
 MAX_NAME = 24
 LINE = 30
 MAX_LINES = 4
-NO_BREAK = "\u00a0"  # a space at which no line may end
+NO_BREAK = "\u00a0"  # a space at which a line must not end
 
 
 def set_name(s: Iterable[str]) -> str:
-    """Return the whole name of a set: its features, sorted."""
+    """Return the full name of a set: its features, sorted."""
     return ", ".join(sorted(s)) or EMPTY
 
 
 def set_labels(sets: Collection[frozenset[str]]) -> dict[frozenset[str], tuple[str, ...]]:
-    """Return the lines of each set's label; no two sets have the same.
+    """Return the lines of each set's label; no two sets have the same label.
 
-    Long names are shortened, and a long list ends with how many more there are. Where that makes
-    two labels equal, the place of the set in the lattice is added.
+    Long names are shortened, and a long list ends with the number of missing names. If this makes
+    two labels equal, the number of the set in the lattice is added.
 
     >>> sets = [frozenset({f"a very, very, very long name {k}"}) for k in range(2)]
     >>> list(set_labels(sets).values())
@@ -40,7 +40,7 @@ def set_labels(sets: Collection[frozenset[str]]) -> dict[frozenset[str], tuple[s
 
 
 def _short_names(features: Iterable[str]) -> dict[str, str]:
-    """Shorten names in the middle; what would be the same for two features gets a number."""
+    """Shorten names in the middle; equal short names get a number."""
     short: dict[str, str] = {}
     taken: set[str] = set()
     for feature in features:
@@ -58,7 +58,7 @@ def _short_names(features: Iterable[str]) -> dict[str, str]:
 
 
 def _lines(names: list[str]) -> tuple[str, ...]:
-    """Break a list of names into lines, between names; too many are counted."""
+    """Break a list of names into lines between names; names that do not fit are counted."""
     if not names:
         return (EMPTY,)
     whole = [name.replace(" ", NO_BREAK) for name in names]

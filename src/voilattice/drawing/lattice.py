@@ -1,10 +1,10 @@
 """Drawings of a lattice: SVG, a self-contained HTML page, GraphML.
 
-Sets of one size share a band, the largest on top and the empty set below, as in the paper's
-Figure 3. Within its band a set stands near the middle of its direct subsets, so edges cross little;
-a band that is too wide for the page is broken into rows. With values, each set says what it is
-worth and what it costs, and the set of highest benefit is marked. A lattice of more than
-`MAX_DRAWN` sets is summed up by a bar for each level.
+Sets of the same size share a band, with the largest sets on top and the empty set at the bottom, as
+in the paper's Figure 3. Within a band, a set is near the middle of its direct subsets, so that few
+edges cross. A band that is too wide for the page is broken into rows. With values, each set shows
+its worth and its cost, and the set of highest benefit is marked. For a lattice of more than
+`MAX_DRAWN` sets, one bar for each level is drawn instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["MAX_DRAWN", "lattice_body", "lattice_graphml", "lattice_html", "latt
 
 MAX_DRAWN = 400
 
-MAX_WIDTH = 1160  # the page of the server shows all of it in a window of 1280
+MAX_WIDTH = 1160  # the server's page shows this width completely in a window of 1280
 MIN_WIDTH = 520
 MARGIN = 24
 BAND_LABEL = 96  # room for "12 features" on the left
@@ -38,7 +38,7 @@ ROW_GAP = 14
 BAND_GAP = 46
 BOX_GAP = 14
 CHARACTER = 7.2  # of the 12 px type face, on average
-WORTH_CHARACTER = 6.2  # of the 10.5 px type face: figures are wide
+WORTH_CHARACTER = 6.2  # of the 10.5 px type face: digits are wide
 ROOM = MAX_WIDTH - 2 * MARGIN - BAND_LABEL - 10  # for the boxes of a row
 
 STYLE = """
@@ -66,20 +66,20 @@ STYLE = """
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """What stands in the box of a set."""
+    """The text in the box of a set."""
 
     label: tuple[str, ...]
     worth: str  # empty: the sets are not valued
 
     @property
     def width(self) -> float:
-        """Of the box."""
+        """The width of the box."""
         label = CHARACTER * max(map(len, self.label))
         return max(label, WORTH_CHARACTER * len(self.worth)) + 16
 
     @property
     def height(self) -> float:
-        """Of the box, at least."""
+        """The least height of the box."""
         return BOX_HEIGHT + LINE_HEIGHT * (len(self.label) - 1) + WORTH_HEIGHT * bool(self.worth)
 
 
@@ -94,16 +94,16 @@ class _Box:
 def lattice_svg(lattice: Lattice, values: LatticeValues | None = None) -> str:
     """Return the lattice as an SVG picture.
 
-    With `values`, a set says what it is worth, and the best set and a way to it are marked.
+    With `values`, each set shows what it is worth, and the best set and a path to it are marked.
     """
     drawn = _drawn(lattice, values)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}\n'
 
 
 def lattice_html(lattice: Lattice, values: LatticeValues | None = None) -> str:
-    """Return the lattice as a page without any outside part; a set under the pointer is traced.
+    """Return the lattice as a self-contained page; pointing at a set highlights related sets.
 
-    With `values` as in `lattice_svg`.
+    `values` are as in `lattice_svg`.
     """
     hint = (
         "There are too many sets to draw each of them. There is a bar for each number of "
@@ -141,9 +141,9 @@ def _best_in_words(values: LatticeValues | None) -> str:
 
 
 def lattice_graphml(lattice: Lattice) -> Iterator[str]:
-    """Return the lattice as lines of GraphML, one after the other, so that memory does not grow.
+    """Return the lattice as lines of GraphML, one by one, so that memory does not grow.
 
-    A node's label lists its features, its size counts them.
+    The label of a node lists its features; the size is their number.
     """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
@@ -221,7 +221,7 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
     best = "the acquirable core, of highest benefit" if is_best else "the set of highest benefit"
     marks += [f"green: {best}, and a way to it"] if way else []
     marks += ["small figures: EVI − cost = benefit"] if worth else []
-    # A line may end between two marks only.
+    # A line must end between two marks.
     legend = " · ".join(mark.replace(" ", NO_BREAK) for mark in marks)
     room = int((width - 2 * MARGIN - 20) / CHARACTER)
     lines, y = _paragraph(legend, room, MARGIN + 10, y)
@@ -233,7 +233,7 @@ def _layout(
     below: Mapping[frozenset[str], list[frozenset[str]]],
     texts: Mapping[frozenset[str], _Text],
 ) -> tuple[dict[frozenset[str], _Box], float, list[str], float]:
-    """Return the boxes, the width of the drawing, the bands behind them, and where they end."""
+    """Return the boxes, the width of the drawing, the bands behind the boxes, and their end."""
     levels = [list(lattice.level(size)) for size in range(len(lattice.level_sizes))]
     rows = _rows(levels, below, texts)
     widest = max(_row_width(row, texts) for level in rows for row in level)
@@ -261,7 +261,7 @@ def _layout(
 
 
 def _written(text: _Text, box: _Box) -> str:
-    """Return the lines in a box, in the middle of its height."""
+    """Return the lines in a box, vertically centered."""
     y = box.y + 17 + (box.height - text.height) / 2
     lines = []
     for line in text.label:
@@ -301,7 +301,7 @@ def _rows(
     below: Mapping[frozenset[str], list[frozenset[str]]],
     texts: Mapping[frozenset[str], _Text],
 ) -> list[list[list[frozenset[str]]]]:
-    """Order each level by where its direct subsets stand, and break it into rows that fit."""
+    """Order each level by the positions of direct subsets, and break it into rows that fit."""
     place: dict[frozenset[str], float] = {}
     rows = []
     for level in levels:
@@ -329,7 +329,7 @@ def _summary(lattice: Lattice, values: LatticeValues | None) -> str:
     room = ROOM - 260
     most = max(math.comb(n, size) for size in range(len(sizes)))
 
-    # Counts differ by powers of ten: a bar is as long as the logarithm of its count.
+    # Counts differ by powers of ten, so the length of a bar is the logarithm of its count.
     def length(count: int) -> float:
         return max(room * math.log(count + 1) / math.log(most + 1), 2)
 
@@ -359,7 +359,7 @@ def _summary(lattice: Lattice, values: LatticeValues | None) -> str:
 
 
 def _paragraph(text: str, room: int, x: float, y: float) -> tuple[list[str], float]:
-    """Return the lines of a text, so many characters wide, and where the last one stands."""
+    """Return the lines of a text, `room` characters wide, and the position of the last line."""
     lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
     shapes = [
         f'<text class="size" x="{x:g}" y="{y + k * LEGEND_HEIGHT:g}">'

@@ -1,10 +1,10 @@
-"""Pages without any outside part, and the script that traces a lattice."""
+"""Self-contained HTML pages, and the script that traces a lattice."""
 
 from __future__ import annotations
 
 __all__ = ["TRACE", "page"]
 
-# Lights up a set with everything above and below it, along the edges.
+# Highlights a set and all sets above and below it, along the edges.
 TRACE = """
 for (const svg of document.querySelectorAll('svg.voilattice')) {
   const edges = [...svg.querySelectorAll('.edge')];
@@ -43,7 +43,7 @@ for (const svg of document.querySelectorAll('svg.voilattice')) {
 
 
 def page(title: str, style: str, body: str) -> str:
-    """Return a page without any outside part; `title` is escaped already."""
+    """Return a self-contained page; `title` must be escaped already."""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">

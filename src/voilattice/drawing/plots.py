@@ -24,7 +24,7 @@ STYLES: dict[str, dict[str, Any]] = {
 def plot_savings(rows: Iterable[ComparisonRow], title: str, path: str | Path) -> None:
     """Plot the savings over deciding at once, a panel for each kind of stakes.
 
-    The extension chooses the format, as matplotlib has it; without one it is PNG.
+    The extension chooses one of matplotlib's formats; without an extension it is PNG.
     """
     figure = _savings_figure(rows, title)
     kind = Path(path).suffix.lower().removeprefix(".") or "png"
@@ -36,12 +36,12 @@ def plot_savings(rows: Iterable[ComparisonRow], title: str, path: str | Path) ->
 
 
 def savings_svg(rows: Iterable[ComparisonRow], title: str) -> str:
-    """Return the same plot as SVG, to stand inside a page."""
+    """Return the same plot as SVG for use inside a page."""
     return figure_svg(_savings_figure(rows, title))
 
 
 def figure_svg(figure: Any) -> str:
-    """Return a figure as SVG, to stand inside a page."""
+    """Return a figure as SVG for use inside a page."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     drawn = text.getvalue()
@@ -61,13 +61,13 @@ def _savings_figure(rows: Iterable[ComparisonRow], title: str) -> Any:
                 x.append(row.expected)
                 y.append(row.savings)
         draw_savings(panel, lines, f"{kind} misclassification costs")
-    # A title comes from a file: its dollar signs are no mathematics.
+    # The title comes from a file: a dollar sign in it does not mean mathematics.
     figure.suptitle(title, fontsize=11, parse_math=False)
     return figure
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure; its SVG is the same from the same numbers."""
+    """Return an empty figure; the same numbers always give the same SVG."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

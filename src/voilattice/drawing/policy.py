@@ -1,7 +1,7 @@
 """Drawings of a policy: text for a terminal, SVG, a page that folds and unfolds, DOT for Graphviz.
 
-A policy can have millions of paths. It is unfolded from the root, the most probable place first,
-until `MAX_DRAWN` nodes are there; what is left folded is shown with the number of its paths.
+A policy can have millions of paths. The tree is unfolded from the root, the most probable node
+first, until there are `MAX_DRAWN` nodes. A node that stays folded shows the number of its paths.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def policy_dot(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
 
 
 def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
-    """Return the policy as an SVG picture: from left to right, the wider the likelier."""
+    """Return the policy as an SVG picture, from left to right; likelier branches are wider."""
     root = _unfold(policy, max_nodes)
     columns: list[float] = []
     rows: dict[int, float] = {}
@@ -175,7 +175,7 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
 
 
 def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
-    """Return the policy as a list in HTML, to fold and unfold: the thicker, the likelier."""
+    """Return the policy as an HTML list that folds and unfolds; bars show the probability."""
     to_come = policy.costs_to_go
 
     def item(drawn: _Drawn) -> str:
@@ -209,7 +209,7 @@ def policy_body(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
 
 
 def policy_html(policy: Policy) -> str:
-    """Return the policy as a page without any outside part, to fold and unfold."""
+    """Return the policy as a self-contained page that folds and unfolds."""
     title = f"{escape(policy.problem.title or 'Policy')}: {escape(policy.name)}"
     return page(title, PAGE_STYLE, policy_body(policy, max_nodes=10 * MAX_DRAWN))
 
@@ -236,7 +236,7 @@ def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
         if len(branches) > room:
             if drawn is not root:
                 continue
-            # Nothing at all would be seen of a root this wide: its likeliest outcomes are drawn.
+            # A root with this many outcomes would stay folded, so draw its likeliest outcomes.
             likely = sorted(branches, key=lambda b: -b.probability)
             branches = tuple(likely[: room - 1])
             left = sum(b.probability for b in likely[room - 1 :])

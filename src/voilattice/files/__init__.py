@@ -1,8 +1,9 @@
-"""What is kept in files: networks, problems, policies.
+"""Files of networks, problems and policies.
 
-`bif` reads and writes BIF without loss, `networks` every format that pyAgrum knows (in a process of
-its own), `problems` the problem file, and `policies` saved policies. Every error names the file,
-the place in it and what would be right.
+`bif` reads and writes the Bayesian network Interchange Format (BIF) without loss. `networks` reads
+and writes the other formats with pyAgrum, which reads in a separate process. `problems` handles
+problem files and `policies` saved policies. Every error names the file, the place in it and what
+would be right.
 """
 
 from voilattice.files.networks import read_network, write_network

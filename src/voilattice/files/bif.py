@@ -3,12 +3,11 @@
     variable SMOKE { type discrete [ 2 ] { yes, no }; }
     probability ( LUNG | SMOKE ) { (yes) 0.1, 0.9; (no) 0.01, 0.99; }
 
-The reader takes what other tools write (quoted names, optional commas, ``table``, ``default``,
-``property``, comments) and more: any label that holds no white space and none of ``{}()[],;|"``
-may stand unquoted, so public networks with states such as ``<5``, ``12+`` and ``Asy/Patch`` keep
-them. Numbers are read and written as doubles, to the last bit. In a ``table`` the node varies
-slowest and its last parent fastest, as the format says; the writer writes one line a row instead,
-which leaves no doubt.
+The reader accepts what other tools write (quoted names, optional commas, ``table``, ``default``,
+``property``, comments) and more: a label without white space and without ``{}()[],;|"`` needs no
+quotes, so public networks keep states such as ``<5``, ``12+`` and ``Asy/Patch``. Numbers are read
+and written as doubles, to the last bit. In a ``table`` the node varies slowest and its last parent
+fastest, as the format specifies. The writer writes one line per row instead, which is unambiguous.
 """
 
 from __future__ import annotations
@@ -35,8 +34,9 @@ from voilattice.model.network import (
 
 __all__ = ["parse_bif", "to_bif"]
 
-# Comments count only where a token could begin: `Asy//Patch` is one label. Those of several lines
-# are found by hand: a pattern would search all of the text again for each one that is not closed.
+# Comments are recognized only where a token can begin: `Asy//Patch` is one label. `_tokens` finds
+# comments of several lines without a pattern, which would search all of the text again for each
+# comment that is not closed.
 TOKEN = re.compile(
     r"""(?P<skip>[\s,|]+|//[^\n]*)
       | "(?P<quoted>(?:[^"\\\n]|\\.)*)"
@@ -98,7 +98,7 @@ class _Token:
 
 @dataclass(slots=True)
 class _Conditional:
-    """One ``probability`` block as it stands: its parents and rows, by name."""
+    """One ``probability`` block as written: its parents and rows, by name."""
 
     parents: list[str]
     line: int
@@ -108,7 +108,7 @@ class _Conditional:
 
 
 class _Parser:
-    """Recursive descent over the tokens; every complaint names its line."""
+    """Recursive descent over the tokens; every error names its line."""
 
     def __init__(self, text: str) -> None:
         self._tokens = _tokens(text)
@@ -163,7 +163,7 @@ class _Parser:
                 with within(f"line {name.line}"):
                     check_names(f"the states of {name}", states)
                 if str(len(states)) != count.text:
-                    _fail(count, f"{name} announces {count} states and lists {len(states)}")
+                    _fail(count, f"{name} declares {count} states but lists {len(states)}")
                 self._expect(";")
             else:
                 _fail(keyword, f"expected type, property or '}}', found {keyword}")
@@ -188,7 +188,7 @@ class _Parser:
                 block.rows.append((keyword.line, context, self._numbers()))
             elif keyword.text in ("table", "default"):
                 if getattr(block, keyword.text) is not None:
-                    _fail(keyword, f"{keyword} stands twice")
+                    _fail(keyword, f"{keyword} appears twice")
                 setattr(block, keyword.text, self._numbers())
             else:
                 _fail(keyword, f"expected table, default, '(' or '}}', found {keyword}")
@@ -262,7 +262,7 @@ class _Parser:
                 raise TooLargeError(
                     f"{name!r} with {len(shape) - 1} parents would have a table of "
                     f"{round_count(math.prod(shape))} cells; at most {MAX_AXES - 1} parents and "
-                    f"{MAX_TABLE_CELLS} cells are taken"
+                    f"{MAX_TABLE_CELLS} cells are supported"
                 )
             if block.table is None:
                 n_rows = math.prod(shape[:-1])
@@ -335,7 +335,7 @@ def _tokens(text: str) -> Iterator[_Token]:
             yield _Token(found, kind, line)
         line += found.count("\n")
         place = match.end()
-    # Asked for again and again by whoever waits for a mark that never comes.
+    # The parser may ask for further tokens while it waits for a mark that is missing.
     while True:
         yield _Token("", "end", line)
 

@@ -1,9 +1,9 @@
-"""Network files: every format that pyAgrum knows, chosen by the file's extension.
+"""Network files: every format that pyAgrum supports, chosen by the file's extension.
 
-BIF is read and written here (`files.bif`): any label, doubles to the last bit. All other
-formats go through pyAgrum, in a process of its own that hands the network back as BIF: pyAgrum's
-readers can loop for ever on a damaged file (3.3.1 does on BIFXML, XDSL and UAI), and a C++ loop
-can be neither caught nor interrupted from inside.
+`files.bif` reads and writes BIF, with any label and doubles to the last bit. pyAgrum reads all
+other formats in a separate process, which returns the network as BIF. The reason: pyAgrum's readers
+can loop forever on a damaged file (3.3.1 does on BIFXML, XDSL and UAI), and Python cannot interrupt
+a C++ loop in its own process.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ __all__ = [
 
 MAX_NETWORK_BYTES = 100_000_000
 
-# Extension -> the name that pyAgrum knows the format by. Its pickles are left out on purpose: a
-# pickle runs whatever code it holds. O3PRM it reads but does not write.
+# Extension -> pyAgrum's name of the format. Pickles are left out on purpose, because a pickle can
+# run any code. pyAgrum reads O3PRM but does not write it.
 PYAGRUM_FORMATS = {
     ".bifxml": "bifxml",
     ".xmlbif": "bifxml",
@@ -47,15 +47,15 @@ PYAGRUM_FORMATS = {
 READABLE = (".bif", *PYAGRUM_FORMATS)
 WRITABLE = tuple(extension for extension in READABLE if extension != ".o3prm")
 
-# Formats that keep neither the names of nodes nor those of states.
+# Formats that keep no names of nodes and states.
 NAMELESS = (".uai",)
 
-# pyAgrum reads about 1 MB a second at worst; what takes this long hangs.
+# pyAgrum reads at least about 1 MB per second; a reader that takes longer than this hangs.
 SECONDS = 20.0
 SECONDS_PER_MB = 5.0
 READER_MEMORY_BYTES = 8 << 30
 
-# -P: the current folder is not searched for modules, so nothing that lies there is run.
+# -P: do not search the current folder for modules, so that no code from there runs.
 _READER = (sys.executable, "-P", "-m", "voilattice.files.pyagrum_reader")
 
 
@@ -65,9 +65,9 @@ def read_network(path: str | Path, *, max_bytes: int = MAX_NETWORK_BYTES) -> Net
     Raises
     ------
     InputError
-        The file is missing, of an unknown extension, or not a valid network.
+        The file is missing, has an unknown extension, or is not a valid network.
     TooLargeError
-        The file has more than `max_bytes` bytes; it is not opened then.
+        The file has more than `max_bytes` bytes. Such a file is not opened.
     """
     path = Path(path)
     with within(str(path)):
@@ -99,9 +99,9 @@ def read_text(path: Path) -> str:
 def write_network(network: Network, path: str | Path) -> None:
     """Write a network to a file in any format of `WRITABLE`, chosen by the file's extension.
 
-    BIF keeps everything to the last bit. The other formats are written by pyAgrum, with fewer
-    digits, and read back at once: when one of them cannot keep the names and states of this
-    network, that is an `InputError` and no file is left behind. (UAI keeps no names at all.)
+    BIF keeps everything to the last bit. pyAgrum writes the other formats, with fewer digits, and
+    the result is read back to check it. If the format cannot keep the names and states of this
+    network, `InputError` is raised and no file is written. (UAI keeps no names at all.)
     """
     path = Path(path)
     with within(str(path)):
@@ -117,20 +117,21 @@ def write_network(network: Network, path: str | Path) -> None:
 
 def _known_extension(path: Path, known: tuple[str, ...]) -> str:
     if "\0" in str(path):
-        raise InputError("a file name holds no NUL character")
+        raise InputError("a file name must not contain a NUL character")
     extension = path.suffix.lower()
     if extension == ".pkl":
         raise InputError("a pickle runs the code it holds when it is opened; use .bif instead")
     if extension not in known:
         raise InputError(
-            f"unknown network format {extension or '(no extension)'!r}; known are {' '.join(known)}"
+            f"unknown network format {extension or '(no extension)'!r}; "
+            f"the known formats are {' '.join(known)}"
         )
     return extension
 
 
 def _read_with_pyagrum(path: Path, extension: str, size: int) -> Network:
     with tempfile.TemporaryDirectory() as folder:
-        # pyAgrum chooses its reader by the extension, and knows fewer of them.
+        # pyAgrum chooses its reader by the extension, and supports fewer extensions.
         source = Path(folder, f"network.{PYAGRUM_FORMATS[extension]}")
         shutil.copyfile(path, source)
         result = Path(folder, "network.bif")
@@ -158,7 +159,7 @@ def _first_sentence(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     if not lines:
         return "pyAgrum could not read it"
-    # Of a traceback only the last line speaks of the file.
+    # In a traceback, only the last line is about the file.
     line = lines[-1] if lines[0].startswith("Traceback") else lines[0]
     return line.removeprefix("[pyAgrum] ")
 

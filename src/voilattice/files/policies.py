@@ -7,8 +7,9 @@
                {"acquire": ["xray"], "price": 8.0,
                 "branches": [{"states": ["yes"], "probability": 0.11, "to": 0}, ...]}]}
 
-Each node stands after those its branches lead to; the last one is the root. A policy is loaded for
-the problem it was built for and for no other: probabilities and prices in it come from there.
+Each node comes after the nodes that its branches lead to; the last node is the root. A policy can
+only be loaded for the problem it was built for, because its probabilities and prices come from that
+problem.
 """
 
 from __future__ import annotations
@@ -34,10 +35,13 @@ MAX_POLICY_BYTES = 500_000_000
 
 
 def fingerprint(problem: Problem) -> str:
-    """Return a short text that differs for problems that are not equal."""
+    """Return a short text that identifies a problem: different problems have different texts."""
     costs = problem.costs
     if not isinstance(costs, FeatureCosts):
-        raise InputError(f"costs of type {type(costs).__name__} cannot be told apart in a file")
+        raise InputError(
+            f"policies for costs of type {type(costs).__name__} cannot be saved or loaded; "
+            f"only FeatureCosts are supported"
+        )
     network = problem.network
     parts = (
         network.names,
@@ -80,7 +84,7 @@ def load_policy(path: str | Path, problem: Problem) -> Policy:
     Raises
     ------
     InputError
-        The file is no policy, was changed, is of another version, or belongs to another problem.
+        The file is not a policy, was changed, has another version, or belongs to another problem.
     """
     path = Path(path)
     with within(str(path)):
@@ -95,19 +99,19 @@ def load_policy(path: str | Path, problem: Problem) -> Policy:
                 raise
             raise InputError(f"not valid JSON: {error}") from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise InputError(f"this is no saved policy: the key 'format' must be {FORMAT!r}")
+            raise InputError(f"this is not a saved policy: the key 'format' must be {FORMAT!r}")
         if document.get("version") not in (OLD_VERSION, VERSION):
             raise InputError(
-                f"version {document.get('version')!r} is not known here, only {VERSION}; "
-                f"build the policy anew"
+                f"version {document.get('version')!r} is not supported, only {OLD_VERSION} and "
+                f"{VERSION}; build the policy again"
             )
         checksum = document.pop("checksum", None)
         if checksum != _digest(document):
-            raise InputError("the file was changed after it was saved; build the policy anew")
+            raise InputError("the file was changed after it was saved; build the policy again")
         if document.get("problem") != fingerprint(problem):
             raise InputError(
                 "this policy was built for another problem (its network, prices, stakes or "
-                "evidence differ); build it anew"
+                "evidence differ); build it again"
             )
         try:
             nodes = tuple(_node(entry) for entry in document["nodes"])
@@ -115,12 +119,13 @@ def load_policy(path: str | Path, problem: Problem) -> Policy:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, VoilatticeError):
                 raise
-            raise InputError(f"this is no saved policy: {type(error).__name__} {error}") from None
+            message = f"this is not a saved policy: {type(error).__name__} {error}"
+            raise InputError(message) from None
 
 
 def _certificate(document: Mapping[str, Any]) -> Certificate:
     if document["version"] == OLD_VERSION:
-        # It does not say whether an optimum was proved.
+        # Version 1 does not say whether an optimum was proved.
         return Certificate(exact=document["policy"] != "optimal")
     exact = document["exact"]
     if not isinstance(exact, bool):

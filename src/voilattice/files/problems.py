@@ -1,9 +1,9 @@
 """Problem files: a network and a TOML file that says what is bought, decided and paid.
 
-`load_problem` takes the path of such a file, of a folder that holds one as ``problem.toml``, or the
-name of a built-in problem; `find_problem` says which of them a name means. `write_problem` writes a
-folder that reads back as an equal problem.
-``docs/problem-files.md`` describes the format.
+`load_problem` takes the path of such a file, the path of a folder with a ``problem.toml``, or the
+name of a built-in problem. `find_problem` says which of these a name means. `write_problem` writes
+a folder from which `load_problem` reads an equal problem. ``docs/problem-files.md`` describes the
+format.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 FILE_NAME = "problem.toml"
-BUILTIN = "builtin:"  # in front of a name: the built-in problem, whatever files there are
+BUILTIN = "builtin:"  # a name with this prefix is always the built-in problem, never a file
 MAX_PROBLEM_BYTES = 10_000_000
 
 
@@ -63,11 +63,11 @@ class ProblemSource:
     Parameters
     ----------
     name
-        Of the built-in problem, or of the file or folder, without its extension.
+        The name of the built-in problem, or of the file (without its extension) or folder.
     path
-        The problem file; None: it is the built-in problem of that name.
+        The problem file; None: the built-in problem of that name.
     note
-        What the name could have meant too, for the user; empty: nothing else.
+        What else the name could mean, for the user; empty: nothing else.
     """
 
     name: str
@@ -86,8 +86,8 @@ class ProblemSource:
 def load_problem(path_or_name: str | Path) -> Problem:
     """Return the problem in a file or folder, or the built-in problem of that name.
 
-    A file or folder of a built-in problem's name wins; ``builtin:NAME`` is always the built-in
-    problem, and a `Path` never is (`find_problem`).
+    A file or folder with the name of a built-in problem wins. ``builtin:NAME`` is always the
+    built-in problem, and a `Path` is always a file or folder (`find_problem`).
 
     >>> print(load_problem("figure1"))
     Figure 1 of the paper
@@ -101,8 +101,8 @@ def load_problem(path_or_name: str | Path) -> Problem:
 def find_problem(path_or_name: str | Path) -> ProblemSource:
     """Return what a path or a name stands for: a problem file, or a built-in problem.
 
-    A path that exists wins over a built-in problem of that name. Only a folder without a problem
-    file, such as one that results were written to, leaves the name to the built-in problem.
+    A path that exists wins over a built-in problem of that name. The exception is a folder without
+    a problem file, for example a folder of results: then the name means the built-in problem.
     """
     given, path = str(path_or_name), Path(path_or_name)
     if isinstance(path_or_name, str) and given.startswith(BUILTIN):
@@ -126,7 +126,7 @@ def find_problem(path_or_name: str | Path) -> ProblemSource:
     note = f"the {'folder' if is_folder else 'file'} {given} is used, not the built-in problem "
     note += f"({BUILTIN}{given})"
     file = path / FILE_NAME if is_folder else path
-    # The name of a folder is whole, dots included; "." is called as the folder that it is.
+    # A folder keeps its whole name, dots included; "." gets the name of the current folder.
     name = path.resolve().name if is_folder else path.stem
     return ProblemSource(name, file, note if is_builtin else "")
 
@@ -143,12 +143,12 @@ def write_problem(
     Parameters
     ----------
     folder
-        Made when it is not there. A problem file that it holds already is not overwritten.
+        Created if it does not exist. An existing problem file is not overwritten.
     network
         The name of the network's file; the extension chooses the format.
     stakes
-        Write the misclassification costs as this kind, scaled to this a-priori expected cost, and
-        not as the matrix that they make.
+        Write the misclassification costs as this kind and this a-priori expected cost, instead of
+        the matrix.
     """
     import tomli_w
 
@@ -171,7 +171,7 @@ def write_problem(
         if stakes is not None:
             same = problem.with_expected(*stakes).misclassification
             if not np.array_equal(same, problem.misclassification):
-                raise InputError("they are not what the problem has", "stakes")
+                raise InputError("differ from the problem's misclassification costs", "stakes")
         with _file_errors("written"):
             folder.mkdir(parents=True, exist_ok=True)
             write_network(problem.network, folder / network)
@@ -184,7 +184,7 @@ def write_problem(
 
 @contextmanager
 def _file_errors(done: str) -> Iterator[None]:
-    """Turn what the system says of a file into an `InputError`."""
+    """Turn an error of the operating system into an `InputError`."""
     try:
         yield
     except OSError as error:
@@ -196,7 +196,7 @@ def _file_errors(done: str) -> Iterator[None]:
 
 
 def read_costs(path: str | Path) -> tuple[FeatureCosts, Misclassification | None]:
-    """Return the costs of a file with the cost tables of a problem file, and nothing else."""
+    """Return the costs in a file that has only the cost tables of a problem file."""
     path = Path(path)
     with within(str(path)):
         document = _toml(path)
@@ -217,7 +217,7 @@ def _load_file(path: Path) -> Problem:
 def _toml(path: Path) -> dict[str, Any]:
     with _file_errors("read"):
         size = path.stat().st_size
-        # A pipe or a device could be waited for, or read, for ever.
+        # Reading a pipe or a device might never end.
         if not path.is_file():
             raise InputError("this is not a file")
         if size > MAX_PROBLEM_BYTES:
@@ -226,7 +226,7 @@ def _toml(path: Path) -> dict[str, Any]:
             )
         text = read_text(path)
     if path.suffix.lower() in READABLE:
-        raise InputError("this is a network; a problem file (TOML) that names it is wanted")
+        raise InputError("this is a network file; give a problem file (TOML) that names it")
     return parse_toml(text)
 
 
@@ -243,7 +243,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
-    """Return the problem in the tables of a problem file; `folder` is where its network lies."""
+    """Return the problem in the tables of a problem file; its network is in `folder`."""
     known = ("title", "network", "costs", "groups", "conditional_costs", "misclassification")
     _check_keys(document, (*known, "evidence"), required=("network", "costs", "misclassification"))
     evidence = _expect(document.get("evidence", {}), dict, "evidence")
@@ -320,7 +320,7 @@ def _conditional_costs(entries: Any) -> Iterable[ConditionalCost]:
 def _misclassification(section: Mapping[str, Any]) -> Misclassification:
     if not section:
         raise InputError("must hold the matrix, or kind and expected", "misclassification")
-    # The rows of a matrix are tables, so classes may be called kind or expected too.
+    # The rows of a matrix are tables, so a class may also be named kind or expected.
     scaled = [key for key in ("kind", "expected") if not isinstance(section.get(key, {}), dict)]
     if not scaled:
         return section
@@ -374,9 +374,9 @@ _T = TypeVar("_T")
 
 
 def _expect(value: Any, kind: type[_T], place: str) -> _T:
-    """Return `value` when it is of that kind (an integer is a number too), else say so."""
+    """Return `value` if it has that type (an integer is a number too), else raise `InputError`."""
     if not isinstance(value, int | float if kind is float else kind) or isinstance(value, bool):
-        # As it stands in the file: not as Python writes it.
+        # Show the value as it is in the file, not as Python writes it.
         is_plain = isinstance(value, str | int | float | list | dict) and not isinstance(
             value, bool
         )

@@ -1,22 +1,23 @@
 r"""Why a set is, or is not, irreducible: dependency constraints (paper, Section 3.3).
 
 Definition 3. The dependency constraint DC(X) of a feature X is the condition on S ∪ E under which
-X depends on Y. Algorithm 2 reads it off the paths between X and Y: every feature on a path must
-stay unknown (¬X_k), except that where the arrows meet (a v-structure) the node or a descendant of
-it must be known. DC(X) is the disjunction over all paths.
+X depends on Y. Algorithm 2 finds it on the paths between X and Y: every feature on a path must stay
+unknown (¬X_k). At a v-structure, where two arrows meet, the node or one of its descendants must be
+known instead. DC(X) is the disjunction over all paths.
 
-Here the walk from Y carries its condition with it, a pair (unknown, known) of feature sets, and
-each node keeps only the conditions that no other implies. So the number of paths does not matter,
-only the number of conditions that differ. A walk that returns to a node adds nothing: an active
-walk exists iff an active path does. What arrives at X is reduced to prime implicants, and DC(X) is
-a selection of them of which none can be left out: ``¬X1``, ``X3 ∨ X5``, ``(¬X1 ∧ X3) ∨ X4``.
+In this module, a walk from Y carries its condition along, a pair (unknown, known) of feature sets.
+Each node keeps only the conditions that imply no other condition there. So the work depends on the
+number of different conditions, not on the number of paths. A walk may visit a node twice, which
+changes nothing: an active walk exists iff an active path exists. The conditions that reach X are
+reduced to prime implicants. DC(X) is a selection of these from which none can be removed: ``¬X1``,
+``X3 ∨ X5``, ``(¬X1 ∧ X3) ∨ X4``.
 
-The *positivity* of DC(X) is the set of features that it asks to be known: X_j is in it iff for
-some Z, X depends on Y given Z ∪ {X_j} and not given Z.
+The *positivity* of DC(X) is the set of features that DC(X) requires to be known: X_j is in it iff
+for some Z, X depends on Y given Z ∪ {X_j} and not given Z.
 
-Definition 4. S is *potentially irreducible* if it is not irreducible but some larger set is. The
-test is exact (`Graph.is_extendable`). The lattice is grown without it (`lattice.lattice`):
-constraints are here to explain.
+Definition 4. S is *potentially irreducible* if S is not irreducible but some larger set is. The
+test is exact (`Graph.is_extendable`). The lattice is grown without this test (`lattice.lattice`);
+constraints only serve to explain.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ __all__ = [
     "perfect_ordering",
 ]
 
-# A formula with more alternatives explains nothing to anybody.
+# Nobody can read a formula with more alternatives than this.
 MAX_TERMS = 2_000
 
 
@@ -47,21 +48,21 @@ MAX_TERMS = 2_000
 class Constraint:
     """A condition on the known features: a disjunction of terms (known, unknown).
 
-    A term holds when all of its first set are known and none of its second. No terms at all means
-    never, the term (∅, ∅) always.
+    A term holds if all features of its first set are known and none of its second set is. Without
+    terms the condition never holds; the term (∅, ∅) always holds.
     """
 
     terms: tuple[tuple[frozenset[str], frozenset[str]], ...]
 
     def __call__(self, known: Collection[str]) -> bool:
-        """Return whether the condition holds when exactly `known` are known."""
+        """Return whether the condition holds if exactly the features in `known` are known."""
         return any(
             needed <= set(known) and unknown.isdisjoint(known) for needed, unknown in self.terms
         )
 
     @property
     def positivity(self) -> frozenset[str]:
-        """The features that some alternative asks to be known."""
+        """The features that some alternative requires to be known."""
         return frozenset().union(*(needed for needed, _ in self.terms))
 
     def __str__(self) -> str:
@@ -93,10 +94,10 @@ def dependency_constraint(
     Parameters
     ----------
     evidence
-        Features that are known: they do not appear in the condition.
+        The known features. They do not appear in the condition.
     max_terms
-        Raise `TooLargeError` when the condition has more alternatives than this, here or at a
-        node on the way.
+        Raise `TooLargeError` if the condition has more alternatives than this, at X or at a node
+        on a walk to X.
     """
     x, e = feature_masks(problem, [feature], evidence)
     with within(f"the dependency constraint of {feature!r}"):
@@ -110,7 +111,7 @@ def dependency_constraint(
 def is_potentially_irreducible(
     problem: Problem, features: Iterable[str], evidence: Collection[str] = ()
 ) -> bool:
-    """Return whether S is not irreducible, but becomes so by adding features (Def. 4)."""
+    """Return whether S is not irreducible but some larger set is (Def. 4)."""
     s, e = feature_masks(problem, features, evidence)
     graph = graph_of(problem)
     return not graph.is_irreducible(s, e) and graph.is_extendable(s, e, graph.all & ~s & ~e)
@@ -118,7 +119,7 @@ def is_potentially_irreducible(
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """A perfect ordering of the features, or the features that wait for each other."""
+    """A perfect ordering of the features, or a cycle of features that prevents one."""
 
     features: tuple[str, ...] | None
     conflict: tuple[str, ...] | None
@@ -148,7 +149,7 @@ def perfect_ordering(problem: Problem, evidence: Collection[str] = ()) -> Orderi
         return Ordering(None, tuple(error.args[1][:-1]))
 
 
-# -- formulas inside: terms (needed, unknown) of bitmasks
+# -- private: formulas as terms (needed, unknown) of bitmasks
 
 _Term = tuple[int, int]
 
@@ -158,8 +159,8 @@ def _walk_terms(graph: Graph, x: int, e: int, max_terms: int) -> Collection[_Ter
     children, ancestors = graph.moral.children, graph.moral.ancestors
     feature_of = {node: k for k, node in enumerate(graph.features)}
     end = graph.features[x]
-    # What opens a collider: evidence below it does so by itself, else any feature below it. (Not X:
-    # a collider above X leads down to X without having to be opened.)
+    # Evidence below a collider opens it. Otherwise any feature below it can open it, except X: from
+    # a collider above X, the walk can go down to X, so the collider does not have to be open.
     openers = []
     for node in range(len(graph.parents)):
         below = mask_of(k for k, f in enumerate(graph.features) if ancestors[f] >> node & 1) & ~(
@@ -167,8 +168,8 @@ def _walk_terms(graph: Graph, x: int, e: int, max_terms: int) -> Collection[_Ter
         )
         openers.append([0] if below & e else [1 << k for k in bits(below)])
     useful = _leading_to(end, graph, openers)
-    # A state is (node, whether the walk came down an arrow into it); it keeps the conditions that
-    # no other condition at that state implies.
+    # A state is (node, whether the walk came down an arrow into it). A state keeps only the
+    # conditions that imply no other condition of the state.
     start = (graph.target, False)
     kept: dict[tuple[int, bool], set[_Term]] = {start: {(0, 0)}}
     queue = [(start, (0, 0))]
@@ -196,14 +197,14 @@ def _walk_terms(graph: Graph, x: int, e: int, max_terms: int) -> Collection[_Ter
 
 
 def _leading_to(end: int, graph: Graph, openers: Sequence[Sequence[int]]) -> set[tuple[int, bool]]:
-    """Return the states from which a walk can go on to `end` without coming back to Y."""
+    """Return the states from which a walk can reach `end` without returning to Y."""
     found = {(end, False), (end, True)}
     stack = list(found)
     while stack:
         node, came_down = stack.pop()
-        if came_down:  # from a parent, reached either way
+        if came_down:  # from a parent, which was reached upwards or downwards
             before = [(p, down) for p in graph.parents[node] for down in (False, True)]
-        else:  # from a child: reached upwards, or downwards where it can be opened
+        else:  # from a child, which was reached upwards, or downwards if it can be opened
             below = graph.moral.children[node]
             before = [(c, False) for c in below] + [(c, True) for c in below if openers[c]]
         for state in before:
@@ -214,7 +215,7 @@ def _leading_to(end: int, graph: Graph, openers: Sequence[Sequence[int]]) -> set
 
 
 def _through(term: _Term, feature: int | None, e: int) -> _Term | None:
-    """Return the condition of a walk that goes straight through a node, or None if it cannot."""
+    """Return the condition of a walk that passes a non-collider, or None if it is blocked."""
     needed, unknown = term
     if feature is None:
         return term
@@ -229,7 +230,7 @@ def _implies(term: _Term, other: _Term) -> bool:
 
 
 def _keep(terms: set[_Term], new: _Term, max_terms: int) -> bool:
-    """Add a term unless one of `terms` is implied by it; drop those that imply it."""
+    """Add a term unless it implies one of `terms`; remove the terms that imply it."""
     if any(_implies(new, term) for term in terms):
         return False
     terms.difference_update([term for term in terms if _implies(term, new)])
@@ -251,13 +252,13 @@ def _primes(terms: Iterable[_Term], max_terms: int) -> set[_Term]:
             continue
         for other in list(primes):
             clash = (new[0] & other[1]) | (new[1] & other[0])
-            if clash.bit_count() == 1:  # they differ in one sign: neither side of it is needed
+            if clash.bit_count() == 1:  # they contradict in one feature: it can be dropped
                 queue.append(((new[0] | other[0]) & ~clash, (new[1] | other[1]) & ~clash))
     return primes
 
 
 def _irredundant(primes: Collection[_Term]) -> list[_Term]:
-    """Return the primes without those that the others imply together, the longest dropped first."""
+    """Return the primes without those that the others cover; the longest are dropped first."""
     kept = sorted(primes, key=lambda term: (-(term[0].bit_count() + term[1].bit_count()), term))
     for term in list(kept):
         others = [other for other in kept if other != term]

@@ -1,11 +1,10 @@
 """Why a set is, or is not, in the lattice, in words.
 
-A member X of S either depends on Y given the rest of S, by itself or because others of S are known
-too; or it does not, for one of four reasons: others of S stand between it and Y; further features
-would have to be known as well; none could help while the others of S are known; or it has no
-bearing on Y at all. Each is decided by floods and walks (`lattice.independence`), so sentences
-come at once on any network; the dependency constraint (`lattice.constraints`) is given beside
-them where it is short.
+A member X of S can depend on Y given the rest of S, by itself or because other members of S are
+known too. If X does not depend on Y, there are four possible reasons: other members of S separate X
+from Y; further features would have to be known too; no further feature helps while the rest of S is
+known; or X never depends on Y. Floods and walks (`lattice.independence`) find the reason quickly on
+any network. The dependency constraint (`lattice.constraints`) is added if it is short.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ __all__ = ["Explanation", "Member", "explain", "join_names"]
 # A formula with more alternatives is not shown.
 MAX_TERMS = 40
 
-# So many floods are spent to find all smallest completions; else one that is minimal has to do.
+# All smallest completions are found within this many floods; beyond that, only one minimal one.
 MAX_FLOODS = 3_000
 MAX_PRINTED = 5
 
@@ -35,21 +34,21 @@ MAX_PRINTED = 5
 class Member:
     """What one feature does in a set, and why.
 
-    `why` is ``"alone"`` or ``"through"``: it depends on the target by itself, or because `named`
-    are known too. Or it does not depend, and `why` is ``"screened"`` (once `named` are known),
-    ``"one"`` (it would once any one of `named` is known too), ``"all"`` (it would once all of
-    `named` are), ``"blocked"`` (no further feature helps while the others are known) or
+    If the feature depends on the target, `why` is ``"alone"`` (by itself) or ``"through"`` (because
+    `named` are known too). If not, `why` is ``"screened"`` (because `named` are known), ``"one"``
+    (it would depend if one of `named` were known too), ``"all"`` (it would depend if all of `named`
+    were known too), ``"blocked"`` (no further feature helps while the others are known) or
     ``"never"``.
     """
 
     feature: str
     why: str
     named: frozenset[str]
-    constraint: Constraint | None  # None: too long to be of use
+    constraint: Constraint | None  # None: too long to show
 
     @property
     def depends(self) -> bool:
-        """Whether it depends on the target given the rest of the set."""
+        """Whether the feature depends on the target given the rest of the set."""
         return self.why in ("alone", "through")
 
 
@@ -66,7 +65,7 @@ class Explanation:
     completions: tuple[frozenset[str], ...]  # sets of features that make it irreducible
 
     def reason(self, member: Member) -> str:
-        """Return what a member does, as a sentence."""
+        """Return a sentence on what a member does."""
         x, y = member.feature, self.target
         word = "or" if member.why == "one" else "and"
         verb = "are" if word == "and" and len(member.named) > 1 else "is"
@@ -81,7 +80,7 @@ class Explanation:
             "one": f"{x} says nothing about {y} here; it would once {known} too.",
             "all": f"{x} says nothing about {y} here; it would once {known} too.",
             "blocked": f"{x} says nothing about {y} while the others of this set are known.",
-            "never": f"{x} has no bearing on {y} at all.",
+            "never": f"{x} says nothing about {y}, whatever else is known.",
         }[member.why]
 
     def __str__(self) -> str:
@@ -165,7 +164,7 @@ def _member(problem: Problem, graph: Graph, k: int, s: int, e: int) -> Member:
 
 
 def _minimal(s: int, holds: Callable[[int], bool]) -> int:
-    """Return a subset of S for which `holds`, as it does for S, and for no smaller part of it."""
+    """Return a minimal subset of S for which `holds`; it must hold for S."""
     for k in bits(s):
         if holds(s & ~(1 << k)):
             s &= ~(1 << k)
@@ -185,8 +184,8 @@ def _completions(graph: Graph, s: int, e: int) -> list[int]:
         added = (mask_of(k for k in ks) for ks in itertools.combinations(list(bits(free)), size))
         if found := [mask for mask in added if graph.is_irreducible(s | mask, e)]:
             return found
-    # By the proof of Theorem 2 (docs/lattice.md) the features that are needed to reach all of S,
-    # none of which can be left out, make S irreducible.
+    # By the proof of Theorem 2 (docs/lattice.md), a minimal set of features with which walks reach
+    # all of S makes S irreducible.
     return [_minimal(free, lambda rest: graph.is_extendable(s, e, rest))]
 
 

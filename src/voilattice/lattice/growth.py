@@ -5,8 +5,8 @@ of level k + 1 contains one of level k, so
 
     level k + 1 = { S ∪ {X} : S in level k, X relevant given E, S ∪ {X} ⊆ ∂(S ∪ {X} ∪ E) }.
 
-Two engines do this behind one interface: a readable one in Python and a compiled one, chosen by
-the number of floods that a level needs. Sets are rows of 64-bit words, in ascending order.
+Two engines have the same interface: a readable one in Python and a compiled one. The number of
+floods that a level needs decides between them. Sets are rows of 64-bit words, in ascending order.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = [
     "grow_levels",
 ]
 
-# Called now and then while the lattice grows: size of the sets being grown, sets found so far.
+# Called during the growth with the size of the sets being grown and the number of sets so far.
 Progress: TypeAlias = Callable[[int, int], None]
 
 MAX_NODES = 5_000_000
 
-# The compiled engine works in portions of about this many floods.
+# The compiled engine does about this many floods per call.
 FLOODS_AT_ONCE = 500_000
 
 CACHE_BYTES = 256 << 20
@@ -54,12 +54,12 @@ def grow_levels(
 ) -> tuple[Words, ...]:
     """Return the irreducible sets given E by their number of features, each level in order.
 
-    The levels are remembered for each graph and evidence set, up to `CACHE_BYTES` in all.
+    The levels are cached for each graph and evidence set, up to `CACHE_BYTES` in total.
 
     Raises
     ------
     TooLargeError
-        There are more than `max_nodes` sets; the text says how far it came.
+        There are more than `max_nodes` sets; the text says how many were found.
     """
     key = (graph, evidence, max_size)
     if engine == "auto" and (cached := _cache.get(key)) and sum(map(len, cached)) <= max_nodes:
@@ -85,7 +85,7 @@ def grow_levels(
 
 @dataclass(frozen=True, slots=True)
 class _Reporter:
-    """Told now and then how many sets of a level were found: keeps the budget, shows progress."""
+    """Is called with the number of sets of a level so far: checks the budget, shows progress."""
 
     size: int
     n_before: int
@@ -110,7 +110,7 @@ class _Reporter:
 
 
 class _PythonGrower:
-    """The readable engine: the truth in the tests, and quicker for small lattices."""
+    """The readable engine: the reference in the tests, and faster for small lattices."""
 
     def __init__(self, graph: Graph, evidence: int) -> None:
         self._graph, self._evidence = graph, evidence
@@ -131,7 +131,7 @@ class _PythonGrower:
 
 
 class _CompiledGrower:
-    """The same with compiled floods (`compiled.growth.grow`)."""
+    """The same with compiled floods (`compiled.growth`)."""
 
     def __init__(self, graph: Graph, evidence: int) -> None:
         n = len(graph.parents)
@@ -179,7 +179,7 @@ _TWINS: dict[str, type[_PythonGrower] | type[_CompiledGrower]] = {
 
 
 class _Cache:
-    """The levels of recent lattices, the least recently used dropped first."""
+    """The levels of recent lattices; the least recently used are dropped first."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes, self._bytes = max_bytes, 0
@@ -207,6 +207,6 @@ _cache = _Cache(CACHE_BYTES)
 
 
 def _compress(lists: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return lists as one array and where each begins in it."""
+    """Return where each list begins in one array of all lists, and that array."""
     starts = np.concatenate([[0], np.cumsum([len(entry) for entry in lists])])
     return starts.astype(np.int64), np.array(list(chain(*lists)), dtype=np.int64)

@@ -6,9 +6,9 @@ matter here), Y the target, and Z = S ∪ E. "Depends" means: not d-separated in
 Definition 1 (paper). S is *irreducible* given E if every X in S depends on Y given E and the rest
 of S.
 
-One flood answers this for all of S. Take the ancestors A of {Y} ∪ Z (selves included), join all
-parents of a common child in A and drop the directions (the moral graph of A), delete Z, and flood
-from Y. The members of Z that touch the flooded part are the *boundary* of Z,
+One flood answers this for all of S. Let A be {Y} ∪ Z and all ancestors of these. In A, join all
+parents of a common child and drop the directions of the arcs; this is the moral graph of A. Delete
+Z and flood from Y. The members of Z that touch the flooded part are the *boundary* of Z,
 
     ∂(Z) = { X in Z : X depends on Y given Z \ {X} },
 
@@ -16,14 +16,14 @@ so S is irreducible given E iff S ⊆ ∂(S ∪ E). The *core* of S is what rema
 
     S ← S ∩ ∂(S ∪ E)        until nothing changes.
 
-It is the one irreducible subset of S that carries all of its information: S \ core(S) is
-d-separated from Y given core(S) and E, hence EVI(S) = EVI(core(S)). That is what Proposition 1
-means; read literally, with any inclusion-maximal irreducible subset in place of the core, it is
-false (``docs/lattice.md``). The core of *all* acquirable features has the highest EVI of all sets.
-It is the Markov blanket of Y when the blanket can be acquired, and serves wherever the paper says
-Markov blanket.
+The core is the only irreducible subset of S that carries all information of S: S \ core(S) is
+d-separated from Y given core(S) and E, hence EVI(S) = EVI(core(S)). This is what Proposition 1
+means. Read literally, for any inclusion-maximal irreducible subset instead of the core, the
+proposition is false (``docs/lattice.md``). The core of *all* acquirable features has the highest
+EVI of all sets. It is the Markov blanket of Y if the whole blanket can be acquired. This package
+uses this core wherever the paper says Markov blanket.
 
-Hidden nodes need no special case: they are flooded, and never part of Z.
+Hidden nodes need no special case: the flood enters them, and they are never part of Z.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 
-# -- at the border: names
+# -- public: features by name
 
 
 def boundary(
@@ -72,7 +72,7 @@ def boundary(
 def core(
     problem: Problem, features: Iterable[str], evidence: Collection[str] = ()
 ) -> frozenset[str]:
-    """Return the irreducible subset of S that carries all of its information.
+    """Return the irreducible subset of S that carries all information of S.
 
     >>> import voilattice
     >>> p = voilattice.load_problem("figure3")
@@ -98,7 +98,7 @@ def acquirable_core(problem: Problem, evidence: Collection[str] = ()) -> frozens
 
 
 def relevant_features(problem: Problem, evidence: Collection[str] = ()) -> frozenset[str]:
-    """Return the features that can still matter: those in some irreducible set given E."""
+    """Return the features that can still matter: the members of irreducible sets given E."""
     _, e = feature_masks(problem, (), evidence)
     return problem.feature_names(graph_of(problem).relevant(e))
 
@@ -135,9 +135,9 @@ def separator(
     candidates: Collection[int],
     given: Collection[int],
 ) -> list[int]:
-    """Return some of `candidates`, which separate, that separate the target from the features.
+    """Return a minimal subset of `candidates` that separates the target from the features.
 
-    None of them can be left out. All arguments are nodes; `given` is known.
+    All `candidates` together must separate them. All arguments are nodes; `given` is known.
     """
     moral = _moral(network.parents)
     ends, known = (mask_of(node for node in set(nodes)) for nodes in (features, given))
@@ -156,7 +156,7 @@ def separator(
 def feature_masks(
     problem: Problem, features: Iterable[str], evidence: Collection[str]
 ) -> tuple[int, int]:
-    """Return S and E, the problem's own evidence included, as bitmasks of features."""
+    """Return S and E as bitmasks of features; E includes the problem's own evidence."""
     known = problem.feature_mask(evidence) | problem.feature_mask(problem.evidence)
     chosen = problem.feature_mask(features)
     if both := chosen & known:
@@ -165,7 +165,7 @@ def feature_masks(
     return chosen, known
 
 
-# -- inside: bitmasks
+# -- internal: sets as bitmasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +177,8 @@ class Moral:
     """
 
     family: tuple[int, ...]  # family[c] = {c} and its parents
-    families_of: tuple[int, ...]  # the c whose family holds a node: itself and its children
-    ancestors: tuple[int, ...]  # of each node, itself included
+    families_of: tuple[int, ...]  # the c whose family contains a node: the node and its children
+    ancestors: tuple[int, ...]  # of each node, with the node itself
     children: tuple[tuple[int, ...], ...]
 
     def ancestral(self, nodes: int) -> int:
@@ -190,8 +190,7 @@ class Moral:
     def flood(self, sources: int, blocked: int, others: int = 0) -> int:
         """Return the nodes that touch the flood from `sources`, blocked ones included.
 
-        The flood runs in the moral graph of the ancestors of all three sets and does not enter
-        `blocked`.
+        The flood runs in the moral graph of the ancestors of all three sets and stops at `blocked`.
         """
         families_left = self.ancestral(sources | blocked | others)
         touched = sources
@@ -266,7 +265,7 @@ class Graph:
         return self.reachable(e, self.all & ~e) & ~e
 
     def is_extendable(self, s: int, e: int, undecided: int) -> bool:
-        """Return whether S becomes irreducible by adding some of `undecided`, or none."""
+        """Return whether S, or S with some of `undecided` added, is irreducible."""
         return not s & ~self.reachable(s | e, undecided)
 
     def reachable(self, b: int, u: int, sources: int | None = None) -> int:
@@ -274,8 +273,8 @@ class Graph:
 
         `sources` are the nodes to walk from, if not Y.
 
-        A node inside the walk blocks it if it is in B, unless the arrows meet there (a collider);
-        a collider lets it pass if it, or a descendant of it, is in B or U.
+        A non-collider on the walk blocks the walk if the node is in B. A collider, where two arrows
+        meet, lets the walk pass if the node or one of its descendants is in B or U.
 
         By Theorem 2 of ``docs/lattice.md``, S can be extended by some of U to a set that is
         irreducible given E iff all of S is reached with B = S ∪ E.

@@ -1,18 +1,18 @@
-"""The Value of Information Lattice: all irreducible sets of features, and only they.
+"""The Value of Information Lattice: all irreducible sets of features, and no others.
 
 Definition 2 (paper). The lattice V has a node for each irreducible set given E, the empty set
 included, and an edge from each set to its direct (maximal irreducible) subsets.
 
-Theorem. If T ⊂ S are both irreducible and S has at least two features more than T, an irreducible
-set lies strictly between them. (The proof is in ``docs/lattice.md``.) Two things follow:
+Theorem. If T ⊂ S are both irreducible and S has at least two features more than T, then some
+irreducible set lies strictly between T and S. (The proof is in ``docs/lattice.md``.) It follows:
 
 - Direct subsets are exactly one feature smaller: the edges of V join neighbouring levels.
-- Every irreducible set is reached from ∅ by adding one feature at a time without ever leaving V.
-  So V is grown level by level; the potentially irreducible sets of Algorithm 3 are not needed.
+- Every irreducible set is reached from ∅ by adding one feature at a time without leaving V. So V
+  is grown level by level; the potentially irreducible sets of Algorithm 3 are not needed.
 
-A set of the next level costs one flood (`lattice.independence`), and a set that is not
-irreducible is flooded only if it is one feature larger than an irreducible one: the whole lattice
-costs at most n floods a node, whatever the number 2^n of all subsets.
+Testing a set costs one flood (`lattice.independence`). Only sets that are one feature larger than
+an irreducible set are tested. So the whole lattice costs at most n floods per node, although there
+are 2^n subsets.
 
 The lattice depends on which features are known, not on their values.
 """
@@ -42,21 +42,21 @@ MAX_NETWORKX = 200_000
 
 
 class Lattice:
-    """All irreducible sets of a problem's features given E, and how they lie in each other.
+    """All irreducible sets of a problem's features given E, and which of them contain each other.
 
     Parameters
     ----------
     evidence
-        The features that are known, beside the problem's own evidence: names, or a mapping whose
-        values do not matter.
+        The known features, in addition to the problem's own evidence: names, or a mapping whose
+        values are ignored.
     max_size
         Keep only the sets of at most this many features.
     max_nodes
-        Raise `TooLargeError` when there are more sets than this.
+        Raise `TooLargeError` if there are more sets than this.
     engine
         ``"python"``, ``"compiled"``, or ``"auto"``: by the estimated work.
     progress
-        Called now and then with the size of the sets being grown and the number found so far.
+        Called repeatedly with the size of the sets being grown and the number of sets so far.
 
     >>> import voilattice
     >>> v = Lattice(voilattice.load_problem("figure3"))
@@ -131,7 +131,7 @@ class Lattice:
 
     @property
     def is_cut(self) -> bool:
-        """Whether `max_size` ended it: larger sets may exist."""
+        """Whether `max_size` stopped the growth: larger sets may exist."""
         return len(self._levels) - 1 == self.max_size
 
     def __len__(self) -> int:
@@ -163,7 +163,7 @@ class Lattice:
         return self._place(self.problem.feature_mask(features)) is not None
 
     def core_of(self, features: Iterable[str]) -> frozenset[str]:
-        """Return the core of S: the node that carries all of its information."""
+        """Return the core of S: the node that carries all information of S."""
         s, _ = feature_masks(self.problem, features, self.evidence)
         return self.problem.feature_names(self.graph.core(s, self._evidence))
 
@@ -172,14 +172,14 @@ class Lattice:
         """The acquirable core: the node that separates Y from all other acquirable features."""
         return self.core_of(self.acquirable)
 
-    # -- how they lie in each other
+    # -- which sets contain each other
 
     @property
     def roots(self) -> list[frozenset[str]]:
         """The sets that no other set of the lattice contains.
 
-        Where `max_size` cut the lattice, what lies above its largest sets is not known, and they
-        are left out.
+        If `max_size` cut the lattice, its largest sets are left out, because they may have
+        irreducible supersets.
         """
         found = []
         for size, level in enumerate(self._levels[: -1 if self.is_cut else None]):
@@ -222,7 +222,7 @@ class Lattice:
         return self._named(s | 1 << k for k in bits(self.graph.all & ~self._evidence & ~s))
 
     def ancestors(self, features: Iterable[str]) -> list[frozenset[str]]:
-        """Return all sets of the lattice that contain S, S itself left out."""
+        """Return all other sets of the lattice that contain S."""
         s = self._node(features)
         words = to_words([s], self._n_words)[0]
         return self._matching(
@@ -231,7 +231,7 @@ class Lattice:
         )
 
     def descendants(self, features: Iterable[str]) -> list[frozenset[str]]:
-        """Return all sets of the lattice that S contains, S itself left out."""
+        """Return all other sets of the lattice that S contains."""
         s = self._node(features)
         others = ~to_words([s], self._n_words)[0]
         return self._matching(
@@ -244,11 +244,11 @@ class Lattice:
         Then EVI(first) >= EVI(second) (Proposition 2).
         """
         a, b = self._node(first), self._node(second)
-        # Y is separated from B \\ A by A iff nothing of B \\ A is in the core of A ∪ B.
+        # A separates Y from B \\ A iff no member of B \\ A is in the core of A ∪ B.
         return not self.graph.core(a | b, self._evidence) & ~a
 
     def to_networkx(self) -> networkx.DiGraph:
-        """Return the lattice as a networkx graph: frozensets of names, edges to direct subsets."""
+        """Return the lattice as a networkx graph of frozensets, with edges to direct subsets."""
         import networkx
 
         if len(self) > MAX_NETWORKX:
@@ -261,7 +261,7 @@ class Lattice:
         graph.add_edges_from(self.edges())
         return graph
 
-    # -- inside
+    # -- internal
 
     @property
     def _n_words(self) -> int:
@@ -301,7 +301,7 @@ class Lattice:
         return [names(to_mask(row)) for level in levels for row in level[condition(level)]]
 
     def numbered_edges(self) -> Iterator[tuple[int, int]]:
-        """Return the edges between the numbers of the sets, in the order of the lattice."""
+        """Return the edges as pairs of set numbers, in the order of the lattice."""
         offset = 0
         for size in range(1, len(self._levels)):
             below_offset, offset = offset, offset + len(self._levels[size - 1])
@@ -311,7 +311,7 @@ class Lattice:
                 )
 
     def _edges_from(self, size: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Return, feature by feature, the places of sets of `size` and of the same without it."""
+        """Return, for each feature, the places of the sets with it and of the same without it."""
         if not 0 < size < len(self._levels):
             return
         level, below = self._levels[size], sort_keys(self._levels[size - 1])

@@ -4,9 +4,9 @@ A set S acquired together at evidence e costs
 
     C(S | e) = sum_{i in S} price(i | e)  +  sum of overheads of the groups touched by S, not by e
 
-where price(i | e) is the first conditional price of feature i whose condition e satisfies, or else
-its own price. Prices depend on e and not on the rest of S, and nothing is negative, so
-C(S' | e) <= C(S | e) whenever S' is a subset of S: what Proposition 1 asks of costs.
+where price(i | e) is the first conditional price of feature i whose condition e satisfies. If there
+is none, it is the feature's own price. Prices depend on e and not on the rest of S, and nothing is
+negative. So C(S' | e) <= C(S | e) whenever S' is a subset of S, as Proposition 1 requires.
 
 `cost[i, j]` = c_ij is what it costs to predict class y_i when y_j is true. The two scaled kinds
 (paper, Table 2) choose c_ij so that the decision without any feature has a given expected cost:
@@ -53,11 +53,11 @@ CostMatrix: TypeAlias = NDArray[np.float64]
 
 KINDS = ("symmetric", "asymmetric")
 
-# No amount of money is larger: so no sum or product of amounts overflows.
+# The largest amount of money, so that no sum or product of amounts overflows.
 MAX_AMOUNT = 1e100
 
-# Of a user's own costs so many sets are priced, or else so many pairs of sets compared at most,
-# looking for one that costs more than a superset.
+# The check of user-defined costs prices all sets, up to this many. If there are more sets, it
+# compares this many pairs, to find a set that costs more than a superset.
 MAX_CHECKED_SETS = 1 << 10
 MAX_CHECKED_PAIRS = 10_000
 
@@ -73,7 +73,7 @@ class CostModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Features that share an overhead, paid once by the first of them that is acquired."""
+    """Features that share an overhead, paid once with the first of them that is acquired."""
 
     name: str
     overhead: float
@@ -90,7 +90,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class ConditionalCost:
-    """Another own price of a feature, once all of `when` is known."""
+    """A price that replaces a feature's own price once all of `when` is known."""
 
     feature: str
     when: tuple[tuple[str, str], ...]
@@ -166,7 +166,7 @@ class FeatureCosts:
         )
 
     def without(self, features: Collection[str]) -> FeatureCosts:
-        """Return the costs of the other features, when these can never be known."""
+        """Return the costs of the other features, if `features` can never be known."""
         groups = (
             Group(g.name, g.overhead, tuple(f for f in g.features if f not in features))
             for g in self.groups
@@ -181,7 +181,7 @@ class FeatureCosts:
         return FeatureCosts(prices, tuple(groups), tuple(conditional))
 
     def price(self, feature: str, evidence: Mapping[str, str]) -> float:
-        """Return the own price of a feature at this evidence."""
+        """Return the price of a feature at this evidence, without overheads."""
         for entry in self.conditional:
             if entry.feature == feature and entry.applies(evidence):
                 return entry.cost
@@ -193,7 +193,7 @@ class FeatureCosts:
         return {feature: group for group in self.groups for feature in group.features}
 
     def unpaid_groups(self, known: Collection[str]) -> list[Group]:
-        """Return the groups whose overhead is still to be paid: none of their features is known."""
+        """Return the groups without a known feature: their overhead is not paid yet."""
         return [group for group in self.groups if not any(f in known for f in group.features)]
 
     def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
@@ -228,10 +228,10 @@ def set_costs(
 
 @dataclass(frozen=True, slots=True)
 class CostCheck:
-    """Whether C(S' | e) <= C(S | e) for S' in S, as far as it was checked, and what was checked."""
+    """Whether C(S' | e) <= C(S | e) for all S' in S, and what was checked."""
 
-    monotone: bool  # no pair of sets was found that says otherwise
-    proved: bool  # every pair of sets was looked at
+    monotone: bool  # no checked pair of sets violates it
+    proved: bool  # every pair of sets was checked, or a violation was found
     checked: str
 
     def __str__(self) -> str:
@@ -247,7 +247,7 @@ def check_monotone(
 ) -> CostCheck:
     """Look for a set of features that costs more than a superset of it, now or later.
 
-    The sets at the given evidence are compared (`check_monotone_at`), and then as many pairs at
+    First the sets at the given evidence are compared (`check_monotone_at`), then as many pairs at
     random further evidence. A price that is negative or not finite is an error.
 
     Parameters
@@ -282,8 +282,8 @@ def check_monotone_at(
 ) -> CostCheck:
     """Look for a set of features that costs more than a superset of it, at this evidence alone.
 
-    All sets are priced while they are few enough; otherwise a random choice of pairs is compared,
-    which can refute and not prove.
+    If there are few sets, all are priced. Otherwise random pairs are compared, which can refute
+    monotonicity but not prove it.
     """
     if isinstance(costs, FeatureCosts):
         return CostCheck(True, True, "monotone by construction")
@@ -325,7 +325,7 @@ def _random_pair(free: Sequence[str], source: random.Random) -> tuple[str, froze
 def _violation(
     costs: CostModel, added: str, subset: frozenset[str], known: Mapping[str, str]
 ) -> str | None:
-    """Return what is wrong with the price of a set beside that of one more feature, or None."""
+    """Return an error text if a set costs more than the set with one more feature, else None."""
     less, more = price_set(costs, subset, known), price_set(costs, subset | {added}, known)
     if less <= more + tolerance(more):
         return None
@@ -352,7 +352,7 @@ def cost_matrix(rows: Mapping[str, Mapping[str, float]], classes: Sequence[str])
 
 
 def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatrix:
-    """Return the c_ij of a scaled kind: the prior decision costs `expected` on average.
+    """Return the c_ij of a scaled kind: deciding without features costs `expected` on average.
 
     >>> scaled_costs("asymmetric", 1.0, [0.651, 0.349]).round(3).tolist()
     [[0.0, 2.865], [1.536, 0.0]]
@@ -379,17 +379,17 @@ def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatr
 
 
 def stakes_scale(cost: CostMatrix, unit: CostMatrix) -> float:
-    """Return how many times the unit these misclassification costs are.
+    """Return the factor that turns the unit costs into these misclassification costs.
 
     Raises
     ------
     InputError
-        They are not of the same shape: no number times the unit gives them.
+        The costs are not a multiple of the unit costs.
     """
     scale = float(cost.max() / unit.max()) if unit.max() > 0 else 1.0
-    # Relative alone: small stakes are as different from each other as large ones.
+    # No absolute tolerance: it would make all small stakes equal.
     if not np.allclose(scale * unit, cost, rtol=1e-9, atol=0.0):
-        raise InputError("the misclassification costs are no multiple of those of the sweep")
+        raise InputError("the misclassification costs are not a multiple of those of the sweep")
     return scale
 
 
@@ -406,10 +406,10 @@ def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: st
 
 
 def price_set(costs: CostModel, features: frozenset[str], evidence: Mapping[str, str]) -> float:
-    """Return C(S | e) of any cost model, checked."""
+    """Return C(S | e) from any cost model, and check the amount."""
     amount = costs.cost(features, evidence)
     if type(amount) is float and 0.0 <= amount <= MAX_AMOUNT:
-        return amount  # almost always: sets are priced by the thousand
+        return amount  # a shortcut for the usual case, because thousands of sets are priced
     with located(f"the cost of {_set(features)}"):
         return check_amount(amount)
 
@@ -419,12 +419,12 @@ def _set(features: frozenset[str]) -> str:
 
 
 def check_amount(amount: object) -> float:
-    """Return an amount of money as a float, or say why it is none."""
+    """Return an amount of money as a float, or raise `InputError`."""
     if isinstance(amount, bool) or not isinstance(amount, numbers.Real):
         raise InputError(f"must be a number >= 0, got {quote(amount)}")
     try:
         value = float(amount)
-    except OverflowError:  # an integer of hundreds of digits
+    except OverflowError:  # an integer with hundreds of digits
         value = -1.0 if str(amount).startswith("-") else 2 * MAX_AMOUNT
     if not math.isfinite(value):
         raise InputError(f"must be finite, got {quote(amount)}")

@@ -2,13 +2,13 @@
 
     P(S, e) = sum over all other nodes of  prod_i P(x_i | parents of x_i)
 
-Only the ancestors of S and E take part: every other node sums to 1. Each table is first cut down
-to the evidence; then the nodes outside S are summed out one by one, always the one whose product
-is smallest, so the joint over all nodes never exists. The sizes of all products are known before
-the first is made, and work that would not fit the memory budget is refused.
+Only the ancestors of S and E take part; every other node sums to 1. Each table is first restricted
+to the evidence. Then the nodes outside S are summed out one by one, always the node with the
+smallest product, so the joint table over all nodes is never built. The sizes of all products are
+known before the first product, so work that does not fit the memory budget is refused early.
 
-A product of many small numbers leaves the range of doubles. Tables are therefore held as
-``table * 2**exponent`` with the largest entry of `table` near 1: powers of two lose no bit.
+A product of many small numbers underflows. Tables are therefore stored as ``table * 2**exponent``
+with the largest entry of `table` near 1. Scaling by a power of two is exact.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ __all__ = [
     "scaled_joint_table",
 ]
 
-# While a product is made, its two factors are there too.
+# A product and its two factors are in memory at the same time.
 TABLES_AT_ONCE = 3
 
-# A table is scaled when its largest entry falls below 2 to this power. The product of two tables is
-# made before it is scaled, so the limit is far from where doubles end: entries that are 1e-280 of
-# the largest are still exact.
+# A table is scaled when its largest entry falls below 2 to this power. A product is computed before
+# it is scaled, so this limit is far above the smallest double: entries that are 1e-280 of the
+# largest are still exact.
 SAFE_EXPONENT = -40
 
-# Below 2 to this power P(e) counts as rare.
+# Evidence is rare if P(e) is below 2 to this power.
 RARE_EXPONENT = -400
 
-# What has less than this share of a table's mass is not exact any more: the numbers that it was
-# added up from may have left the range of doubles. It is found anew, from its own evidence.
+# A part with less than this share of a table's mass is not exact, because the numbers in its sum
+# may have underflowed. Such a part is computed again, from its own evidence.
 LEAST_MASS = 1e-250
 
 
@@ -82,10 +82,10 @@ def joint_table(network: Network, keep: Sequence[int], evidence: Mapping[int, in
 def scaled_joint_table(
     network: Network, keep: Sequence[int], evidence: Mapping[int, int]
 ) -> ScaledTable:
-    """Return P(keep, e) as `joint_table` does, but safe from underflow under much evidence.
+    """Return P(keep, e) as `joint_table` does, but without underflow under much evidence.
 
-    Where P(e) is tiny, findings that pull opposite ways can make every state of the first node of
-    `keep` tiny at some point of the product, each at another: then each gets a product of its own.
+    If P(e) is tiny, conflicting evidence can make each state of the first node of `keep` tiny at
+    a different point of the product. Then each state gets a product of its own.
     """
     whole = _eliminate(network, keep, evidence)
     if not keep or (whole.exponent > RARE_EXPONENT and whole.table.any()):
@@ -144,7 +144,7 @@ def ancestors(network: Network, nodes: Iterable[int]) -> set[int]:
 
 
 def _restrict_table(network: Network, node: int, evidence: Mapping[int, int]) -> _Factor:
-    """Return P(node | parents) with the evidence filled in."""
+    """Return P(node | parents), restricted to the evidence."""
     axes = (*network.parents[node], node)
     table = network.tables[node][tuple(evidence.get(axis, slice(None)) for axis in axes)]
     free = [axis for axis in axes if axis not in evidence]
@@ -185,7 +185,7 @@ def _sum_out(factor: _Factor, node: int) -> _Factor:
 def _elimination_order(
     network: Network, factors: Sequence[_Factor], summed: Collection[int]
 ) -> list[int]:
-    """Return an order to sum nodes out in, the node of the smallest product first each time."""
+    """Return the order in which to sum nodes out: always the node with the smallest product."""
     n_states = network.n_states
     neighbours: dict[int, set[int]] = {}
     for factor in factors:
@@ -201,7 +201,7 @@ def _elimination_order(
     order, largest, axes = [], 1, 0
     while heap:
         size, node = heapq.heappop(heap)
-        if sizes.get(node) != size:  # the size has changed since: it is further down once more
+        if sizes.get(node) != size:  # outdated: the node is in the heap again with its new size
             continue
         order.append(node)
         del sizes[node]
@@ -217,7 +217,7 @@ def _elimination_order(
     needed = TABLES_AT_ONCE * largest * np.dtype(np.float64).itemsize
     needed_mib = round_count(needed >> 20) if needed >> 30 else f"{needed / 2**20:.1f}"
     if needed > (budget := memory_budget()) or axes > MAX_AXES:
-        # No memory helps where NumPy has no axis left.
+        # A larger budget does not help if NumPy has too few axes.
         raise_budget = (Remedy("raise the budget", "memory_limit"),) * (axes <= MAX_AXES)
         raise TooLargeError(
             f"exact inference would need a table over {axes} nodes, {needed_mib} MiB; the budget "

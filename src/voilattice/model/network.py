@@ -5,11 +5,11 @@ A network over nodes X_1, ..., X_n is a directed acyclic graph with one table fo
     P(x_1, ..., x_n) = prod_i P(x_i | parents of x_i).
 
 ``tables[i]`` holds P(X_i | parents): one axis for each parent, in the order of ``parents[i]``, and
-the node itself on the last axis, so that a *row* is a distribution. Nodes and states are indices
-inside and names at the border; `Network` owns the translation between the two.
+the node itself on the last axis, so that a *row* is a distribution. Users give nodes and states by
+name; the code uses indices. `Network` translates between the two.
 
-A network is checked once, when it is made: names and states are unique, the graph is acyclic, and
-every row is non-negative and sums to 1 within `ROW_SUM_TOLERANCE`. Such a row is then normalised.
+A network is checked once, when it is created: names and states are unique, the graph is acyclic,
+and every row is non-negative and sums to 1 within `ROW_SUM_TOLERANCE`. The row is then normalised.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ __all__ = [
 
 Table: TypeAlias = NDArray[np.float64]
 
-# Published networks are printed with few digits: ten states of three digits each can miss 1 by
-# this much. A larger gap is more likely a mistake, and is refused.
+# Published networks have few digits: a row of ten states with three digits each can differ from 1
+# by this much. A larger difference is probably a mistake and is refused.
 ROW_SUM_TOLERANCE = 0.005
 
 # A table of more cells (400 MB) is refused before it is allocated.
@@ -71,7 +71,7 @@ class Network:
     def __post_init__(self) -> None:
         lengths = {len(self.names), len(self.states), len(self.parents), len(self.tables)}
         if len(lengths) > 1:
-            raise InputError("names, states, parents and tables must be of one length")
+            raise InputError("names, states, parents and tables must have the same length")
         check_names("the nodes", self.names)
         for name, states in zip(self.names, self.states, strict=True):
             check_names(f"the states of {name!r}", states)
@@ -88,7 +88,7 @@ class Network:
         )
         object.__setattr__(self, "tables", tables)
 
-    # -- other ways to make one
+    # -- constructors
 
     @classmethod
     def from_tables(
@@ -102,7 +102,7 @@ class Network:
         Parameters
         ----------
         states
-            The states of every node; its order is the order of the nodes.
+            The states of every node, in the order of the nodes.
         parents
             The parents of each node; a node without an entry has none.
         tables
@@ -183,8 +183,7 @@ class Network:
         for k in range(len(shape)):
             prefix = joint.sum(axis=tuple(range(k + 1, len(shape))))
             mass = prefix.sum(axis=-1, keepdims=True)
-            # Below an impossible prefix any distribution will do: it is never multiplied by
-            # anything but 0.
+            # After an impossible prefix any distribution is fine: it is only multiplied by 0.
             rows = np.full_like(prefix, 1 / shape[k])
             tables.append(np.divide(prefix, mass, out=rows, where=mass > 0))
         return cls(
@@ -198,7 +197,7 @@ class Network:
     def from_pyagrum(cls, bn: Any) -> Network:
         """Make a network from a `pyagrum.BayesNet`."""
         if not all(hasattr(bn, name) for name in ("nodes", "variable", "cpt")):
-            raise InputError(f"a pyAgrum network is wanted, got {quote(bn)}")
+            raise InputError(f"expected a pyAgrum network, got {quote(bn)}")
         names = tuple(bn.variable(node).name() for node in bn.nodes())
         states, parents, tables = {}, {}, {}
         for name in names:
@@ -211,9 +210,9 @@ class Network:
 
     @classmethod
     def from_pgmpy(cls, model: Any) -> Network:
-        """Make a network from a pgmpy network: any object with its ``nodes`` and ``get_cpds``."""
+        """Make a network from a pgmpy network, or any object with ``nodes`` and ``get_cpds``."""
         if not all(hasattr(model, name) for name in ("nodes", "get_cpds")):
-            raise InputError(f"a pgmpy network is wanted, got {quote(model)}")
+            raise InputError(f"expected a pgmpy network, got {quote(model)}")
         states, parents, tables = {}, {}, {}
         orders: dict[tuple[str, str], list[str]] = {}
         for node in model.nodes():
@@ -299,11 +298,11 @@ class Network:
         ) and all(map(np.array_equal, self.tables, other.tables))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Through the constructor, so that a copy from another process is frozen too.
+        # The constructor also makes the arrays of a copy from another process read-only.
         return Network, (self.names, self.states, self.parents, self.tables)
 
     def __hash__(self) -> int:
-        # Equal networks have equal graphs; tables are left to __eq__.
+        # Equal networks have equal graphs; only __eq__ compares the tables.
         return hash((self.names, self.states, self.parents))
 
 
@@ -313,7 +312,7 @@ def check_table(
     parents: Mapping[str, Sequence[str]],
     table: ArrayLike,
 ) -> Table:
-    """Return P(name | parents) as a read-only array with normalised rows, or say what is wrong.
+    """Check P(name | parents) and return it as a read-only array with normalised rows.
 
     Parameters
     ----------
@@ -326,7 +325,7 @@ def check_table(
     """
     if len(parents) >= MAX_AXES:
         raise TooLargeError(
-            f"{name!r} has {len(parents)} parents; at most {MAX_AXES - 1} are taken"
+            f"{name!r} has {len(parents)} parents; at most {MAX_AXES - 1} are supported"
         )
     array = _as_array(f"the table of {name!r}", table)
     shape = (*map(len, parents.values()), len(states))
@@ -347,7 +346,7 @@ def check_table(
 
 
 def _check_rows(array: Table, row_name: Callable[[tuple[int, ...]], str]) -> Table:
-    slack = ROW_SUM_TOLERANCE + 1e-9  # of decimal numbers written as doubles
+    slack = ROW_SUM_TOLERANCE + 1e-9  # decimal numbers are rounded to doubles
     bad = ~((array >= 0) & (array <= 1 + slack))
     if bad.any():
         place = tuple(int(k) for k in np.argwhere(bad)[0])
@@ -357,8 +356,8 @@ def _check_rows(array: Table, row_name: Callable[[tuple[int, ...]], str]) -> Tab
     if bad.any():
         row = tuple(int(k) for k in np.argwhere(bad)[0])
         raise InputError(f"{row_name(row)} sums to {sums[row][0]:.6g}, not 1")
-    # A row that is 1 up to rounding is left as it is: so writing a network and reading it again
-    # changes no bit.
+    # A row that sums to 1 up to rounding is not changed, so that a network is identical after
+    # writing and reading.
     rounding = 4 * np.finfo(np.float64).eps * array.shape[-1]
     array = np.where(np.abs(sums - 1) > rounding, array / sums, array)
     array.setflags(write=False)
@@ -370,7 +369,7 @@ def _check_distribution(what: str, joint: Table) -> Table:
 
 
 def check_names(what: str, names: Sequence[str]) -> None:
-    """Raise `InputError` unless there are names, all of them printable and none twice."""
+    """Raise `InputError` unless there is at least one name, and all are printable and unique."""
     if not names:
         raise InputError(f"{what}: at least one is needed, found none")
     seen = set()
@@ -378,7 +377,7 @@ def check_names(what: str, names: Sequence[str]) -> None:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise InputError(f"{what}: a name must be printable text, got {quote(name)}")
         if name in seen:
-            raise InputError(f"{what}: the name {quote(name)} stands twice; names must be unique")
+            raise InputError(f"{what}: the name {quote(name)} appears twice; names must be unique")
         seen.add(name)
 
 
@@ -397,10 +396,12 @@ def _check_acyclic(names: Sequence[str], parents: Sequence[Sequence[int]]) -> No
 
 def _as_array(what: str, table: ArrayLike) -> Table:
     try:
-        # A copy: the caller's array stays the caller's.
+        # A copy, so that the caller's array does not become read-only.
         array = np.array(table, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{what} must be an array of numbers") from None
     if array.size > MAX_TABLE_CELLS:
-        raise TooLargeError(f"{what} has {array.size} cells; at most {MAX_TABLE_CELLS} are taken")
+        raise TooLargeError(
+            f"{what} has {array.size} cells; at most {MAX_TABLE_CELLS} are supported"
+        )
     return array

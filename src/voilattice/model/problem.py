@@ -1,11 +1,11 @@
 """A problem: a network, a target, the features that can be acquired, and what everything costs.
 
 The network holds P(Y, X). One node is the target Y. The features are the nodes whose state can be
-bought; a node that is neither is *hidden*: never acquired, never evidence, but part of P. Evidence
-e that is known from the start is free.
+bought. All other nodes are *hidden*: they are never acquired and never evidence, but part of P.
+Evidence e that is known from the start is free.
 
-`Problem` is what every later stage takes. It is checked once, when it is made, and owns the
-translation between names (at the border) and indices (inside).
+Every later stage takes a `Problem`. It is checked once, when it is created, and it translates
+between the names that users give and the indices that the code uses.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class Problem:
     evidence: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     cost_check: CostCheck = field(init=False)
-    _places: dict[str, int] = field(init=False)  # of each feature, in the problem's order
+    _places: dict[str, int] = field(init=False)  # the position of each feature in `features`
 
     def __post_init__(self) -> None:
-        matrix = _as_matrix(self.misclassification) + 0.0  # no -0.0: equal problems hash alike
+        matrix = _as_matrix(self.misclassification) + 0.0  # -0.0 becomes 0.0, for the hash
         matrix.setflags(write=False)
         object.__setattr__(self, "misclassification", matrix)
         with located("network.target"):
@@ -123,7 +123,7 @@ class Problem:
         if not isinstance(network, Network):
             raise InputError(
                 f"must be a voilattice.Network, got {quote(network)}; "
-                f"Network.from_pyagrum and Network.from_pgmpy make one of theirs",
+                f"Network.from_pyagrum and Network.from_pgmpy convert other networks",
                 "network",
             )
         with located("network.target"):
@@ -147,14 +147,14 @@ class Problem:
         return replace(self, misclassification=scaled_costs(kind, expected, self.prior.tolist()))
 
     def with_evidence(self, evidence: Mapping[str, str] | None) -> Problem:
-        """Return this problem with more known from the start."""
+        """Return this problem with more evidence known from the start."""
         return replace(self, evidence=self.merge_evidence(evidence)) if evidence else self
 
     def without(self, features: Collection[str]) -> Problem:
-        """Return this problem with some features hidden: they cannot be acquired, nor known."""
+        """Return this problem with some features hidden: they cannot be acquired or known."""
         if not features:
             return self
-        self.feature_mask(features)  # they are features
+        self.feature_mask(features)  # checks that they are features
         if known := sorted(set(features) & set(self.evidence)):
             raise InputError(f"{known[0]!r} is evidence of the problem")
         costs = self.costs
@@ -163,7 +163,7 @@ class Problem:
         left = tuple(name for name in self.features if name not in features)
         return replace(self, features=left, costs=costs)
 
-    # -- what it holds
+    # -- contents
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -213,11 +213,11 @@ class Problem:
         return {**self.evidence, **(evidence or {})}
 
     def further(self, known: Mapping[str, str]) -> dict[str, str]:
-        """Return the part of some evidence that is not the problem's own."""
+        """Return the part of the evidence that is not the problem's own."""
         return {f: state for f, state in known.items() if f not in self.evidence}
 
     def check_acquirable(self, features: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
-        """Return `features` as a set, once each of them is a feature and not yet known."""
+        """Check that each of `features` is a feature and not yet known; return them as a set."""
         chosen: set[str] = set()
         for feature in _names(features):
             self._check_feature(feature)
@@ -252,7 +252,7 @@ class Problem:
                 if feature == self.target:
                     raise InputError(f"{feature!r} is the target; it cannot be a feature")
                 if feature in seen:
-                    raise InputError(f"{feature!r} stands twice")
+                    raise InputError(f"{feature!r} appears twice")
                 seen.add(feature)
 
     def _check_feature(self, name: str) -> None:
@@ -312,7 +312,7 @@ class Problem:
         )
 
     def __hash__(self) -> int:
-        # A user's own cost object need not be hashable; equal problems still hash alike.
+        # Costs are left out: a user-defined cost object may not be hashable.
         return hash(
             (self._key(), frozenset(self.evidence.items()), self.misclassification.tobytes())
         )
@@ -388,7 +388,7 @@ def _as_matrix(given: object) -> CostMatrix:
 
 def _names(features: Iterable[str]) -> Iterable[str]:
     if isinstance(features, str):
-        raise InputError(f"a set of features is wanted, got the text {quote(features)}")
+        raise InputError(f"expected a set of features, got the text {quote(features)}")
     return features
 
 

@@ -1,9 +1,9 @@
-"""What to acquire at each turn, and when to stop: policies, their costs, and the optimum.
+"""What to acquire at each step, and when to stop: policies, their costs, and the optimum.
 
-`policy` is a policy and what it costs (Equation 2); `relevance` says what still matters,
-`situations` what a rule sees, `rules` what the paper's policies do, and the room `optimal` what the
-best policy does. `solvers` gives them one interface and a registry; `advice`, `application` and
-`comparison` use it.
+`policy` defines a policy and its cost (Equation 2). `relevance` finds what still matters,
+`situations` is what a rule sees, `rules` are the paper's policies, and the package `optimal` finds
+the best policy. `solvers` gives all of them one interface and a registry, which `advice`,
+`application` and `comparison` use.
 """
 
 from voilattice.policy.policy import Certificate, Policy

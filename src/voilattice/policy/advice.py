@@ -1,7 +1,7 @@
 """Advice: what to do now, at any evidence, and why.
 
-Advice is a policy (`policy.solvers`) asked at one situation: what to acquire next, or the decision;
-with the posterior, the candidates and their EVI, cost and benefit, and reasons.
+Advice is what a policy (`policy.solvers`) does in one situation: what to acquire next, or the
+decision. It comes with the posterior, the candidates with their EVI, cost and benefit, and reasons.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Advice:
     """What to do now."""
 
     features: frozenset[str]  # to acquire; empty: decide
-    target_set: frozenset[str] | None  # the set looked ahead to, when a policy looks ahead
+    target_set: frozenset[str] | None  # the set that the policy looks ahead to, if it looks ahead
     decision: str | None  # None: acquire
     posterior: dict[str, float]
     emc: float
     spent: float
-    benefit: float  # of the set looked ahead to, or of the features (of the optimum: of acquiring
-    # them and going on in the best way); 0 when deciding
+    benefit: float  # of `target_set`, or of the features; for the optimum: of acquiring the
+    # features and continuing in the best way; 0 when deciding
     candidates: tuple[Value, ...]  # highest benefit first
     reasons: tuple[str, ...]
     certificate: Certificate = field(default_factory=Certificate)
@@ -59,8 +59,8 @@ def advise(
 ) -> Advice:
     """Return what the policy does at this evidence, and why.
 
-    What was spent is the price of the evidence given, acquired one by one in its order. The time
-    limit, in seconds, is for an optimum that can only be searched for.
+    `spent` is the price of the given evidence, acquired one by one in its order. The time limit, in
+    seconds, applies if the optimum has to be searched.
 
     >>> import voilattice
     >>> asia = voilattice.load_problem("asia")
@@ -131,15 +131,15 @@ def _reasons(
 
 
 def _worth_alone(situation: Situation, goal: Value) -> str:
-    """Return whether the features that an optimal policy acquires pay by themselves."""
+    """Return a sentence on whether the features that an optimal policy acquires pay alone."""
     names, many = join_names(goal.features, "and"), len(goal.features) > 1
     themselves = "themselves" if many else "itself"
     if goal.benefit > situation.tol:
         pay = "pay" if many else "pays"
         return f"{names} {pay} already by {themselves}: worth {format_amount(goal.evi)}."
     return (
-        f"By {themselves} {names} would not pay (worth {format_amount(goal.evi)}): "
-        f"what the result leads to does."
+        f"By {themselves}, {names} would not pay (worth {format_amount(goal.evi)}); "
+        f"together with later steps, {'they do' if many else 'it does'}."
     )
 
 
@@ -160,7 +160,7 @@ def _worth_together(situation: Situation, goal: Value, singles: Sequence[Value])
 
 
 def _first_of(step: Step, goal: Value, singles: Sequence[Value]) -> list[str]:
-    """Return why these features come first, where they are on the way to a larger set."""
+    """Return why these features come first, if the rule looks ahead to a larger set."""
     if step.features == goal.features:
         return []
     (first,) = (single for single in singles if single.features == step.features)
@@ -171,7 +171,7 @@ def _first_of(step: Step, goal: Value, singles: Sequence[Value]) -> list[str]:
 
 
 def _shared_overhead(situation: Situation, features: frozenset[str]) -> str:
-    """Return the overheads that several of these features would pay once, in words."""
+    """Return, in words, the overheads that several of these features would share."""
     costs = situation.builder.problem.costs
     if not isinstance(costs, FeatureCosts):
         return ""

@@ -1,11 +1,11 @@
-"""Policies put to use: on tables of cases, and on cases drawn from the network.
+"""Apply policies to tables of cases and to cases drawn from the network.
 
-`apply_policy` follows a policy for many cases at once: the cases that stand at one node are moved
-on together. A cell that is missing means that the feature cannot be had for this case: the policy
-is planned anew from what is known, without that feature, and goes on.
+`apply_policy` follows a policy for many cases at once: all cases at one node move on together. A
+missing cell means that the feature is not available for this case. Then a new policy is planned
+from what is known, without that feature.
 
-`simulate` draws cases from the network and applies the policy to them: the mean of what they pay
-estimates the expected total cost, which `Policy.expected_total_cost` gives exactly.
+`simulate` draws cases from the network and applies the policy to them. Their mean cost estimates
+the expected total cost, which `Policy.expected_total_cost` gives exactly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from voilattice.policy.solvers import build_policy, policy_names
 
 __all__ = ["Applied", "Simulated", "apply_policy", "draw_cases", "simulate"]
 
-# Cases that contradict the evidence are drawn again, so many times at most.
+# Cases that contradict the evidence are drawn again, at most this many times.
 MAX_DRAWS = 1_000
 
 
@@ -41,7 +41,7 @@ class Applied:
 
     @property
     def total_cost(self) -> NDArray[np.float64] | None:
-        """What each case cost in all, when the true class was given."""
+        """The total cost of each case; None: the true class was not given."""
         if self.misclassification_cost is None:
             return None
         return self.feature_cost + self.misclassification_cost
@@ -53,8 +53,9 @@ def apply_policy(policy: Policy, cases: Any) -> Applied:
     Parameters
     ----------
     cases
-        A data frame, or any mapping of column names to columns: states by name, missing cells None,
-        NaN or empty. A column for the target gives the true class; other columns are not looked at.
+        A data frame, or any mapping of column names to columns. Cells are names of states; missing
+        cells are None, NaN or empty. A column for the target gives the true class. Other columns
+        are ignored.
     """
     problem = policy.problem
     lengths = {len(cases[name]) for name in cases}
@@ -84,7 +85,7 @@ def apply_policy(policy: Policy, cases: Any) -> Applied:
 
 
 class _Run:
-    """The cases of one call, and what has become of them."""
+    """The cases of one call, and their results."""
 
     def __init__(self, policy: Policy, columns: Mapping[str, NDArray[np.intp]], n: int) -> None:
         self._policy, self._columns = policy, columns
@@ -100,7 +101,7 @@ class _Run:
         unavailable: frozenset[str],
         rows: NDArray[np.intp],
     ) -> None:
-        """Move cases, which agree in all of these, from the root of a policy to their decisions."""
+        """Move the cases `rows`, which share this evidence, from the root to their decisions."""
         problem = self._policy.problem
         stack = [(len(policy.nodes) - 1, dict(evidence), rows)]
         while stack:
@@ -134,7 +135,7 @@ class _Run:
                     these, found = these[~match], found[~match]
                 if len(these):
                     raise InputError(
-                        f"what was found for {', '.join(node.features)} has probability 0 in the "
+                        f"the outcome of {', '.join(node.features)} has probability 0 in the "
                         f"network, given {known or 'nothing'}",
                         f"row {int(these[0])}",
                     )
@@ -145,7 +146,7 @@ class _Run:
         if self._policy.name not in policy_names():
             raise InputError(
                 f"{', '.join(sorted(unavailable))} is missing, and policy {self._policy.name!r} "
-                f"cannot be planned anew without it",
+                f"cannot be planned again without it",
                 f"row {int(rows[0])}",
             )
         reduced = self._policy.problem.without(unavailable)
@@ -161,7 +162,7 @@ def _encode(problem: Problem, name: str, cases: Any) -> NDArray[np.intp]:
     for row, cell in enumerate(column.tolist()):
         if _is_missing(cell):
             continue
-        # Beside a missing cell, a column of whole numbers has become one of floats.
+        # A missing cell turns a column of whole numbers into a column of floats.
         whole = isinstance(cell, float) and cell.is_integer() and str(cell) not in codes
         try:
             found[row] = codes[str(int(cell)) if whole else str(cell)]
@@ -178,7 +179,7 @@ def _is_missing(cell: object) -> bool:
         return not cell
     try:
         return bool(cell != cell)  # noqa: PLR0124 (NaN differs from itself)
-    except TypeError:  # pandas.NA will not say
+    except TypeError:  # pandas.NA has no truth value
         return True
 
 

@@ -1,8 +1,8 @@
 """Policies side by side: what each costs and saves, at one point or along a sweep of stakes.
 
 A sweep varies the a-priori EMC, the expected misclassification cost of deciding at once, as in
-Figures 4 to 8 of the paper. Points of one shape of stakes share their valuations (`policy.sweep`),
-so a part of a sweep is the unit of parallel work.
+Figures 4 to 8 of the paper. Points whose stakes differ only in scale share their valuations
+(`policy.sweep`), so processes work on parts of a sweep and not on single points.
 """
 
 from __future__ import annotations
@@ -93,11 +93,11 @@ def compare(
     expected
         The a-priori expected misclassification costs of the sweep; None: the problem's own costs.
     policies
-        Names of policies; by default all that are registered.
+        Names of policies; by default all registered policies.
     n_jobs
-        How many processes joblib may use; -1: one for each core. Results do not depend on it.
+        How many processes joblib may use; -1: one for each core. The results do not depend on it.
     time_limit
-        Seconds at each point for an optimum that can only be searched for.
+        Seconds at each point, if the optimum has to be searched.
 
     >>> import voilattice
     >>> figure1 = voilattice.load_problem("figure1")
@@ -112,7 +112,7 @@ def compare(
     solvers = tuple(solver_of(name) for name in names)
     limits = Limits(time_limit=time_limit)
     if n_jobs == 0:
-        raise InputError("must be a number of processes, or -1 for one a core, got 0", "n_jobs")
+        raise InputError("must be a number of processes, or -1 for one per core, got 0", "n_jobs")
     if expected is None:
         here = problem.with_evidence(evidence)
         return Comparison(problem.title, tuple(_point(here, AS_GIVEN, solvers, limits, None)))
@@ -138,7 +138,7 @@ def _swept(
     for kind, points in sweeps:
         for x in points:
             problem.with_expected(kind, x)
-    # A part of a sweep shares what it finds out (`Sweep`): as few parts as keep all workers busy.
+    # The points of a part share values (`Sweep`), so use as few parts as keep all workers busy.
     workers = cpu_count() if n_jobs < 0 else n_jobs
     size = max(1, -(-len(expected) // -(-workers // max(len(kinds), 1))))
     parts = [
@@ -166,7 +166,7 @@ def _compare_part(
     memory_bytes: int,
 ) -> list[ComparisonRow]:
     sweep = Sweep(problem, kind)
-    with memory_limit(memory_bytes):  # another process has a budget of its own
+    with memory_limit(memory_bytes):  # a new process does not inherit the budget
         return [
             row
             for x in points

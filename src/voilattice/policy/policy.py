@@ -1,4 +1,4 @@
-r"""Policies: what to acquire at each turn, and what that costs in the end (paper, Section 2).
+r"""Policies: what to acquire at each step, and what that costs in total (paper, Section 2).
 
 A policy π is a tree. An inner node acquires one or several features and branches on their joint
 outcome; a leaf decides. A path p_s has the feature cost, the expected misclassification cost and
@@ -6,16 +6,16 @@ the total cost
 
     FC(p_s) = sum_j C(p_s[j] | p_s[1:j]),     EMC(s),     TC(p_s) = FC(p_s) + EMC(s)
 
-and the policy the expected total cost
+and the policy has the expected total cost
 
     ETC(π) = sum over paths of  P(s) TC(p_s).                                       (Eq. 2)
 
-Two places of the tree from which everything goes on alike are one *node* here, so that a tree of
-millions of paths stays small. With c(n) the price of what node n acquires, the cost to go is
+Equal subtrees are stored once, as one *node*, so a tree with millions of paths stays small. With
+c(n) the price of what node n acquires, the cost to go is
 
     ETC(n) = c(n) + sum over branches of P(branch) ETC(child),     ETC(leaf) = EMC,
 
-one pass over the nodes, children first. Counts are those of the unfolded tree.
+computed in one pass over the nodes, children first. Counts refer to the unfolded tree.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Acquisition:
-    """A node that acquires features, together, and branches on what they turn out to be."""
+    """A node that acquires features together and branches on their values."""
 
     features: tuple[str, ...]
     price: float  # C(features | what is known there)
@@ -66,7 +66,7 @@ Node = Acquisition | Leaf
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One way through the unfolded tree: what was found, in order, and what it cost."""
+    """One path of the unfolded tree: the acquired values in order, and their cost."""
 
     evidence: tuple[tuple[str, str], ...]
     probability: float
@@ -81,11 +81,11 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What a solver knows of a policy beside its cost."""
+    """What a solver knows about a policy besides its cost."""
 
-    lower_bound: float | None = None  # no policy at all costs less; None: nobody has asked
-    exact: bool = True  # it is what its name promises: of `optimal`, that it is proved to be so
-    status: str = "ok"  # "time" or "memory": what ended the work on it early
+    lower_bound: float | None = None  # no policy costs less than this; None: not computed
+    exact: bool = True  # the policy is what its name says; `optimal`: proved to cost least
+    status: str = "ok"  # "time" or "memory": the limit that stopped the work early
 
     def __post_init__(self) -> None:
         if self.lower_bound is not None:
@@ -121,7 +121,7 @@ class Policy:
                     self._check_acquisition(node, number)
                     later = frozenset().union(*(below[b.child] for b in node.branches))
                     if twice := later & set(node.features):
-                        raise InputError(f"{min(twice)!r} is acquired again after it")
+                        raise InputError(f"{min(twice)!r} is acquired again at a later node")
                     below.append(later | set(node.features))
 
     def _check_leaf(self, leaf: Leaf) -> None:
@@ -129,7 +129,7 @@ class Policy:
         if leaf.decision not in classes:
             raise InputError(f"the decision {quote(leaf.decision)} is not one of {classes}")
         if len(leaf.posterior) != len(classes) or not _is_distribution(leaf.posterior):
-            raise InputError(f"the posterior {quote(leaf.posterior)} is no distribution")
+            raise InputError(f"the posterior {quote(leaf.posterior)} is not a distribution")
         with within("emc"):
             check_amount(leaf.emc)
 
@@ -138,12 +138,12 @@ class Policy:
         with within("price"):
             check_amount(node.price)
         if not node.features or not node.branches:
-            raise InputError("it needs features and branches")
+            raise InputError("an acquisition needs features and branches")
         if len({branch.states for branch in node.branches}) < len(node.branches):
-            raise InputError("an outcome stands twice")
+            raise InputError("an outcome appears twice")
         for branch in node.branches:
             if not 0 <= branch.child < number:
-                raise InputError(f"it leads to node {branch.child}, which must come first")
+                raise InputError(f"it leads to node {branch.child}, which must come before it")
             for feature, state in zip(node.features, branch.states, strict=True):
                 self.problem.merge_evidence({feature: state})
         if not _is_distribution([branch.probability for branch in node.branches]):
@@ -151,17 +151,17 @@ class Policy:
 
     @property
     def lower_bound(self) -> float | None:
-        """A bound below the cost of every policy for the problem; None: not known."""
+        """A bound that no policy for the problem can beat; None: not known."""
         return self.certificate.lower_bound
 
     @property
     def exact(self) -> bool:
-        """Whether the policy is what its name promises: of `optimal`, proved to cost least."""
+        """Whether the policy is what its name says; `optimal`: proved to cost least."""
         return self.certificate.exact
 
     @property
     def status(self) -> str:
-        """``"ok"``, or ``"time"`` or ``"memory"``: what ended the work on the policy early."""
+        """``"ok"``, or the limit that stopped the work early: ``"time"`` or ``"memory"``."""
         return self.certificate.status
 
     @property
@@ -180,7 +180,7 @@ class Policy:
 
     @property
     def root(self) -> Node:
-        """The node to begin with."""
+        """The first node."""
         return self.nodes[-1]
 
     @property
@@ -190,7 +190,7 @@ class Policy:
 
     @property
     def expected_misclassification_cost(self) -> float:
-        """What wrong decisions cost in the end, on average."""
+        """What wrong decisions cost, on average."""
         return self._expected(lambda node: 0.0, lambda leaf: leaf.emc)
 
     @property
@@ -225,7 +225,7 @@ class Policy:
 
     @property
     def reach_probabilities(self) -> tuple[float, ...]:
-        """The probability of coming to each node, by whatever way."""
+        """The probability of reaching each node, over all paths."""
         reached = [0.0] * len(self.nodes)
         reached[-1] = 1.0
         for number in reversed(range(len(self.nodes))):
@@ -236,7 +236,7 @@ class Policy:
         return tuple(reached)
 
     def follow(self, case: Mapping[str, str]) -> Node:
-        """Return where a case stands: the first acquisition it lacks a result for, or its leaf.
+        """Return the first acquisition for which the case has no result, or the leaf of the case.
 
         >>> import voilattice
         >>> policy = voilattice.build_policy(voilattice.load_problem("asia"), "greedy-la")
@@ -295,7 +295,7 @@ class Policy:
     def _accumulated(
         self, at_node: Callable[[Acquisition], float], at_leaf: Callable[[Leaf], float]
     ) -> list[float]:
-        """Return the expectation of a sum from each node on, by one pass, children first."""
+        """Return the expectation of a sum from each node on, in one pass, children first."""
         total: list[float] = []
         for node in self.nodes:
             if isinstance(node, Leaf):

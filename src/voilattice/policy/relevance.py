@@ -1,22 +1,22 @@
 r"""What still matters at some evidence: the state of a policy.
 
-At evidence e over E let R be the features that can still matter, and K the part of E that does. By
-the theorem of ``docs/optimal.md`` all that follows depends on e through the *state key*
+At evidence e over E let R be the features that can still matter, and K the part of E that still
+matters. By the theorem of ``docs/optimal.md``, all that follows depends only on the *state key*
 
-    (R, e_K, the groups already paid for that have members in R)
+    (R, e_K, the groups already paid for that have members in R).
 
-alone. The exact solver, the policies that rules build and the search all tell states apart by it.
+The exact solver, the policies of rules and the search all identify states by this key.
 
-R. A feature can matter if it can tell something about Y: a walk from Y reaches it, with E known and
-any other features possibly known (`Graph.reachable`). A feature that the price of a member of R
-depends on can matter too, and so can whatever tells something about that feature: R is closed under
-walks from what prices depend on.
+R. A feature can matter if it can tell something about Y: a walk from Y reaches the feature, with E
+known and any other features possibly known (`Graph.reachable`). A feature can also matter because
+the price of a member of R depends on it. Then every feature that can tell something about this
+feature matters too: R is closed under walks from the features that prices depend on.
 
-K. Flood from Y and R together, keep the members of E that touch the flood, and repeat with what was
-kept. Then E \ K is d-separated from Y and R given K. What the price of a member of R depends on
-stays in K once it is known.
+K. Flood from Y and R together, keep the members of E that touch the flood, and repeat with the kept
+members until nothing changes. Then E \ K is d-separated from Y and R given K. A known feature that
+the price of a member of R depends on stays in K.
 
-Prices of a user's own may look at anything: then R is all that is unknown, and K all that is known.
+User-defined prices may depend on anything. Then R is all that is unknown, and K all that is known.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Relevance", "StateKey", "price_conditions", "screen"]
 
 
 class StateKey(NamedTuple):
-    """What states have in common that are one."""
+    """The key of a state: situations with equal keys are one state."""
 
     relevant: int  # R
     values: tuple[tuple[int, str], ...]  # e_K: features by number, and their states
@@ -41,13 +41,13 @@ class StateKey(NamedTuple):
 
 
 class Relevance:
-    """What still matters of a problem, at any evidence. Sets of features are masks.
+    """What still matters in a problem, at any evidence. Sets of features are masks.
 
     Parameters
     ----------
     forgets
-        Whether evidence that no longer matters is left out of the key. A rule of a user's own may
-        look at all of it.
+        Whether evidence that no longer matters is left out of the key. A user-defined rule may
+        depend on all evidence.
     """
 
     def __init__(self, problem: Problem, *, forgets: bool = True) -> None:
@@ -77,7 +77,7 @@ class Relevance:
         while sources != before:
             before = sources
             relevant = graph.reachable(e, free, sources) & free
-            named = 0  # what the prices of R depend on
+            named = 0  # the features that the prices of R depend on
             for k in bits(relevant):
                 named |= self.conditions.get(k, 0)
             sources |= graph.nodes(named & free)
@@ -93,7 +93,7 @@ class Relevance:
         return self.groups_touched(bought) & self.groups_touched(relevant)
 
     def key(self, known: Mapping[str, str]) -> StateKey:
-        """Return the state key of some evidence, the problem's own included."""
+        """Return the state key of the evidence `known`, which includes the problem's own."""
         e = self.problem.feature_mask(known)
         relevant, kept = self.what_matters(e)
         values = tuple((k, known[self.problem.features[k]]) for k in bits(kept))
@@ -101,7 +101,7 @@ class Relevance:
 
 
 def price_conditions(problem: Problem) -> dict[int, int]:
-    """Return the features in the conditions of each feature's prices, by number and mask."""
+    """Return, for each feature number, the mask of the features that its price depends on."""
     found: dict[int, int] = {}
     if isinstance(problem.costs, FeatureCosts):
         for entry in problem.costs.conditional:
@@ -111,12 +111,12 @@ def price_conditions(problem: Problem) -> dict[int, int]:
 
 
 def screen(graph: Graph, features: int, e: int) -> int:
-    """Return the part of E that separates the rest of it from some features outside E."""
+    """Return the part of E that separates the rest of E from some features outside E."""
     return _touching(graph, graph.nodes(features), e, 0)
 
 
 def _touching(graph: Graph, sources: int, e: int, needed: int) -> int:
-    """Return a part of E, `needed` included, that separates its rest from some nodes."""
+    """Return a part of E, with `needed`, that separates the rest of E from the sources."""
     kept, before = e, -1
     while kept != before:
         touched = graph.moral.flood(sources, graph.nodes(kept))

@@ -2,10 +2,10 @@
 
     none             nothing
     markov-blanket   the acquirable core, at the start; then nothing
-    greedy           the feature of highest Benefit(X | e), while that is positive       (Eq. 4)
-    greedy-la        of the set of highest Benefit(S | e) (Eq. 7), while that is positive,
-                     the feature of highest Benefit(X | e), even when that is negative
-    batch            the whole set of highest Benefit(S | e), while that is positive
+    greedy           the feature of highest Benefit(X | e), while this is positive       (Eq. 4)
+    greedy-la        while the highest Benefit(S | e) (Eq. 7) is positive: from that set S,
+                     the feature of highest Benefit(X | e), even if this is negative
+    batch            the whole set of highest Benefit(S | e), while this is positive
 
 A rule takes a `Situation` and returns the features to acquire together, as a mask; 0 decides.
 """
@@ -29,7 +29,7 @@ def none(situation: Situation) -> int:
 
 
 def markov_blanket(situation: Situation) -> int:
-    """Acquire the core of all that is unknown. Once it is known, the core of the rest is empty."""
+    """Acquire the core of all unknown features. Once it is known, the core of the rest is empty."""
     problem, graph = situation.builder.problem, situation.builder.relevance.graph
     e = problem.feature_mask(situation.known)
     return graph.core(graph.all & ~e, e)

@@ -1,12 +1,12 @@
-r"""Situations: what a rule sees at some evidence, and how a policy goes on from there.
+r"""Situations: what a rule sees at some evidence, and how a policy continues from there.
 
-A situation has a table P(Y, R, e) over the features that can still matter (`policy.relevance`).
-The first one needs variable elimination. Acquiring a feature is a slice of the table, and a feature
-that no longer matters is summed out: along a path the tables only shrink. Situations with the same
-state key are one node of the policy.
+A situation has a table P(Y, R, e) over the features that can still matter (`policy.relevance`). The
+first table comes from variable elimination. Acquiring a feature takes a slice of the table, and a
+feature that no longer matters is summed out, so tables only shrink along a path. Situations with
+the same state key are one node of the policy.
 
-A *lazy* builder goes on where a table does not fit the memory budget: such a situation asks
-variable elimination for what it needs.
+A *lazy* builder continues if a table does not fit the memory budget. A situation without a table
+uses variable elimination for each value it needs.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ __all__ = ["LAZY_CELLS", "MAX_POLICY_STATES", "PolicyBuilder", "Situation", "sit
 
 MAX_POLICY_STATES = 1_000_000
 
-SHARE_OF_TIME = 0.1  # of what is left, for the best set of one situation
-LAZY_CELLS = 1 << 22  # a lazy builder makes no larger tables: each takes a moment only
+SHARE_OF_TIME = 0.1  # of the time left, for the best set of one situation
+LAZY_CELLS = 1 << 22  # a lazy builder makes no larger tables, so that each is quick to compute
 
 
 def situation_at(problem: Problem, evidence: Mapping[str, str] | None = None) -> Situation:
@@ -49,7 +49,7 @@ def situation_at(problem: Problem, evidence: Mapping[str, str] | None = None) ->
 
 @dataclass(frozen=True)
 class Situation:
-    """What is known at a place of the policy, and the table P(Y, axes) there, up to a factor."""
+    """What is known at one point of the policy, and the table P(Y, axes) there, up to a factor."""
 
     builder: PolicyBuilder
     known: Mapping[str, str]
@@ -79,7 +79,7 @@ class Situation:
 
     @property
     def decision(self) -> str:
-        """The class of lowest risk; ties to the first."""
+        """The class of lowest risk; the first one wins a tie."""
         problem = self.builder.problem
         risk = problem.misclassification @ self.posterior
         return problem.classes[int(np.flatnonzero(risk <= risk.min() + self.tol)[0])]
@@ -113,14 +113,14 @@ class Situation:
         if chosen.bit_count() != 1 or (swept := self._swept) is None:
             return None
         rows, unit = swept
-        # The empty set and the sets of one feature stand first; what is not there is worth 0.
+        # The empty set and the sets of one feature come first; a set that is missing is worth 0.
         first = rows[1 : 1 + len(self.axes)]
         same = np.flatnonzero((first == to_words([chosen], rows.shape[1])).all(axis=1))
         return self.builder.scale * float(unit[1 + same[0]]) if len(same) else 0.0
 
     @cached_property
     def _swept(self) -> tuple[Words, Floats] | None:
-        """Return the sets of the lattice and their EVI at unit stakes; None: ask for each."""
+        """Return the sets of the lattice and their EVI at unit stakes; None: not available."""
         builder = self.builder
         if builder.sweep is None or self.table is None:
             return None
@@ -158,25 +158,25 @@ class Situation:
 
     @cached_property
     def root(self) -> Root:
-        """The table, as one to walk down from."""
+        """The table as the root of a trie of sets."""
         assert self.table is not None
         flat = np.ascontiguousarray(self.table).reshape(-1)
         return Root(flat, self.table.shape[1:], self.probability)
 
 
 class PolicyBuilder:
-    """Makes the situations of a problem, one after another, and the policy of a rule.
+    """Builds the situations of a problem and the policy of a rule.
 
     Parameters
     ----------
     max_states
-        Raise `TooLargeError` when a policy has more different states than this.
+        Raise `TooLargeError` if a policy has more different states than this.
     forgets
-        Whether situations that differ in what no longer matters are one.
+        Whether situations that differ only in what no longer matters are one state.
     lazy
-        Whether to go on without tables where they do not fit.
+        Whether to continue without a table if it does not fit.
     deadline
-        When the search for best sets ends.
+        When to stop the search for best sets.
     """
 
     def __init__(
@@ -207,9 +207,9 @@ class PolicyBuilder:
         needs_table: bool = True,
         certificate: Certificate | None = None,
     ) -> Policy:
-        """Return the policy that acquires what `choose` says, as a mask; 0 decides.
+        """Return the policy that acquires the mask that `choose` returns; 0 decides.
 
-        `needs_table`: False for a rule that looks at no feature.
+        `needs_table` is False for a rule that uses no feature.
         """
         policy, _ = self.build_keyed(name, choose, needs_table=needs_table)
         return policy if certificate is None else replace(policy, certificate=certificate)
@@ -242,7 +242,7 @@ class PolicyBuilder:
         return Policy(self.problem, name, tuple(nodes)), numbers
 
     def start(self, axes: tuple[int, ...] | None = None) -> Situation:
-        """Return the first situation, with a table over these features, or all that matter."""
+        """Return the first situation, with a table over `axes`, or over all that matters."""
         problem = self.problem
         if axes is None:
             relevant, _ = self.relevance.what_matters(problem.feature_mask(problem.evidence))
@@ -250,7 +250,7 @@ class PolicyBuilder:
         return Situation(self, dict(problem.evidence), axes, self.table(problem.evidence, axes))
 
     def at(self, known: Mapping[str, str]) -> Situation:
-        """Return the situation at any evidence, the problem's own included."""
+        """Return the situation at any evidence, which includes the problem's own."""
         problem, start = self.problem, self._start
         relevant, _ = self.relevance.what_matters(problem.feature_mask(known))
         axes = tuple(bits(relevant))
@@ -273,7 +273,7 @@ class PolicyBuilder:
         return self.start()
 
     def table(self, known: Mapping[str, str], axes: tuple[int, ...]) -> Table | None:
-        """Return P(Y, axes, e), or None where that is too large for a lazy builder."""
+        """Return P(Y, axes, e), or None if it is too large for a lazy builder."""
         if self._lazy:
             sizes = [len(self.problem.states(self.problem.features[k])) for k in axes]
             if len(self.problem.classes) * math.prod(sizes) > LAZY_CELLS:
@@ -297,7 +297,7 @@ class PolicyBuilder:
         return Acquisition(names, self.cost(chosen, situation.known), branches)
 
     def _outcomes(self, situation: Situation, chosen: int) -> Iterator[tuple[float, Situation]]:
-        """Return the joint outcomes that are possible, and the situation after each."""
+        """Return the probability of each possible joint outcome, and the situation after it."""
         problem = self.problem
         names = [problem.features[k] for k in bits(chosen)]
         after = problem.feature_mask(situation.known) | chosen
@@ -309,7 +309,7 @@ class PolicyBuilder:
                 here = joint[:, *outcome]
                 known = {**situation.known, **self._found(names, outcome)}
                 if (p := float(here.sum())) > 0:
-                    # No table yet: what only decides here needs none.
+                    # No table yet: a situation that only decides does not need it.
                     yield p, Situation(self, known, axes, None, here / p)
                 elif self._is_possible(known):
                     yield 0.0, Situation(self, known, axes, self.table(known, axes))
@@ -329,7 +329,7 @@ class PolicyBuilder:
                 yield probability, self._situation(known, axes, table)
 
     def _is_possible(self, known: Mapping[str, str]) -> bool:
-        """Return whether evidence that a table calls impossible is only too rare for it."""
+        """Return whether evidence with probability 0 in a table is only too rare for the table."""
         if not self._may_underflow:
             return False
         try:
@@ -340,14 +340,14 @@ class PolicyBuilder:
 
     @cached_property
     def _may_underflow(self) -> bool:
-        """Whether a product of positive probabilities of the network can leave a table's range."""
+        """Whether a product of positive probabilities of the network can underflow in a table."""
         smallest = (table[table > 0].min() for table in self.problem.network.tables)
         return sum(math.log(p) for p in smallest) < math.log(LEAST_MASS)
 
     def _situation(
         self, known: Mapping[str, str], axes: tuple[int, ...], table: Table
     ) -> Situation:
-        """Return a situation with a part of a larger table, or with its own where it is rare."""
+        """Return a situation with this part of a larger table, or with a new table if rare."""
         if float(table.sum()) < LEAST_MASS:
             return Situation(self, known, axes, self.table(known, axes))
         return Situation(self, known, axes, table)

@@ -1,15 +1,15 @@
-"""Solvers: one interface to every policy, and the registry that holds them by name.
+"""Solvers: one interface to every policy, and a registry of solvers by name.
 
-A solver answers three questions about a problem, each with no more work than it needs:
+A solver answers three questions about a problem, each with as little work as possible:
 
     build       the whole policy
     cost        what the policy costs
     next_step   what the policy does at some evidence
 
-with a `Certificate`: a bound that no policy can beat, whether the policy is what its name promises,
-and what ended the work early. A `RuleSolver` builds the policy of a rule (`policy.rules`); the
-`OptimalSolver` solves exactly where the states fit (`optimal.solution`) and searches elsewhere
-(`optimal.ao_star`).
+Each answer has a `Certificate`: a bound that no policy can beat, whether the policy is what its
+name says, and which limit stopped the work early. A `RuleSolver` builds the policy of a rule
+(`policy.rules`). The `OptimalSolver` solves exactly if the states fit (`optimal.solution`), and
+searches otherwise (`optimal.ao_star`).
 
 `register` takes a solver of anybody's own: it is then known to `build_policy`, `advise` and
 `compare`. A package whose entry points name its solvers makes them known to the command line and
@@ -62,10 +62,10 @@ __all__ = [
 
 TIME_LIMIT = 60.0  # seconds, for a search
 PLUGINS = "voilattice.solvers"  # the entry points of packages that bring solvers along
-STATES_PER_SECOND = 2_000_000  # that are solved exactly, on a slow day
-SHARE_OF_FINDING = 0.5  # of the time, to find the states; beyond that the search begins
+STATES_PER_SECOND = 2_000_000  # a cautious estimate of the speed of the exact solver
+SHARE_OF_FINDING = 0.5  # of the time, to find the states; after that the search begins
 
-# Called during a search with the number of states looked into, and the interval so far.
+# Called during a search with the number of expanded states and the interval so far.
 Progress: TypeAlias = Callable[[int, tuple[float, float]], None]
 
 
@@ -77,22 +77,22 @@ def describe_search(n_states: int, interval: tuple[float, float]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a solver may take.
+    """The limits of a solver.
 
     Parameters
     ----------
     max_states
-        Raise `TooLargeError` when a policy has more different states than this.
+        Raise `TooLargeError` if a policy has more different states than this.
     time_limit
-        Seconds for a search, where the states do not fit the memory budget. None: until the
-        optimum is proved.
+        Seconds for a search, if the states do not fit the memory budget. None: until the optimum
+        is proved.
     """
 
     max_states: int = MAX_POLICY_STATES
     time_limit: float | None = TIME_LIMIT
 
     def __post_init__(self) -> None:
-        Deadline(self.time_limit)  # it is a number of seconds
+        Deadline(self.time_limit)  # checks that it is a number of seconds
         is_whole = isinstance(self.max_states, int) and not isinstance(self.max_states, bool)
         if not is_whole or self.max_states < 1:
             raise InputError(
@@ -123,17 +123,17 @@ class Solver(Protocol):
 
     @property
     def name(self) -> str:
-        """What the policy is called."""
+        """The name of the policy."""
         ...
 
     @property
     def looks_ahead(self) -> bool:
-        """Whether it acquires on the way to the set of highest benefit."""
+        """Whether it acquires features of the set of highest benefit."""
         ...
 
     @property
     def why_acquire(self) -> str:
-        """What is said of the set that it acquires; empty: what the set is worth."""
+        """Why it acquires a set, with ``{names}`` in it; empty: what the set is worth."""
         ...
 
     @property
@@ -159,7 +159,7 @@ class Solver(Protocol):
     def next_step(
         self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
     ) -> Step:
-        """Return what the policy does at some evidence beside the problem's own."""
+        """Return what the policy does at some evidence, in addition to the problem's own."""
         ...
 
 
@@ -174,14 +174,14 @@ class RuleSolver:
     why_decide
         Why it acquires nothing more, in a sentence.
     why_acquire
-        What is said of the set that it acquires, with ``{names}`` in it; empty: what it is worth.
+        Why it acquires a set, with ``{names}`` in it; empty: what the set is worth.
     looks_ahead
-        Whether it acquires on the way to the set of highest benefit.
+        Whether it acquires features of the set of highest benefit.
     forgets
-        Whether it sees only what still matters. A rule of a user's own may look at all evidence.
+        Whether the rule uses only what still matters. A user-defined rule may use all evidence.
     at_once
-        What it acquires at the start, when it acquires nothing later: its cost is then one
-        valuation, without a policy.
+        For a rule that acquires only at the start: what it acquires. One valuation then gives the
+        cost, and no policy is built.
     """
 
     name: str
@@ -223,14 +223,14 @@ class RuleSolver:
 
 
 class OptimalSolver:
-    """The policy of least expected total cost of all."""
+    """The policy of least expected total cost."""
 
     name = "optimal"
     looks_ahead = False
     why_acquire = ""
-    why_decide = "No way of going on is worth its price."
+    why_decide = "No further acquisitions are worth their price."
 
-    # A search starts from these policies, which are quickly built.
+    # A search starts from these policies, which are quick to build.
     starts = (rules.greedy_la, rules.batch, rules.greedy)
 
     def __init__(self) -> None:
@@ -254,12 +254,12 @@ class OptimalSolver:
             return search.policy(self.name)
         builder = PolicyBuilder(problem, max_states=limits.max_states)
         policy = builder.build(self.name, lambda situation: solution.choose(situation.known))
-        # They differ by rounding at most, and a bound is not above what it bounds.
+        # The two costs differ only by rounding, but a bound must not exceed the cost.
         bound = min(solution.expected_total_cost, policy.expected_total_cost)
         return replace(policy, certificate=Certificate(bound))
 
     def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
-        """Return what the policy costs, without building it where it is solved exactly."""
+        """Return what the policy costs; the exact solver does not build the policy for this."""
         deadline = Deadline(limits.time_limit)
         solution = self._solve(problem, limits, deadline, sweep, choices=False)
         if solution is not None:
@@ -273,8 +273,8 @@ class OptimalSolver:
     ) -> Step:
         """Return what the policy acquires at some evidence.
 
-        The problem is solved once, and asked again for other evidence. Where it can only be
-        searched, the search begins at the evidence.
+        The exact solver solves the problem once and uses the solution for other evidence too. A
+        search begins at the evidence.
         """
         deadline = Deadline(limits.time_limit)
         if (solution := self._solve_once(problem, limits, deadline)) is not None:
@@ -304,7 +304,7 @@ class OptimalSolver:
         *,
         choices: bool = True,
     ) -> Solution | None:
-        """Return the exact optimum, or None: the states are too many for memory or time."""
+        """Return the exact optimum, or None if there are too many states for memory or time."""
         seconds = limits.time_limit
         max_states = None if seconds is None else int(min(seconds, 1e9) * STATES_PER_SECOND)
         part = deadline.share(SHARE_OF_FINDING)
@@ -328,7 +328,7 @@ def register(solver: Solver) -> None:
 
     >>> import voilattice
     >>> from voilattice.policy.solvers import RuleSolver, register, unregister
-    >>> def cheapest(situation):  # buy what is cheapest, as long as it is below 7
+    >>> def cheapest(situation):  # buy the cheapest feature if it costs less than 7
     ...     costs = {k: situation.value(1 << k).cost for k in situation.axes}
     ...     k = min(costs, key=costs.get, default=None)
     ...     return 0 if k is None or costs[k] >= 7 else 1 << k
@@ -348,7 +348,7 @@ def register(solver: Solver) -> None:
 
 
 def unregister(name: str) -> None:
-    """Forget a solver."""
+    """Remove a solver from the registry."""
     solver_of(name)
     del _registry[name]
 
@@ -387,7 +387,7 @@ _built_in: tuple[Solver, ...] = (
     RuleSolver(
         "markov-blanket",
         rules.markov_blanket,
-        "Nothing that could be acquired says more about the target.",
+        "No other feature says more about the target.",
         "All that can be known about the target is in {names}",
         at_once=acquirable_core,
     ),
@@ -420,7 +420,7 @@ def build_policy(
     sweep: Sweep | None = None,
     progress: Progress | None = None,
 ) -> Policy:
-    """Return the policy of that name, from the evidence on.
+    """Return the policy of that name, starting at the evidence.
 
     Parameters
     ----------
@@ -428,14 +428,14 @@ def build_policy(
         A registered name: ``none``, ``markov-blanket``, ``greedy``, ``greedy-la``, ``batch``,
         ``optimal``, or one of your own.
     max_states
-        Raise `TooLargeError` when the policy has more different states than this.
+        Raise `TooLargeError` if the policy has more different states than this.
     time_limit
-        Seconds for the search of an optimum whose states do not fit the memory budget. None: until
-        the optimum is proved.
+        Seconds for the search, if the states of the optimum do not fit the memory budget. None:
+        until the optimum is proved.
     sweep
-        What other points of a sweep of stakes have found out (see `Sweep`).
+        Values that the points of a sweep of stakes share (see `Sweep`).
     progress
-        Called during a search with the number of states looked into, and the interval so far.
+        Called during a search with the number of expanded states and the interval so far.
 
     >>> import voilattice
     >>> p = build_policy(voilattice.load_problem("asia"), "optimal")
@@ -443,7 +443,7 @@ def build_policy(
     (5, 62.46, 62.46, True)
     """
     solver = solver_of(name)
-    # What is known from the start belongs to the problem that the policy is for.
+    # The evidence becomes part of the problem that the policy belongs to.
     here = problem.with_evidence(evidence)
     return solver.build(here, Limits(max_states, time_limit), sweep=sweep, progress=progress)
 

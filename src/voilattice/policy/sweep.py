@@ -1,8 +1,8 @@
-"""What the policies of one problem share along a sweep of stakes of one shape.
+"""What the policies of one problem share along a sweep of stakes that differ only in scale.
 
-EVI is linear in a scaling of the misclassification costs. So the sets of a situation's lattice are
-valued once, at stakes of 1, and at each point of the sweep only the choice is made anew. The states
-of the optimal policy are found once, and only solved at each point.
+If the misclassification costs are scaled, EVI scales with them. So the sets of a situation's
+lattice are valued once, at stakes of 1, and each point of the sweep only chooses again. The states
+of the optimal policy are found once, and each point only solves the recursion.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from voilattice.valuation.valuation import expected_emc
 
 __all__ = ["Sweep"]
 
-# A situation with more irreducible sets is searched by branch and bound at each point of a sweep.
+# With more irreducible sets than this, branch and bound finds the best set at each point.
 MAX_SWEPT_SETS = 20_000
 
 
@@ -42,7 +42,7 @@ class Sweep:
         self._refused: TooLargeError | None = None
 
     def scale(self, problem: Problem) -> float:
-        """Return how many times the unit the stakes of a problem are.
+        """Return the factor between the unit stakes and the stakes of a problem.
 
         Raises
         ------
@@ -55,7 +55,7 @@ class Sweep:
             problem.target,
             problem.features,
         ):
-            raise InputError("the sweep is one of another problem")
+            raise InputError("the sweep belongs to another problem")
         return stakes_scale(problem.misclassification, self.unit)
 
     def solve(
@@ -66,7 +66,7 @@ class Sweep:
         deadline: Deadline | None = None,
         choices: bool = True,
     ) -> Solution:
-        """Return the optimum at one point; the states are found at the first."""
+        """Return the optimum at one point; the first call finds the states."""
         if self._refused is not None:  # once too large, always too large
             raise self._refused
         if self._space is None or self._space.problem.evidence != problem.evidence:
@@ -89,7 +89,7 @@ class Sweep:
     ) -> tuple[Words, Floats] | None:
         """Return the sets of a situation's lattice and their EVI at unit stakes.
 
-        None: they are too many, or prices that are not monotone ask for sets outside of it.
+        None: there are too many sets, or the prices are not monotone and need other sets too.
         """
         # Prices may differ from point to point, so they are not part of what is kept.
         check = check_monotone_at(

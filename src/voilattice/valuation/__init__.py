@@ -1,8 +1,9 @@
 """What sets of features are worth: EMC, EVI and benefit (Equations 1 and 3 to 7).
 
-`valuation` is the definition, `tables` lets tables flow down a trie of sets (Section 3.2.3), and
-`lattice_values` values a whole lattice with them. `algorithm_1` computes as few values as it can,
-and `best_set` finds the set of highest benefit (Equation 7).
+EMC is the expected misclassification cost, EVI the expected value of information. `valuation` is
+the definition. `tables` computes the tables of many sets from each other (Section 3.2.3), and
+`lattice_values` uses them to value a whole lattice. `algorithm_1` computes as few values as
+possible, and `best_set` finds the set of highest benefit (Equation 7).
 """
 
 from voilattice.valuation.lattice_values import LatticeValues, value_lattice

@@ -1,18 +1,18 @@
-r"""Algorithm 1 of the paper: the EVI of every set of a lattice, as few of them computed as can be.
+r"""Algorithm 1 of the paper: the EVI of every set of a lattice, with as few computed as possible.
 
-Only those are computed that bounds do not settle. (`value_lattice` computes all of them, and is
-faster: a whole lattice costs little more than reading its tables once.)
+Bounds give the EVI of some sets; only the others are computed. (`value_lattice` computes all sets
+and is faster, because valuing a whole lattice costs little more than reading its tables once.)
 
 Write cl(S) for S and all features that S separates from Y (given E). Then, by Proposition 2,
-EVI(S) >= EVI(T) for every T ⊆ cl(S): subsets and information pathways (3.2.1 and 3.2.2) in one
-relation. Each value that is computed tightens
+EVI(S) >= EVI(T) for every T ⊆ cl(S). This covers both subsets and information pathways (3.2.1 and
+3.2.2). Each computed value tightens
 
     upper(T) ← min(upper(T), EVI(S))     for T ⊆ cl(S)
     lower(T) ← max(lower(T), EVI(S))     for S ⊆ cl(T)
 
-and a set whose bounds meet is never computed. The first values are those of the empty set, 0, and
-of the acquirable core, an upper bound on all. Next comes, each time, the set whose value bounds
-most of the sets that are still open.
+and a set whose bounds meet is never computed. The first values are the empty set's, which is 0, and
+the acquirable core's, which is an upper bound for all sets. Each next set is the open set whose
+value bounds the most open sets.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Bounded", "algorithm_1"]
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """What Algorithm 1 found: bounds that meet for every set, and how many it had to compute."""
+    """The result of Algorithm 1: bounds that meet for every set, and which sets were computed."""
 
     lattice: Lattice
     lower: NDArray[np.float64]
@@ -53,12 +53,12 @@ class Bounded:
 
     @property
     def n_saved(self) -> int:
-        """The number of sets that bounds settled, the empty set among them."""
+        """The number of sets that bounds settled, including the empty set."""
         return len(self.computed) - self.n_computed
 
 
 def algorithm_1(problem: Problem, evidence: Mapping[str, str] | None = None) -> Bounded:
-    """Return the EVI of every irreducible set, computing only those that bounds leave open.
+    """Return the EVI of every irreducible set; compute it only where bounds do not give it.
 
     >>> import voilattice
     >>> found = algorithm_1(voilattice.load_problem("figure3"))
@@ -87,7 +87,7 @@ def _steps(problem: Problem, evidence: Mapping[str, str] | None) -> Iterator[Bou
     yield Bounded(lattice, lower.copy(), upper.copy(), computed.copy())
     while is_open.any():
         if not is_open[place]:
-            # The open set that stands above or below most of the other open ones.
+            # The open set that is above or below the most other open sets.
             place = int(np.argmax(np.where(is_open, relations, -1)))
         exact = evi(problem, problem.feature_names(to_mask(rows[place])), evidence)  # lines 2, 8
         computed[place] = True
@@ -104,7 +104,7 @@ def _steps(problem: Problem, evidence: Mapping[str, str] | None) -> Iterator[Bou
 
 
 def _closures(lattice: Lattice) -> Words:
-    """Return, for each set, itself and the features that it separates from Y."""
+    """Return, for each set, the set with all features that it separates from Y."""
     graph, e = lattice.graph, lattice.problem.feature_mask(lattice.evidence)
     n_words = lattice.rows.shape[1]
     found = [s | graph.all & ~e & ~graph.reachable(s | e, 0) for s in map(to_mask, lattice.rows)]

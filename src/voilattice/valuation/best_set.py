@@ -2,29 +2,29 @@ r"""The set of highest benefit (paper, Equation 7), by branch and bound.
 
     L(X | e) = argmax over S of  Benefit(S | e) = EVI(S | e) - C(S | e)
 
-A node of the search is a pair (K, U): the features kept and those still undecided. The sets below
-it are those with K ⊆ S ⊆ K ∪ U, and because EVI and C never fall for larger sets,
+A node of the search is a pair (K, U): the features kept and the features still undecided. The sets
+below the node are all S with K ⊆ S ⊆ K ∪ U. Larger sets never have lower EVI or C, so
 
     Benefit(S | e) <= EVI(K ∪ U | e) - C(K | e)                                (the bound)
 
-for all of them. Deciding a feature gives two nodes: with it, the same table and a higher price;
-without it, a table summed over it (Section 3.2.3) and a lower EVI. K ∪ U is itself a set below the
-node, so every table that is made also values a candidate. Dear features are decided first: keeping
-one lowers the bound most.
+for all of them. Deciding a feature gives two nodes. With the feature, the table is the same and the
+price is higher. Without it, the table is summed over the feature (Section 3.2.3) and the EVI is
+lower. K ∪ U is itself a set below the node, so every table also values a candidate. Expensive
+features are decided first, because keeping one of them lowers the bound most.
 
-Where the table over all features does not fit the memory budget, the nodes on top have none. There
+If the table over all features does not fit the memory budget, the top nodes have no table. There
 
     EVI(S | e) <= EVI(W | e)   and   EVI(S | e) <= EMC(e) - sum_j P(y_j | e) min_i c_ij
 
-serve as bounds: W is any set of nodes, hidden ones included, that separates Y from the features
-(Proposition 2), and the second is the value of knowing Y. The open node of the highest bound is
-split, and features that alone cost more than its bound leaves over the best set are dropped, until
-a table fits; below it the search goes on as above. Stopped early, the search returns the best set
-it has, and the highest bound that is still open.
+are the bounds. In the first, W is any set of nodes, hidden nodes included, that separates Y from
+the features (Proposition 2). The second is the value of knowing Y. The search splits the open node
+of the highest bound. It drops features that cost more than the difference between the bound and the
+best benefit so far. It continues until a table fits; below this node it works as above. If it is
+stopped early, it returns the best set so far and the highest bound that is still open.
 
-Costs of a user's own that are not monotone at e bound nothing: C(K) is replaced by 0, and S need
-not be irreducible. With many features not every set can be priced to find out. Then they are taken
-for monotone, and the set that is found is not called the best of all.
+User-defined costs that are not monotone at e give no bound: C(K) is replaced by 0, and S need not
+be irreducible. With many features, not every set can be priced to check this. Then the costs are
+assumed to be monotone, and the result is not marked as exact.
 """
 
 from __future__ import annotations
@@ -54,28 +54,27 @@ from voilattice.valuation.valuation import emc, expected_emc, value
 
 __all__ = ["Best", "best_in_table", "best_set"]
 
-# The compiled search is left after so many cells, to look at the clock and the keyboard.
+# The compiled search returns after this many cells, to check the time limit and Ctrl-C.
 CELLS_AT_ONCE = 200_000_000
 
-# A table over all features is made while it has no more cells than this. Beyond, many small tables
-# are searched sooner than few large ones: the nodes on top grow in number by far less than their
-# tables shrink.
+# One table over all features is used up to this many cells. Beyond that, many small tables are
+# faster than few large ones: the number of top nodes grows far less than the tables shrink.
 WHOLE_CELLS = 1 << 24
 SPLIT_CELLS = 1 << 19
 
-CELLS_PER_SECOND = 20_000_000  # that a table is made of, on a slow day
+CELLS_PER_SECOND = 20_000_000  # a cautious estimate of how fast a table is computed
 
-# The lattice is grown for its size where that takes no more floods.
+# The lattice is grown to count its sets only if that takes at most this many floods.
 MAX_COUNTED_FLOODS = 50_000
 
 
-# Where a user's own costs are too many to check, so many pairs of sets are compared.
+# If there are too many sets to check user-defined costs, this many pairs of sets are compared.
 MAX_CHECKED_PAIRS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The set of highest benefit, and how far the search came."""
+    """The set of highest benefit, and how much of the search was done."""
 
     features: frozenset[str]
     evi: float
@@ -85,7 +84,7 @@ class Best:
     bound: float  # no set has a higher benefit
     n_evaluated: int  # sets whose EVI was computed
     n_sets: int | None  # irreducible sets in all; None: not enumerated
-    short_of: str | None  # "time", "memory" or "costs", when it is not certain to be the best
+    short_of: str | None  # if not exact, what is missing: "time", "memory" or "costs"
 
 
 def best_set(
@@ -103,11 +102,11 @@ def best_set(
     Parameters
     ----------
     time_limit
-        Stop after so many seconds with the best set found and a bound on all others.
+        Stop after this many seconds and return the best set so far and a bound on all others.
     engine
         ``"python"`` (NumPy), ``"compiled"``, or ``"auto"``: by the estimated work.
     progress
-        Called now and then with the number of sets evaluated and the gap to the bound.
+        Called repeatedly with the number of sets evaluated and the gap to the bound.
 
     >>> import voilattice
     >>> found = best_set(voilattice.load_problem("asia"))
@@ -120,7 +119,7 @@ def best_set(
     search = _Search(problem, known, emc(problem, evidence), deadline, engine, progress)
     short_of = "memory" if search.run() else "time"
     bound = max(search.open_bound(), search.best.benefit)
-    if not search.check.proved:  # any set could be cheap: only its EVI is bounded
+    if not search.check.proved:  # any set could be cheap, so only the EVI is bounded
         bound, short_of = max(bound, search.worth_bound()), "costs"
     best = search.best
     exact = bound <= best.benefit + search.tol
@@ -145,14 +144,14 @@ def best_in_table(
     *,
     time_limit: float | None = None,
 ) -> int:
-    """Return the best set of `features`, whose table is at hand, as a bitmask.
+    """Return the best set of `features` from their table, as a bitmask.
 
     Parameters
     ----------
     features
-        The features of the axes of `root`, by their numbers.
+        The features of the axes of `root`, by number.
     time_limit
-        Stop after so many seconds with the best set found.
+        Stop after this many seconds and return the best set so far.
     """
     stake = expected_emc(
         root.table.reshape(len(problem.classes), -1).sum(axis=1), problem.misclassification
@@ -172,7 +171,7 @@ def best_in_table(
 
 
 def _count_sets(problem: Problem, known: Mapping[str, str]) -> int | None:
-    """Return the size of the lattice when it is quickly grown."""
+    """Return the size of the lattice if it can be grown quickly, else None."""
     n = graph_of(problem).relevant(problem.feature_mask(known)).bit_count()
     if n << n > MAX_COUNTED_FLOODS:
         return None
@@ -207,7 +206,7 @@ class _Search:
         self._open: list[_Node] = []
         self._unsearched = -math.inf  # the highest bound of a set whose own table does not fit
         self._below = -math.inf  # the highest bound open in the tables of the current node
-        # What holds at the problem's own evidence need not hold here.
+        # Costs that are monotone at the problem's own evidence may not be monotone here.
         self.check = check_monotone_at(
             problem.costs, problem.features, known, max_pairs=MAX_CHECKED_PAIRS
         )
@@ -217,17 +216,17 @@ class _Search:
         self._undecided = tuple(sorted(bits(relevant), key=self.decided_at))
 
     def decided_at(self, k: int) -> tuple[float, int]:
-        """Return where a feature stands in the order of decision: the dearest first."""
+        """Return the sort key of a feature: the most expensive are decided first."""
         return -self.cost(1 << k), k
 
     def offer(self, mask: int, benefit: float, cost: float) -> None:
-        """Take a set for the best one, if it is better."""
+        """Make a set the best one if it beats the best one so far."""
         made = Offer(benefit, cost, mask)
         if made.beats(self.best, self.tol):
             self.best = made
 
     def is_beyond(self, bound: float, kept: int) -> bool:
-        """Return whether no set below a node of that bound, with `kept`, can be the best."""
+        """Return whether a node with this bound and this K has no set that can be the best."""
         if bound < self.best.benefit - self.tol:
             return True
         only_ties = bound <= self.best.benefit + self.tol
@@ -242,12 +241,12 @@ class _Search:
         return self.cost(mask) if self.check.monotone else 0.0
 
     def open_bound(self) -> float:
-        """Return the highest bound among what was not searched."""
+        """Return the highest bound of all nodes that were not searched."""
         on_top = max((-node.priority for node in self._open), default=-math.inf)
         return max(self._below, self._unsearched, on_top)
 
     def run(self) -> bool:
-        """Search until all is done (True) or time is up (False)."""
+        """Search; return True when done, False when the time is up."""
         limit = min(self._max_cells, WHOLE_CELLS)
         if not self._fits(self._undecided, limit):
             limit = min(limit, SPLIT_CELLS)
@@ -285,7 +284,7 @@ class _Search:
             return None
         try:
             return root_table(self.problem, self.known, axes)
-        except TooLargeError:  # on the way to it
+        except TooLargeError:  # an intermediate table does not fit
             return None
 
     def _fits(self, axes: Sequence[int], limit: int) -> bool:
@@ -293,7 +292,7 @@ class _Search:
         return cells <= limit and len(axes) < MAX_AXES
 
     def _added_costs(self, node: _Node) -> dict[int, float]:
-        """Return what each undecided feature adds to the cost of K at least."""
+        """Return the least that each undecided feature adds to the cost of K."""
         spent = self.cost(node.kept)
         return {k: self.cost(node.kept | 1 << k) - spent for k in node.undecided}
 
@@ -326,7 +325,7 @@ class _Search:
         except TooLargeError:
             return perfect
         after = expected_emc(table, problem.misclassification) / float(table.sum())
-        if set(between) <= set(features):  # it is a set of features itself, the best one of all
+        if set(between) <= set(features):  # W is a candidate itself, with the highest EVI
             mask = problem.feature_mask(network.names[node] for node in between)
             price = self.cost(mask)
             self.n_evaluated += 1
@@ -334,7 +333,7 @@ class _Search:
         return min(perfect, now - after)
 
     def _climb(self, limit: int) -> None:
-        """Find a good set to begin with: add the best feature, or take one away, while it pays."""
+        """Find a good first set: add or remove the best feature as long as that pays."""
         mask, improved = 0, True
         while improved and not self._deadline.is_over:
             improved = False
@@ -359,13 +358,13 @@ class _Search:
         if self._progress is not None:
             self._progress(self.n_evaluated, max(self.open_bound() - self.best.benefit, 0.0))
 
-    # -- below a table
+    # -- the search with a table
 
     def search_below(self, node: _Node, axes: tuple[int, ...], root: Root) -> bool:
-        """Search all sets between a node's K and K ∪ U, whose table is at hand, K's axes first."""
+        """Search all sets between K and K ∪ U of a node with a table; K's axes come first."""
         engine = choose_engine(self._engine, "best_set", len(root.table))
         if not isinstance(self.problem.costs, FeatureCosts):
-            engine = "python"  # the compiled twin cannot ask a user's own costs
+            engine = "python"  # the compiled twin cannot call user-defined costs
         matrix = self.problem.misclassification
         table = root.table.reshape(len(matrix), -1)
         below = _Below(
@@ -389,7 +388,7 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class _Below:
-    """What is below a node: its axes, the first `n_kept` of them kept, and the table over them."""
+    """A node with a table over its axes; the first `n_kept` axes are the kept features."""
 
     axes: tuple[int, ...]
     n_kept: int
@@ -407,7 +406,7 @@ class _Below:
 
 
 def _search_numpy(search: _Search, below: _Below) -> Iterator[float]:
-    """Search below a node; tell now and then the highest bound that is open.
+    """Search below a node; yield the highest open bound repeatedly.
 
     The readable twin of `compiled.best_set.search`, and the one for a user's own costs.
     """
@@ -438,7 +437,7 @@ def _search_numpy(search: _Search, below: _Below) -> Iterator[float]:
 
 
 def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
-    """Do the same with the compiled kernel, in portions."""
+    """Do the same with the compiled kernel, `CELLS_AT_ONCE` cells per call."""
     from voilattice.compiled import best_set as compiled
 
     problem, costs = search.problem, search.problem.costs
@@ -455,8 +454,8 @@ def _search_compiled(search: _Search, below: _Below) -> Iterator[float]:
     frames[0] = (below.n_kept, -1, outer, len(root.table) // outer, 0)
     keeps[0] = (1 << below.n_kept) - 1
     amounts[0] = (search.cost(below.kept), below.after)
-    # The best set so far may have features that are not among the axes; the first of them is enough
-    # to tell who wins a tie.
+    # The best set so far may have features that are not among the axes. The first of these features
+    # is enough to break a tie.
     others = search.best.mask & ~mask_of(k for k in axes)
     outside = next(bits(others), compiled.NOWHERE)
     held = search.best

@@ -1,7 +1,7 @@
 r"""The EVI, cost and benefit of every set of a lattice (paper, Section 3.2).
 
-`value_lattice` computes all of them from shared tables (`valuation.tables`): the way to go, since
-a whole lattice costs little more than reading its tables once.
+`value_lattice` computes all values from shared tables (`valuation.tables`). This is the fastest
+way, because a whole lattice costs little more than reading its tables once.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class LatticeValues:
 
     @property
     def benefit(self) -> NDArray[np.float64]:
-        """EVI less cost."""
+        """EVI minus cost."""
         return self.evi - self.cost
 
     def top(self, n: int) -> list[Value]:
-        """Return the n sets of highest benefit, ties by the one rule (`ties`)."""
+        """Return the n sets of highest benefit; `ties` decides between equal ones."""
         benefit, rows, tol = self.benefit, self.lattice.rows, tolerance(self.emc)
         n = min(n, len(rows))
         least = np.partition(benefit, len(benefit) - n)[len(benefit) - n] if n else np.inf
@@ -72,11 +72,11 @@ def value_lattice(
     Parameters
     ----------
     lattice
-        The lattice of these features given this evidence, when it is there already.
+        The lattice of these features given this evidence, if it exists already.
     engine
         ``"python"`` (NumPy), ``"compiled"``, or ``"auto"``: by the estimated work.
     progress
-        Called now and then with the number of sets done and of all sets.
+        Called repeatedly with the number of sets done and the number of all sets.
 
     >>> import voilattice
     >>> best = value_lattice(voilattice.load_problem("figure3")).top(1)[0]
@@ -87,10 +87,10 @@ def value_lattice(
     if lattice is None:
         lattice = Lattice(problem, evidence)
     elif lattice.graph != graph_of(problem) or lattice.evidence != set(known):
-        raise InputError("the lattice is one of another problem, or of other evidence")
+        raise InputError("the lattice belongs to another problem or to other evidence")
     now = emc(problem, evidence)
     after = expected_emcs(problem, known, lattice.rows, engine=engine, progress=progress)
-    # Knowing more never raises the risk; a difference of rounding must not say it does.
+    # More information never raises the risk; a negative difference is only rounding.
     worth = np.maximum(now - after, 0.0)
     return LatticeValues(
         lattice, now, worth, set_costs(problem.costs, problem.features, lattice.rows, known)

@@ -1,25 +1,25 @@
-r"""EVI of many sets at once: tables flow down the lattice (paper, Section 3.2.3).
+r"""EVI of many sets at once, from shared tables (paper, Section 3.2.3).
 
 The table of a set comes from the table of a superset by summing features out,
 
     P(Y, S, e) = sum_x P(Y, S ∪ {X}, e),
 
-so one elimination serves many sets. The sets are walked as a trie: the features are decided one by
-one, kept or summed out, and all sets that agree so far share a table,
+so one elimination serves many sets. The sets form a trie: the features are decided one by one, each
+is kept or summed out, and all sets that agree so far share a table,
 
     [Y] [features kept] [features undecided]        the next to be decided in the slowest place,
 
-which makes every sum one over long runs of memory. A set is a leaf, and its table gives
-sum_s P(s, e) EMC(e, s) in one pass. Each sum on the way to a leaf halves the table at least, so all
-of them together need no more memory than the first one.
+so every sum runs over long stretches of memory. A set is a leaf of the trie, and its table gives
+sum_s P(s, e) EMC(e, s) in one pass. Each sum on the way to a leaf at least halves the table, so all
+sums together need no more memory than the first table.
 
-The first table is one over all features of the sets only while that fits the memory budget and
-pays. Otherwise the sets are split by one feature, those with it and those without, and each *part*
-gets a table of its own. So memory is bounded by the budget and the largest set, never by the joint
-distribution over all features.
+The first table covers all features of the sets if it fits the memory budget and saves work.
+Otherwise the sets are split by one feature into the sets with it and the sets without it, and each
+*part* gets its own table. So memory is bounded by the budget and the largest set, never by the
+joint distribution over all features.
 
 Two engines walk the trie: a readable one in NumPy and a compiled one that uses several threads. The
-parts do not depend on the number of threads, and neither does any result.
+parts and the results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -55,21 +55,22 @@ __all__ = [
     "root_table",
 ]
 
-# While an elimination runs, it holds three tables; while a trie is walked, the first table and one
-# of the same size for each thread.
+# An elimination holds three tables. A walk of the trie holds the first table and one more of the
+# same size for each thread.
 TABLES_AT_ONCE = 4
 MAX_THREADS = TABLES_AT_ONCE - 2
 
-# One elimination costs about as much as summing so many cells.
+# One elimination costs about as much as summing this many cells.
 CELLS_PER_ELIMINATION = 5_000_000
 
-CELLS_PER_SET = 20_000  # what a set costs NumPy beside its cells
+CELLS_PER_SET = 20_000  # NumPy's fixed cost per set, in cells
 
-# Smaller tables are walked before a thread has started.
+# Below this size the walk finishes before a thread starts.
 CELLS_PER_THREAD = 1 << 16
 
-# The trie is cut into tasks, for threads to share, for progress to be seen and for Ctrl-C to be
-# heard: so many that starting each from the first table costs a twentieth of all the work.
+# The trie is cut into tasks that threads share. Between tasks, progress is shown and Ctrl-C is
+# handled. Every task starts from the first table; there are so many tasks that these starts cost a
+# twentieth of all the work.
 MAX_TASK_DEPTH = 10
 WORK_PER_TASK = 20
 
@@ -101,13 +102,13 @@ def expected_emcs(
     Parameters
     ----------
     known
-        e: everything that is known, checked.
+        e: all evidence, already checked.
     sets
         Sets of unknown features, one row of words each.
     engine
         ``"python"`` (NumPy), ``"compiled"``, or ``"auto"``: by the estimated work.
     progress
-        Called now and then with the number of sets done and of all sets.
+        Called repeatedly with the number of sets done and the number of all sets.
 
     Raises
     ------
@@ -144,15 +145,15 @@ def expected_emcs_in(
     engine: str = "auto",
     count_cells: Callable[[int], None] | None = None,
 ) -> NDArray[np.float64]:
-    """Return sum_s P(s | e) EMC(e, s) for sets of `features`, whose table is at hand.
+    """Return sum_s P(s | e) EMC(e, s) for sets of `features`, from the table `root`.
 
     Parameters
     ----------
     engine
         As in `expected_emcs`.
     count_cells
-        Called now and then with the number of cells summed since the last call. The engines sum
-        in different orders, so their numbers differ.
+        Called repeatedly with the number of cells summed since the last call. The engines sum in
+        different orders, so their numbers differ.
     """
     n = max(features, default=-1) + 1
     member = membership(sets, n)[:, list(features)]
@@ -179,9 +180,9 @@ def risk_tables(
     Parameters
     ----------
     member
-        The sets, all different: a row of flags for the root's features.
+        The sets, all different, as rows of flags for the root's features.
     starts
-        Where each set's tables begin; they end where the last one does.
+        Where the tables of each set begin in the results.
     """
     cells = np.ones(len(member), dtype=np.int64)
     for axis, size in enumerate(root.sizes):
@@ -192,7 +193,7 @@ def risk_tables(
 
 
 def max_table_cells() -> int:
-    """Return how many cells a first table may have within the memory budget."""
+    """Return how many cells the first table may have within the memory budget."""
     return memory_budget() // (TABLES_AT_ONCE * np.dtype(np.float64).itemsize)
 
 
@@ -204,7 +205,7 @@ def root_table(problem: Problem, known: Mapping[str, str], features: Sequence[in
     table = scaled_joint_table(network, nodes, problem.node_states(known)).table
     if not table.any():
         raise impossible(known)
-    # The largest entry near 1, whatever P(e): sums and products of entries stay in range.
+    # Scale the largest entry to about 1, so that sums and products of entries stay in range.
     table = np.ascontiguousarray(np.ldexp(table, -math.frexp(table.max())[1]))
     return Root(table.reshape(-1), table.shape[1:], float(table.sum()))
 
@@ -215,7 +216,7 @@ def _parts(
     member: NDArray[np.bool_],
     cells: NDArray[np.float64],
 ) -> Iterator[tuple[NDArray[np.intp], list[int], Root]]:
-    """Split the sets until the table over the features of each part fits, and pays."""
+    """Split the sets until the table of each part fits and saves work."""
     n_states = [len(problem.states(name)) for name in problem.features]
     max_cells = max_table_cells()
     stack = [np.arange(len(member))]
@@ -226,26 +227,26 @@ def _parts(
         needed = len(problem.classes) * math.prod(n_states[k] for k in axes)
         pays = needed <= float(cells[part].sum()) + CELLS_PER_ELIMINATION
         if len(part) == 1:
-            # It fits, or elimination says what to do.
+            # If this table does not fit, elimination raises an error that says what to do.
             yield part, axes, root_table(problem, known, axes)
             continue
         if needed <= max_cells and len(axes) < MAX_AXES and pays:
             try:
                 root = root_table(problem, known, axes)
-            except TooLargeError:  # on the way to it
+            except TooLargeError:  # an intermediate table does not fit
                 pass
             else:
                 yield part, axes, root
                 continue
-        # The feature that splits most evenly; the sets without it lose it, and those with it keep
-        # company only with what goes together with it.
+        # Split by the feature that splits most evenly. The sets without it need one axis less, and
+        # the sets with it need only the features that occur together with it.
         split = min(axes, key=lambda k: (abs(2 * counts[k] - len(part)), k))
         with_it = member[part, split]
         stack += [part[with_it], part[~with_it]]
 
 
 def _axes(counts: NDArray[np.intp], n_states: Sequence[int]) -> list[int]:
-    """Return the features that occur, the rarest first: summing them out early serves most sets."""
+    """Return the features that occur, the rarest first: most sets share their sums."""
     return sorted(np.flatnonzero(counts).tolist(), key=lambda k: (counts[k], -n_states[k], k))
 
 
@@ -261,11 +262,11 @@ _Report: TypeAlias = Callable[[int], None]
 
 
 def _ignore(n: int) -> None:
-    """Report to nobody."""
+    """Ignore a report."""
 
 
 def _sums(n: int) -> Leaves:
-    """Return where a walk writes the sum of each of n sets."""
+    """Return the arrays into which a walk writes the sums of n sets."""
     return Leaves(np.empty(n), np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 
@@ -278,9 +279,9 @@ def _walk_numpy(
     *,
     count: _Report = _ignore,
 ) -> None:
-    """Walk the trie of the sets in `member` and write what it finds.
+    """Walk the trie of the sets in `member` and write the results to `out`.
 
-    `report` is told how many sets are done, `count` how many cells were summed.
+    `report` is called with the number of sets done, `count` with the number of cells summed.
     """
 
     def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
@@ -303,11 +304,11 @@ def _walk_trie(
     leaf: Callable[[Table, NDArray[np.intp]], None],
     count: _Report = _ignore,
 ) -> None:
-    """Call `leaf` with the table of each different row, and the numbers of the rows it is of."""
+    """Call `leaf` with the table of each different row and the numbers of the equal rows."""
     order = np.argsort(_keys(member), kind="stable")
 
     def walk(table: Table, chosen: NDArray[np.intp], axis: int) -> None:
-        # table is [Y and what is kept, axis, what is undecided].
+        # The axes of the table: [Y and the kept features, this axis, the undecided features].
         while axis < len(root.sizes):
             size = root.sizes[axis]
             keeps = member[chosen, axis]
@@ -335,7 +336,7 @@ def _walk_compiled(
     *,
     count: _Report = _ignore,
 ) -> None:
-    """Do the same with the compiled kernel, the parts of the trie shared among threads."""
+    """Do the same with the compiled kernel; threads share the tasks."""
     from voilattice.compiled import tables as compiled
 
     keys = _keys(member)
@@ -365,7 +366,7 @@ def _walk_compiled(
         for n_sets, n_cells in pool.map(run, tasks) if n_threads > 1 else map(run, tasks):
             report(n_sets)
             count(n_cells)
-    finally:  # after Ctrl-C, what has not begun does not begin
+    finally:  # after Ctrl-C, no further task starts
         pool.shutdown(cancel_futures=True)
     if not len(starts):
         out.found[order] = found
@@ -375,7 +376,7 @@ _TWINS = {"python": _walk_numpy, "compiled": _walk_compiled}
 
 
 def _task_depth(root: Root, member: NDArray[np.bool_]) -> int:
-    """Return at how many features the trie is cut into tasks."""
+    """Return the depth, in features, at which the trie is cut into tasks."""
     cells = np.ones(len(member))
     for axis, size in enumerate(root.sizes):
         cells[member[:, axis]] *= size

@@ -1,19 +1,19 @@
 """Value of acquiring features: EMC, EVI and Benefit (paper, Section 2).
 
-The expected misclassification cost of a posterior is the risk of its best decision,
+The expected misclassification cost (EMC) of a posterior is the risk of the best decision,
 
     EMC(e) = min_i sum_j P(y_j | e) c_ij                                        (Eq. 1)
 
-a set S is worth what it is expected to take off that risk,
+the expected value of information (EVI) of a set S is the expected reduction of that risk,
 
     EVI(S | e) = EMC(e) - sum_s P(s | e) EMC(e, s)                              (Eqs. 3, 5)
 
-and it pays when that is more than its price,
+and the benefit of S is its EVI minus its price,
 
     Benefit(S | e) = EVI(S | e) - C(S | e).                                     (Eqs. 4, 6)
 
-All of them come from the one table P(Y, S, e), made by plain variable elimination. This is the
-reference that every faster engine is tested against.
+All of them come from one table P(Y, S, e), computed by plain variable elimination. This module is
+the reference that every faster engine is tested against.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ def value(
     Parameters
     ----------
     evidence
-        What is known beside the problem's own evidence.
+        What is known in addition to the problem's own evidence.
 
     Raises
     ------
     TooLargeError
-        The tables would not fit the memory budget (`model.elimination.memory_limit`).
+        The tables do not fit the memory budget (`budgets.memory_limit`).
 
     >>> import voilattice
     >>> p = voilattice.load_problem("figure1")
@@ -85,7 +85,7 @@ def value(
     probability = float(table.sum())
     now = expected_emc(table.sum(axis=tuple(range(1, table.ndim))), problem.misclassification)
     then = expected_emc(table, problem.misclassification)
-    # Knowing more never raises the risk; a difference of rounding must not say it does.
+    # More information never raises the risk; a negative difference is only rounding.
     worth = max(now - then, 0.0) / probability
     price = price_set(problem.costs, chosen, known)
     return Value(chosen, now / probability, then / probability, worth, price, worth - price)
@@ -99,7 +99,7 @@ def emc(problem: Problem, evidence: Mapping[str, str] | None = None) -> float:
 def evi(
     problem: Problem, features: Iterable[str], evidence: Mapping[str, str] | None = None
 ) -> float:
-    """Return EVI(S | e): what knowing `features` takes off the expected cost (Eqs. 3, 5).
+    """Return EVI(S | e): how much knowing `features` reduces the expected cost (Eqs. 3, 5).
 
     >>> import voilattice
     >>> p = voilattice.load_problem("figure1")
@@ -139,7 +139,7 @@ def expected_emc(joint: Table, cost: CostMatrix) -> float:
 
 
 def _table(problem: Problem, chosen: frozenset[str], known: Mapping[str, str]) -> Table:
-    """Return P(Y, S, e) up to a power of two, which no ratio of its entries shows."""
+    """Return P(Y, S, e) up to a power of two, which cancels in every ratio of entries."""
     names = [problem.target, *(name for name in problem.features if name in chosen)]
     table = scaled_joint_table(
         problem.network,

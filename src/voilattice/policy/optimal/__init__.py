@@ -1,5 +1,5 @@
-"""The policy of least expected cost: exact where its states fit, searched with bounds elsewhere.
+"""The policy of least expected cost: exact if its states fit, otherwise searched with bounds.
 
 `blocks` finds the states, `space` their tables, `bellman` is the recursion, `solution` its result.
-`bundles` are sets that can be cheaper together. `ao_star` searches where the states do not fit.
+`bundles` are sets that can be cheaper together. `ao_star` searches if the states do not fit.
 """

@@ -1,26 +1,26 @@
-r"""AO*: the optimal policy where its states do not fit, by best-first search with bounds.
+r"""AO*: a best-first search with bounds, for problems whose states do not fit.
 
-Every state has a lower and an upper bound on the least cost v(e) from there on. A state that has
-not been looked into has
+Every state has a lower and an upper bound on the least cost v(e) from there on. A state that is not
+yet expanded has
 
     lower = min( EMC(e),  c + EMC(e, R) ),        upper = EMC(e),
 
-where c is the lowest price of any feature that can still matter and EMC(e, R) the expected EMC once
-all of them are known. (A policy that acquires anything pays c at least; whatever it acquires, its
-decisions cost no less on average than those made knowing all of R.) Where EMC(e, R) is too dear to
-find, 0 stands for it. Looking into a state gives, for every feature of R, its outcomes and their
-bounds, and then
+where c is the lowest price of any feature that can still matter, and EMC(e, R) the expected EMC
+once all of these features are known. (A policy that acquires anything pays at least c. Its
+decisions cost on average at least as much as decisions that know all of R.) If EMC(e, R) is too
+expensive to compute, 0 is used instead. Expanding a state finds the outcomes of every feature of R
+and their bounds, and then
 
     lower(e) = min( EMC(e), min_i C_i + Σ_x P(x | e) lower(e, x) ),
 
-and the same for upper bounds. Both are admissible by induction, and tighten.
+and the same for upper bounds. Both bounds are admissible by induction, and they only tighten.
 
-The search follows the feature of lowest lower bound, and of its outcomes the one that leaves the
-widest gap, to a state not looked into; looks into it; and carries what changed back to the root. It
-starts from policies that are quickly built, greedy-la first, whose costs are upper bounds. It can
-be stopped at any time, for want of time or memory: the policy that the upper bounds stand for is at
-hand, and the interval [lower, upper] of the root holds the optimum. When they meet, it is the
-optimum.
+Starting at the root, the search follows the feature with the lowest lower bound and its outcome
+with the widest gap, until it reaches a state that is not yet expanded. It expands this state and
+updates the bounds back to the root. It starts from policies that are quick to build, greedy-la
+first, whose costs are upper bounds. It can stop at any time, when time or memory runs out: there is
+always a policy that reaches the upper bounds, and the interval [lower, upper] of the root contains
+the optimum. When the two bounds meet, this policy is optimal.
 
 A step acquires a feature, or a bundle of features that can be cheaper together (`bundles_of`).
 """
@@ -50,10 +50,10 @@ from voilattice.valuation.valuation import expected_emc
 
 __all__ = ["Search"]
 
-BYTES_PER_NODE = 16_000  # what a node and its steps take, by measurement
-MAX_STREAMED = 1 << 28  # cells that a bound may cost
+BYTES_PER_NODE = 16_000  # of a node and its steps, measured
+MAX_STREAMED = 1 << 28  # the most cells to compute for one bound
 MAX_START_STATES = 20_000
-SHARE_OF_START = 0.4  # of the time that is left, for each policy to start from
+SHARE_OF_START = 0.4  # of the time left, for each policy to start from
 
 
 # A part of the table P(Y, R | e), and the features, by number, that are fixed in it.
@@ -63,26 +63,26 @@ _Part = tuple[Table, dict[int, int]]
 @dataclass(slots=True)
 class _Node:
     known: Mapping[str, str]
-    n_left: int  # |R|: children have fewer
+    n_left: int  # |R|; children have fewer
     lower: float
     upper: float
     emc: float
-    action: int = 0  # the mask of what to acquire for `upper`; 0: decide
+    action: int = 0  # the mask to acquire to reach `upper`; 0: decide
     steps: list[tuple[int, float, list[tuple[float, StateKey]]]] | None = None
     parents: set[StateKey] = field(default_factory=set)
 
 
 class Search:
-    """A search for the optimal policy of a problem, to be run for some time.
+    """A search for the optimal policy of a problem, with a deadline.
 
     Parameters
     ----------
     rules
-        Those of the policies to start from, greedy-la's first.
+        The rules of the policies to start from, greedy-la first.
     deadline
         When to stop; by default, when the bounds meet.
     max_expansions
-        Look into no more states than this.
+        Expand no more states than this.
     """
 
     def __init__(
@@ -106,10 +106,10 @@ class Search:
         situation = self._builder.at(dict(problem.evidence))
         self._root = self._key(situation.known)
         (full,) = self._full(situation, [0])
-        self._least = float(full)  # whatever is acquired, and for however little
+        self._least = float(full)  # no policy costs less, even if all features are free
         for rule in rules:
             self._start(rule)
-        # Many prices of a user's own: not every set that could be cheap together is tried.
+        # With user-defined prices for many features, not every possible bundle is tried.
         self._tries_all = (
             isinstance(problem.costs, FeatureCosts) or len(problem.features) <= MAX_OWN_PRICES
         )
@@ -125,7 +125,7 @@ class Search:
 
     @property
     def upper(self) -> float:
-        """The policy costs no more."""
+        """The policy found costs no more."""
         return self._nodes[self._root].upper
 
     @property
@@ -140,19 +140,19 @@ class Search:
 
     @property
     def _is_settled(self) -> bool:
-        """Whether no policy made of the steps that are tried here costs less."""
+        """Whether no policy made of the steps that the search tries costs less."""
         root = self._nodes[self._root]
         return root.upper - root.lower <= tolerance(root.emc)
 
     @property
     def certificate(self) -> Certificate:
-        """What is known of the policy."""
+        """What is known about the policy."""
         return Certificate(self.lower, self.exact, "ok" if self._is_settled else self._ended_by)
 
     def policy(self, name: str) -> Policy:
         """Return the best policy found."""
         policy = self._builder.build(name, self._choose)
-        # The bound and the cost of the policy differ by rounding where they meet.
+        # When the bounds meet, rounding can put the bound above the cost of the policy.
         lower = min(self.lower, policy.expected_total_cost)
         return replace(policy, certificate=replace(self.certificate, lower_bound=lower))
 
@@ -163,7 +163,7 @@ class Search:
         return self._start_action.get(key, 0)
 
     def _start(self, rule: Callable[[Situation], int]) -> None:
-        """Find what a first policy costs and does at each of its states; keep what is best."""
+        """Build a first policy; keep its cost and action at each state where it is the best."""
         deadline = self._deadline.share(SHARE_OF_START)
 
         def in_time(situation: Situation) -> int:
@@ -175,7 +175,7 @@ class Search:
         try:
             policy, numbers = starter.build_keyed("start", in_time)
         except TooLargeError:
-            return  # to write it down would take longer than there is time
+            return  # the policy is too large to build in the given time
         costs = policy.costs_to_go
         for key, number in numbers.items():
             if costs[number] < self._start_cost.get(key, np.inf):
@@ -189,7 +189,7 @@ class Search:
         max_expansions: int | None,
         progress: Callable[[int, tuple[float, float]], None] | None,
     ) -> None:
-        # A node keeps its place when memory ends: then the search ends, and says how far it came.
+        # Nodes are never removed: when the memory is full, the search stops with its bounds.
         max_nodes = max(memory_budget() // BYTES_PER_NODE, 1)
         while (
             not self._is_settled
@@ -241,7 +241,7 @@ class Search:
     def _outlook(
         self, situation: Situation, chosen: int, full: Table
     ) -> Iterator[tuple[float, Mapping[str, str], float, float]]:
-        """Return P(x | e), what is known then, EMC(e, x) and EMC(e, x, R), for every x."""
+        """Return P(x | e), the new evidence, EMC(e, x) and EMC(e, x, R), for every x."""
         problem, cost = self.problem, self.problem.misclassification
         names = [problem.features[k] for k in bits(chosen)]
         joint = situation.joint(chosen)
@@ -253,9 +253,9 @@ class Search:
                 yield p, {**situation.known, **found}, emc, float(full[x]) / p
 
     def _full(self, situation: Situation, sets: Sequence[int]) -> list[Table]:
-        """Return P(s | e) EMC(e, s, R) for every s of each set; 0 where that is too much work.
+        """Return P(s | e) EMC(e, s, R) for every s of each set; 0 if that is too much work.
 
-        A table over R that does not fit is made in parts, one for each value of some features.
+        A table over R that does not fit is computed in parts, one for each value of some features.
         """
         sizes = [len(self.problem.states(self.problem.features[k])) for k in situation.axes]
         totals = [
@@ -275,7 +275,7 @@ class Search:
                 return [np.zeros_like(total) for total in totals]
             risk = np.tensordot(self.problem.misclassification, table, axes=1).min(axis=0)
             for s, total in zip(sets, totals, strict=True):
-                # Of a part, the axes of what is fixed have length 1.
+                # In a part, the axes of the fixed features have length 1.
                 rest = tuple(a for a, k in enumerate(situation.axes) if not s >> k & 1)
                 here = tuple(fixed.get(k, slice(None)) for k in situation.axes if s >> k & 1)
                 total[here] += risk.sum(axis=rest).reshape(total[here].shape)
@@ -284,7 +284,7 @@ class Search:
     def _parts(
         self, situation: Situation, sizes: Sequence[int]
     ) -> Iterator[tuple[Table, dict[int, int]]]:
-        """Return the table P(Y, R | e) in parts that fit, and what each is a part for."""
+        """Return the table P(Y, R | e) in parts that fit, and the features fixed in each part."""
         problem, n = self.problem, 0
         largest = min(max_table_cells(), LAZY_CELLS)
         while len(problem.classes) * math.prod(sizes[n:]) > largest:
@@ -317,7 +317,7 @@ class Search:
         self._nodes[key] = _Node(known, relevant.bit_count(), min(lower, upper), upper, emc, action)
 
     def _carry_back(self, key: StateKey) -> None:
-        """Tighten the bounds of a node, and of those that lead to it, the nearest first."""
+        """Tighten the bounds of a node and of its ancestors, the nearest first."""
         numbered = 0
         queue: list[tuple[int, int, StateKey]] = [(self._nodes[key].n_left, 0, key)]
         waiting = {key}
@@ -332,7 +332,7 @@ class Search:
                         heapq.heappush(queue, (self._nodes[parent].n_left, numbered, parent))
 
     def _tighten(self, node: _Node) -> bool:
-        """Tighten the bounds of a node by those of its steps; return whether they changed."""
+        """Tighten the bounds of a node with those of its steps; return whether they changed."""
         assert node.steps is not None
         lower = node.emc
         upper, action = node.upper, node.action

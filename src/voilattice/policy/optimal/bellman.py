@@ -5,16 +5,16 @@ With V(e_K) = P(e_K) v(e_K), D the evidence that a step forgets and B its screen
     V(e_K) = min( min_a Σ_j c_aj P(y_j, e_K),
                   min_{i in R}  C_i P(e_K) + Σ_x P(e_D | e_B) V'(e_K') )
 
-which is a sum over one axis of the child's table where nothing is forgotten. Nothing is ever
-normalized: impossible states have V = 0 and need no case of their own. `cost_to_go` is this
-recursion; `docs/optimal.md` proves it.
+If a step forgets nothing, the sum runs over one axis of the child's table. Nothing is ever
+normalized: impossible states have V = 0 and need no special case. `cost_to_go` is this recursion;
+``docs/optimal.md`` proves it.
 
-A step whose price is not below G, the most that free and complete information takes off the risk in
-any state of a block, pays in no state of it. V with all prices 0 gives G (`measure_gains`), and the
-blocks that are reached only through such steps need not be solved (`mark`).
+Let G be the most that free and complete information reduces the risk in any state of a block. A
+step that costs G or more pays in no state of the block. V with all prices 0 gives G
+(`measure_gains`). Blocks that are reached only through such steps need not be solved (`mark`).
 
-`choose` says which step reaches V. Deciding wins a tie, then the cheaper feature, then the first in
-the problem's order: the one rule of `ties`.
+`choose` finds the step that reaches V. Deciding wins a tie, then the cheaper feature, then the
+first feature in the problem's order, as in `ties`.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def cost_to_go(
     engine: str,
     choice: Choices | None = None,
 ) -> None:
-    """Write V for the wanted blocks, whose children outside of them are solved.
+    """Write V for the wanted blocks; their other children must be solved already.
 
-    With `choice`, write what reaches V there too: a step of the block, or -1 to decide.
+    With `choice`, also write what reaches V: a step of the block, or -1 to decide.
     """
     twin = twin_of(engine)
     sizes = np.bitwise_count(blocks.relevant[wanted])
@@ -74,7 +74,7 @@ def cost_to_go(
 
 
 def twin_of(engine: str) -> ModuleType:
-    """Return the module that holds `solve`, `choose`, `mark` and `measure_gains` of an engine."""
+    """Return an engine's module with `solve`, `choose`, `mark` and `measure_gains`."""
     if engine == "python":
         return sys.modules[__name__]
     from voilattice.compiled import bellman
@@ -83,7 +83,7 @@ def twin_of(engine: str) -> ModuleType:
 
 
 def _in_threads(blocks: Ints, layout: BlockLayout, solve: Callable[[Ints], None]) -> None:
-    """Share blocks that do not need each other among threads."""
+    """Solve blocks that do not depend on each other in several threads."""
     done = np.cumsum(layout.cells[blocks])
     n_threads = min(MAX_THREADS, 1 + int(done[-1]) // STATES_PER_THREAD)
     if n_threads == 1 or (os.cpu_count() or 1) == 1:
@@ -97,7 +97,7 @@ def _in_threads(blocks: Ints, layout: BlockLayout, solve: Callable[[Ints], None]
 def solve(
     blocks: Ints, layout: BlockLayout, tables: StateTables, prices: Prices, value: Floats
 ) -> None:
-    """Write V, array by array: the recursion as it stands above."""
+    """Write V with array operations: the recursion as the module states it."""
     for b in blocks.tolist():
         here = value[layout.start[b] : layout.start[b] + layout.cells[b]]
         _, risk = _mass_and_risk(tables, layout, b)
@@ -115,7 +115,7 @@ def choose(
     choice: Choices,
     tolerance: float,
 ) -> None:
-    """Write which step of its block reaches V in every state, or -1: decide."""
+    """Write, for every state, the step of its block that reaches V, or -1: decide."""
     for b in blocks.tolist():
         there = slice(layout.start[b], layout.start[b] + layout.cells[b])
         here, chosen = value[there], choice[there]
@@ -128,14 +128,14 @@ def choose(
         for t in _paying_steps(b, layout, prices):
             ties = buys & (_acquire(b, t, layout, tables, prices, value) <= here + slack)
             price = np.broadcast_to(_price(b, t, layout, prices), _shape(layout, b)).reshape(-1)
-            with np.errstate(invalid="ignore"):  # infinity times the mass of an impossible state
+            with np.errstate(invalid="ignore"):  # infinity times 0, the mass of an impossible state
                 better = ties & (price * mass < cheapest * mass - slack)
             cheapest[better] = price[better]
             chosen[better] = t - layout.first[b]
 
 
 def mark(wanted: NDArray[np.uint8], layout: BlockLayout, prices: Prices) -> None:
-    """Mark the blocks that a policy can get to from those marked; children stand behind."""
+    """Mark the blocks that a policy can reach from marked ones; children come after parents."""
     for b in range(len(wanted)):
         if wanted[b]:
             for t in _paying_steps(b, layout, prices):
@@ -182,7 +182,7 @@ def _acquire(
 
 
 def _price(b: int, t: int, layout: BlockLayout, prices: Prices) -> Floats:
-    """Return what step t costs in every state of block b, by the axes of its own price."""
+    """Return what step t costs in every state of block b, with an axis for each member of K."""
     own = int(prices.of[t])
     mask, begin = int(prices.masks[own]), int(prices.starts[own])
     length = int(np.prod([layout.sizes[a] for a in bits(mask)], dtype=np.int64))
@@ -195,5 +195,5 @@ def _shape(layout: BlockLayout, b: int) -> list[int]:
 
 
 def _align(table: Floats, mask: int, axes: int, sizes: Ints) -> Floats:
-    """Return a table over `mask` with an axis for each of `axes`, of length 1 where it has none."""
+    """Return a table over `mask` with an axis for each of `axes`, of length 1 outside `mask`."""
     return table.reshape([int(sizes[a]) if mask >> a & 1 else 1 for a in bits(axes)])

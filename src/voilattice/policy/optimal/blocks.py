@@ -1,17 +1,17 @@
 r"""The state space of the optimal policy, in blocks.
 
 A state of a problem is (e_K, R, the groups paid for that have members in R), as `policy.relevance`
-explains. A *block* is all states with the same K, R and paid groups: one for each value of K. The
-blocks that can be met are found from the first one, K = ∅, by acquiring every X_i of R in turn,
+explains. A *block* is all states with the same K, R and paid groups: one state for each value of K.
+All blocks that can be reached are found from the first one, K = ∅, by acquiring each X_i of R,
 
     (K, R)  →  (K', R') = what still matters of K ∪ {i}, and of R \ {i}.
 
-R shrinks at every step, so the blocks in descending order of |R| have their children behind them.
-There is about one block for each irreducible set.
+R shrinks at every step, so in descending order of |R| children come after their parents. There is
+about one block for each irreducible set.
 
-Forgetting. D = K ∪ {i} \ K' is what the step forgets. It is d-separated from Y and R' given K', and
-from all of K' but a *screen* B by B itself. So P(e_D | e_K') = P(e_D | e_B), and all the steps of a
-problem share a few small tables.
+Forgetting. D = K ∪ {i} \ K' is what the step forgets. D is d-separated from Y and R' given K'. A
+part B of K', the *screen*, d-separates D from the rest of K'. So P(e_D | e_K') = P(e_D | e_B), and
+all steps of a problem share a few small tables.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ __all__ = [
     "unique_rows",
 ]
 
-STATES_PER_STEP = 8  # a step takes the memory, and the time to be found, of so many states
-MAX_WIDTH = 64  # axes, groups and, in the compiled engine, nodes are bits of a word
+STATES_PER_STEP = 8  # a step needs as much memory, and time to find it, as this many states
+MAX_WIDTH = 64  # axes and groups are bits of a word; in the compiled engine nodes are too
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Blocks:
 
 
 def cells_of(masks: Masks, sizes: Ints) -> Ints:
-    """Return how many values the features of each set have together."""
+    """Return the number of joint values of the features of each set."""
     cells = np.ones(len(masks), dtype=np.int64)
     for a, size in enumerate(sizes.tolist()):
         cells[(masks >> np.uint64(a) & np.uint64(1)).astype(bool)] *= size
@@ -83,9 +83,9 @@ def cells_of(masks: Masks, sizes: Ints) -> Ints:
 
 
 def unique_rows(rows: Masks) -> tuple[Masks, Ints]:
-    """Return the different rows, in order, and which of them each row is.
+    """Return the different rows in order, and the number of each row among them.
 
-    As `numpy.unique` with ``axis=0``, which takes several times as long.
+    Like `numpy.unique` with ``axis=0``, but several times faster.
     """
     order = np.lexsort(rows.T[::-1])
     ordered = rows[order]
@@ -102,19 +102,22 @@ def find_blocks(
     engine: str = "auto",
     deadline: Deadline | None = None,
 ) -> Blocks:
-    """Return the blocks that can be met from the problem's own evidence on.
+    """Return the blocks that can be reached from the problem's own evidence.
 
     Raises
     ------
     TooLargeError
-        They have more states than `max_states`, or are not found before the deadline.
+        The blocks have more states than `max_states`, or are not found before the deadline.
     """
     relevance = Relevance(problem)
     e = problem.feature_mask(problem.evidence)
     relevant, _ = relevance.what_matters(e)
     features = list(bits(relevant))
     if max(len(features), len(relevance.groups)) > MAX_WIDTH:
-        raise TooLargeError(f"{len(features)} features matter; at most {MAX_WIDTH} can be solved")
+        raise TooLargeError(
+            f"{len(features)} features matter and there are {len(relevance.groups)} groups; "
+            f"the exact solver supports at most {MAX_WIDTH} of each"
+        )
     engine = choose_engine(engine, "blocks", len(features))
     if len(relevance.graph.parents) > MAX_WIDTH:
         engine = "python"
@@ -126,7 +129,7 @@ def find_blocks(
 
 
 class _Steps:
-    """What follows from a block, in Python."""
+    """The steps from a block, in Python."""
 
     def __init__(
         self, relevance: Relevance, features: list[int], e: int, deadline: Deadline
@@ -155,7 +158,7 @@ class _Steps:
 
     def check_time(self) -> None:
         if self._deadline.is_over:
-            raise TooLargeError("the states are not found in time")
+            raise TooLargeError("the states were not found in time")
 
     def _wide(self, axes: int) -> int:
         return mask_of(self._features[a] for a in bits(axes))
@@ -165,7 +168,7 @@ class _Steps:
 
 
 class _CompiledSteps(_Steps):
-    """The same, compiled. The axes are the first nodes, so that their masks are masks of nodes."""
+    """The same, compiled. The axes are the first nodes, so masks of axes are masks of nodes."""
 
     def __call__(self, blocks: Masks) -> Masks:
         from voilattice.compiled import blocks as compiled
@@ -215,13 +218,13 @@ _TWINS = {"python": _Steps, "compiled": _CompiledSteps}
 
 
 def _search(root: Masks, steps: _Steps, sizes: Ints, max_states: int) -> Blocks:
-    """Find all blocks, those of larger R first; axes are in the problem's order."""
+    """Find all blocks, those with larger R first; axes are in the problem's order."""
     blocks: list[Masks] = []
     rows: list[Masks] = []
     n_blocks = n_steps = n_states = 0
-    # Of the steps found so far: their numbers and children, by the size of the child's R.
+    # The numbers and children of the steps found so far, by the size of the child's R.
     waiting: dict[int, list[tuple[Ints, Masks]]] = {}
-    found_at: list[Ints] = []  # the numbers of steps, and the blocks that they lead to
+    found_at: list[Ints] = []  # the numbers of steps, and the blocks that the steps lead to
     for size in range(len(sizes), -1, -1):
         if size == len(sizes):
             here, inverse, numbers = root, np.empty(0, np.int64), np.empty(0, np.int64)
@@ -267,9 +270,9 @@ def _search(root: Masks, steps: _Steps, sizes: Ints, max_states: int) -> Blocks:
 
 
 def _in_layout(found: Blocks, features: list[int], sizes: Ints) -> Blocks:
-    """Reorder the axes: those that steps sum out, forget or look at become the slowest.
+    """Reorder the axes: those that steps sum out, forget or condition on become the slowest.
 
-    The steps then run over long stretches of memory.
+    Steps then run over long stretches of memory.
     """
     weight = found.cells[found.parent].astype(float)
     touched = found.dropped | found.screen | np.uint64(1) << found.axis.astype(np.uint64)

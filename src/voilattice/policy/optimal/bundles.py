@@ -1,12 +1,13 @@
 """Bundles: sets of features that can be cheaper together than one by one.
 
-With the prices of a problem file, one by one costs no more than together, and tells more on the
-way, unless prices depend on each other in a circle: when knowing A makes B dearer and knowing B
-makes A dearer, both at once may be cheaper than either order. Such sets are *bundles*, and a step
-of the optimal policy may have to acquire one. The exact solver acquires single features; problems
-with bundles go to the search (`ao_star`), which tries them.
+With the prices of a problem file, buying one by one costs no more than buying together, and each
+result can guide the next step. The one exception is prices that depend on each other in a cycle: if
+knowing A makes B more expensive and knowing B makes A more expensive, then buying both at once may
+be cheaper than either order. Such sets are *bundles*, and a step of the optimal policy may have to
+acquire a bundle. The exact solver acquires single features only. Problems with bundles are solved
+by the search (`ao_star`), which also tries bundles.
 
-With prices of a user's own any set can be a bundle.
+With user-defined prices, any set can be a bundle.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from voilattice.policy.relevance import price_conditions
 __all__ = ["MAX_OWN_PRICES", "bundles_of"]
 
 MAX_CIRCLE = 12
-MAX_OWN_PRICES = 8  # features with prices of a user's own, all of whose sets are tried
+MAX_OWN_PRICES = 8  # with user-defined prices, all sets of up to this many features are tried
 
 
 def bundles_of(problem: Problem) -> list[int]:
     """Return the sets of features that can be cheaper together than in any order, as masks.
 
-    These are the sets in which the price of each depends on another, in a circle. With prices of
-    a user's own any set can be one.
+    In such a set, prices depend on each other in a cycle. With user-defined prices, any set can be
+    such a set.
     """
     if not isinstance(problem.costs, FeatureCosts):
         n = len(problem.features)
@@ -45,7 +46,10 @@ def bundles_of(problem: Problem) -> list[int]:
     for circle in circles:
         if len(circle) > MAX_CIRCLE:
             names = ", ".join(problem.features[k] for k in sorted(circle))
-            raise TooLargeError(f"the prices of {names} depend on each other; too many for a proof")
+            raise TooLargeError(
+                f"the prices of {names} depend on each other in a cycle; "
+                f"at most {MAX_CIRCLE} such features are supported"
+            )
         for size in range(2, len(circle) + 1):
             for members in combinations(sorted(circle), size):
                 inside = mask_of(members)
@@ -55,7 +59,7 @@ def bundles_of(problem: Problem) -> list[int]:
 
 
 def _reached(k: int, named: Mapping[int, int], inside: int) -> int:
-    """Return what the price of a feature depends on, directly or not, within a set."""
+    """Return the features of a set that a price depends on, directly or indirectly."""
     found, stack = 0, [k]
     while stack:
         more = named[stack.pop()] & inside & ~found

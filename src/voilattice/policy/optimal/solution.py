@@ -1,12 +1,12 @@
-r"""The optimal adaptive policy, exactly: what it costs, and what it does at any evidence.
+r"""The exact optimal policy: what it costs, and what it does at any evidence.
 
 Theorem. At evidence e over E let R be the features that can still matter, and K ⊆ E the evidence
-that still matters (`policy.relevance`). Then the least expected cost from e on is a function of
-e_K, R and the groups already paid for that have members in R:
+that still matters (`policy.relevance`). Then the least expected cost from e on depends only on e_K,
+R and the groups already paid for that have members in R:
 
     v(e) = min( EMC(e),  min_{i in R}  C(X_i | e) + Σ_x P(X_i = x | e_K) v(e_K, X_i = x) ).
 
-So all partial assignments that differ in forgotten evidence are one state, and the states come in
+So all partial assignments that differ only in forgotten evidence are one state. The states form
 blocks, about one for each irreducible set (`blocks`): the lattice, which the paper uses to look
 ahead, is the state space of the optimal policy. ``docs/optimal.md`` proves the theorem.
 """
@@ -35,9 +35,9 @@ def solve(space: StateSpace, problem: Problem | None = None, *, choices: bool = 
     Parameters
     ----------
     problem
-        May differ from the problem of the space in prices and in the scale of the stakes alone.
+        May differ from the problem of the space only in prices and in the scale of the stakes.
     choices
-        Whether to keep what to do in each state. Without, only costs can be asked for.
+        Whether to store what to do in each state. Without choices, only costs are available.
     """
     return Solution(space, space.problem if problem is None else problem, choices=choices)
 
@@ -52,7 +52,7 @@ class Solution:
         self._values = space.lend_values(self)
         self._choice = np.empty(space.n_states, np.int8) if choices else None
         self._is_solved = np.zeros(len(space.blocks), np.uint8)
-        self._deeper: list[tuple[Mapping[str, str], Solution]] = []  # from some evidence on
+        self._deeper: list[tuple[Mapping[str, str], Solution]] = []  # solutions at other evidence
         self._solve_from(0)
 
     @cached_property
@@ -67,7 +67,7 @@ class Solution:
     def choose(self, known: Mapping[str, str]) -> int:
         """Return the feature to acquire, as a mask, or 0: decide.
 
-        Ties go to deciding, then to the cheaper feature, then to the first.
+        Deciding wins a tie, then the cheaper feature, then the first feature.
         """
         if (found := self._locate(known)) is None:
             return self._solution_at(known).choose(known)
@@ -86,7 +86,7 @@ class Solution:
         return float(value / self.space.tables.mass[self.space.tables.at[block] + cell])
 
     def _solve_from(self, block: int) -> None:
-        """Solve a block, and what can be reached from it, unless it is solved."""
+        """Solve a block and all blocks that can be reached from it, unless it is solved."""
         if self._is_solved[block]:
             return
         space = self.space
@@ -101,10 +101,10 @@ class Solution:
         self._is_solved |= wanted
 
     def _locate(self, known: Mapping[str, str]) -> tuple[int, int] | None:
-        """Return the block of some evidence, solved, and the place of its values in it.
+        """Solve and return the block of some evidence, and the place of its state in the block.
 
-        None: the space has no such state, because no policy would buy that evidence (it matters to
-        nothing but the overheads), or its tables have lost it, because it is too rare.
+        None: the space has no such state. Either no policy would buy that evidence, because it only
+        matters for the overheads, or the evidence is so rare that it underflowed in the tables.
         """
         problem, blocks = self.problem, self.space.blocks
         values: dict[int, int] = {}
@@ -128,7 +128,7 @@ class Solution:
         return block, cell
 
     def _solution_at(self, known: Mapping[str, str]) -> Solution:
-        """Return the solution of the problem in which this evidence is known from the start."""
+        """Return the solution of the problem with this evidence known from the start."""
         for evidence, solution in self._deeper:
             if evidence.items() <= known.items():
                 return solution

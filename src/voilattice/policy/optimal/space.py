@@ -1,8 +1,9 @@
 r"""The state space of a problem: its blocks, and the tables that the recursion runs over.
 
-It is found once for stakes of one shape and any prices: each point of a sweep only solves
-(`solution`). P(e_K) and the risk at unit stakes of all states come from one table P(Y, R), walked
-as the sets of a lattice are (`valuation.tables`).
+The state space is the same for all prices and for all stakes that differ only in scale. So a sweep
+finds it once, and each point only solves the recursion (`solution`). One table P(Y, R) gives P(e_K)
+and the risk at unit stakes of all states, in the same way as for the sets of a lattice
+(`valuation.tables`).
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ BYTES_PER_STATE = 3 * 8 + 1  # V, P and the risk; what to do
 
 
 class StateSpace:
-    """The states of a problem and their risks, for stakes of one shape and any prices.
+    """The states of a problem and their risks, for any prices and any scale of the stakes.
 
     Parameters
     ----------
     unit
         The misclassification costs at scale 1; those of the problem by default.
     max_states
-        Raise `TooLargeError` beyond so many states, whatever the memory budget.
+        Raise `TooLargeError` beyond this many states, even if they fit the memory budget.
     deadline
-        Raise it when the states are not found before that.
+        Raise `TooLargeError` if the states are not found before this.
 
     Raises
     ------
@@ -89,10 +90,10 @@ class StateSpace:
         return int(self.layout.cells.sum())
 
     def lend_values(self, borrower: object) -> Floats:
-        """Return room for V of every state, for as long as the borrower lives.
+        """Return an array for V of every state, which the borrower may use while it exists.
 
-        Along a sweep one solution follows another: new memory for each would cost a fifth of the
-        time that it takes to solve.
+        A sweep makes one solution after another. Allocating new memory for each would take a fifth
+        of the time to solve it.
         """
         values = self._spare.pop() if self._spare else np.empty(self.n_states)
         weakref.finalize(borrower, self._take_back, values)
@@ -102,7 +103,7 @@ class StateSpace:
         self._spare[:] = [values]
 
     def check_problem(self, problem: Problem) -> None:
-        """Raise `InputError` unless a problem has these states: only prices and stakes differ."""
+        """Raise `InputError` unless a problem differs only in prices and in the stakes' scale."""
         mine, costs = self.problem, problem.costs
         assert isinstance(mine.costs, FeatureCosts)
         same = (
@@ -114,7 +115,7 @@ class StateSpace:
             and price_conditions(problem) == price_conditions(mine)
         )
         if not same:
-            raise InputError("the states are those of another problem")
+            raise InputError("the states belong to another problem")
 
     def prices(self, problem: Problem) -> Prices:
         """Return what each step costs with the prices and stakes of a problem."""
@@ -149,10 +150,10 @@ class StateSpace:
         )
 
     def _measure_gains(self) -> Floats:
-        """Return the most that free information can take off the risk, at unit stakes."""
+        """Return how much free information can reduce the risk at most, at unit stakes."""
         n_blocks, n_steps, n_sets = len(self.blocks), len(self.blocks.axis), len(self._price_sets)
         free = Prices(
-            np.full(n_steps, -1.0),  # below every gain: no step is left out
+            np.full(n_steps, -1.0),  # below every gain, so that no step is left out
             np.zeros(n_steps),
             self._price_of,
             np.zeros(n_sets, np.uint64),
@@ -213,7 +214,7 @@ def _condition(joint: Floats, dropped: int, screen: int, sizes: Ints) -> Floats:
 
 
 def _price_sets(problem: Problem, blocks: Blocks) -> tuple[Ints, list[tuple[int, int]]]:
-    """Return which own price each step pays: an axis, and the evidence that it depends on."""
+    """Return the own price of each step: its axis, and the evidence that it depends on."""
     if not len(blocks.axis):
         return np.empty(0, np.int64), []
     named = price_conditions(problem)
