@@ -147,3 +147,28 @@ def test_a_package_whose_solver_cannot_be_loaded_is_named(monkeypatch):
     monkeypatch.undo()
     solvers._load_plugins.cache_clear()
     assert "greedy" in policy_names()
+
+
+@pytest.mark.parametrize("wrong", ["x", None, 1 << 40, -1, 0.5])
+def test_a_rule_that_returns_no_mask_is_named(wrong):
+    with pytest.raises(AssertionError, match="InputError: a rule"):
+        check_solver(RuleSolver("wrong", lambda situation: wrong))
+
+
+def test_a_rule_that_acquires_what_is_known_is_named():
+    with pytest.raises(AssertionError, match="which is known already"):
+        check_solver(RuleSolver("again", lambda situation: 1))
+
+
+@pytest.mark.parametrize("name", ["", "  ", None, 3])
+def test_a_solver_needs_a_name(name):
+    with pytest.raises(InputError, match="name: must be a text"):
+        register(RuleSolver(name, first_feature))
+
+
+def test_a_name_in_place_of_a_problem_is_refused_everywhere():
+    import voilattice as vl
+
+    for ask in (vl.emc, vl.best_set, vl.Lattice, vl.compare, lambda p: vl.advise(p, "greedy")):
+        with pytest.raises(InputError, match="must be a voilattice.Problem, got 'asia'; load_prob"):
+            ask("asia")

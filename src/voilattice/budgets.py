@@ -28,6 +28,8 @@ def memory_limit(n_bytes: int) -> Iterator[None]:
 
     Work that would need more raises `TooLargeError` before it begins.
     """
+    if not isinstance(n_bytes, int) or isinstance(n_bytes, bool) or n_bytes < 0:
+        raise InputError(f"must be a whole number of bytes >= 0, got {quote(n_bytes)}", "n_bytes")
     token = _memory_bytes.set(n_bytes)
     try:
         yield

@@ -146,8 +146,10 @@ def quote(value: object) -> str:
 
 
 def count_noun(n: int, noun: str) -> str:
-    """Return ``1 node``, ``2 nodes``."""
-    return f"{n:,} {noun}{'s'[: n != 1]}"
+    """Return ``1 node``, ``2 nodes``, ``2 policies``."""
+    if n == 1:
+        return f"{n:,} {noun}"
+    return f"{n:,} {noun[:-1]}ies" if noun.endswith("cy") else f"{n:,} {noun}s"
 
 
 def round_count(number: int) -> str:

@@ -70,13 +70,23 @@ def check_solver(solver: Solver, problems: Iterable[Problem] | None = None) -> N
     _check(isinstance(solver, Solver), "it does not implement all of the interface `Solver`")
     _check(isinstance(solver.name, str) and bool(solver.name), "its name must be non-empty text")
     for problem in small_problems() if problems is None else problems:
-        policy = solver.build(problem, Limits())
-        _check_policy(solver, problem, policy)
-        _check_costs(solver, problem, policy)
-        _check_steps(solver, problem, policy)
-        again = solver.build(problem, Limits())
-        _check(again.nodes == policy.nodes, f"two builds of one policy differ on {problem!r}")
-        _check_limits(solver, problem)
+        try:
+            _check_on(solver, problem)
+        except AssertionError:
+            raise
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise AssertionError(f"it fails on {problem!r} with {what}") from error
+
+
+def _check_on(solver: Solver, problem: Problem) -> None:
+    policy = solver.build(problem, Limits())
+    _check_policy(solver, problem, policy)
+    _check_costs(solver, problem, policy)
+    _check_steps(solver, problem, policy)
+    again = solver.build(problem, Limits())
+    _check(again.nodes == policy.nodes, f"two builds of one policy differ on {problem!r}")
+    _check_limits(solver, problem)
 
 
 def _check_policy(solver: Solver, problem: Problem, policy: Policy) -> None:

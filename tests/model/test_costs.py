@@ -187,7 +187,7 @@ def test_scaled_costs_have_the_expected_prior_cost(m, seed, expected):
         ("symmetric", "5", [0.5, 0.5], "expected: must be a number >= 0, got '5'"),
         ("symmetric", 1, [1.0, 0.0], "every class to have a prior probability between 0 and 1"),
         ("asymmetric", 1, [0.5, 0.5, 0.0], "every class to have a prior probability between"),
-        ("asymmetric", 1e100, [1e-9, 1 - 1e-9], "expected: must be at most 1e"),
+        ("asymmetric", 1e100, [1e-9, 1 - 1e-9], "expected: makes a misclassification cost of 1e"),
         ("symmetric", 1, [1.0], "every class to have a prior probability between"),
     ],
 )

@@ -130,7 +130,7 @@ def test_a_hundred_thousand_rows_are_followed_together():
 
 def test_cases_that_make_no_sense_are_named():
     policy = build_policy(ASIA, "batch")
-    with pytest.raises(UnknownNameError, match=r"xray, row 1: no state 'maybe'; its states are"):
+    with pytest.raises(UnknownNameError, match=r"xray, row 2: no state 'maybe'; its states are"):
         apply_policy(policy, {"xray": ["yes", "maybe"]})
     with pytest.raises(InputError, match=r"the columns are of different lengths: \[1, 2\]"):
         apply_policy(policy, {"tub": ["no"], "xray": ["no", "no"]})
@@ -139,8 +139,8 @@ def test_cases_that_make_no_sense_are_named():
         apply_policy(smoker, {"smoke": ["yes", "no"]})
     with pytest.raises(InputError, match="n_jobs: must be a number of processes"):
         compare(ASIA, [1], n_jobs=0)
-    with pytest.raises(InputError, match="lung, row 0: the true class is missing"):
+    with pytest.raises(InputError, match="lung, row 1: the true class is missing"):
         apply_policy(build_policy(ASIA, "none"), {"lung": [None]})
     rule = policy_from_rule(ASIA, lambda e: set() if e else {"xray"})
-    with pytest.raises(InputError, match="row 0: xray is missing, and policy 'rule' cannot be"):
+    with pytest.raises(InputError, match="row 1: xray is missing, and policy 'rule' cannot be"):
         apply_policy(rule, {"xray": [None]})

@@ -31,7 +31,7 @@ from voilattice.errors import InputError, TooLargeError, UnknownNameError, quote
 from voilattice.feature_sets import Words, bits, sort_keys, to_mask, to_words
 from voilattice.lattice.growth import MAX_NODES, Progress, grow_levels
 from voilattice.lattice.independence import feature_masks, graph_of
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Problem, check_problem
 
 if TYPE_CHECKING:
     import networkx
@@ -76,6 +76,7 @@ class Lattice:
         engine: str = "auto",
         progress: Progress | None = None,
     ) -> None:
+        check_problem(problem)
         check_engine(engine)
         if max_size is not None and (not isinstance(max_size, int) or max_size < 0):
             raise InputError(f"max_size must be a whole number >= 0, got {quote(max_size)}")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from voilattice.errors import InputError, quote, within
+from voilattice.errors import InputError, count_noun, quote, within
 from voilattice.files.problems import write_problem
 from voilattice.learning.columns import MAX_CATEGORIES
 from voilattice.learning.data_tables import MISSING, Data, DataTable, as_table
@@ -26,7 +26,7 @@ PLACEHOLDER_STAKES = ("symmetric", 100.0)
 README = "README.md"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LearnedProblem:
     """A problem, the network learned for it, and what its README says.
 
@@ -50,6 +50,12 @@ class LearnedProblem:
     source: str
     notes: tuple[str, ...] = ()
     stakes: tuple[str, float] | None = None
+
+    def __repr__(self) -> str:
+        rows = count_noun(self.learned.n_rows, "row")
+        return (
+            f"<LearnedProblem {self.problem.title!r}: learned from {rows}, {self.learned.recipe}>"
+        )
 
     def write(self, folder: str | Path, *, source: str = "") -> Path:
         """Write the problem and its README to a folder; return the path of the problem file.

@@ -373,8 +373,11 @@ def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatr
     else:
         cost = np.tile(expected / ((len(p) - 1) * p), (len(p), 1))
     np.fill_diagonal(cost, 0.0)
-    with located("expected"):
-        check_amount(float(cost.max()))  # a rare class makes large entries
+    if (largest := float(cost.max())) > MAX_AMOUNT:  # a rare class makes large entries
+        raise InputError(
+            f"makes a misclassification cost of {largest:.3g}; at most {MAX_AMOUNT:g} is accepted",
+            "expected",
+        )
     return cost
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -33,7 +34,7 @@ from voilattice.model.elimination import prior, scaled_joint_table
 from voilattice.model.network import Network, Table
 from voilattice.ties import format_amount
 
-__all__ = ["Problem", "impossible"]
+__all__ = ["Problem", "check_problem", "impossible"]
 
 Misclassification: TypeAlias = (
     CostMatrix | Sequence[Sequence[float]] | Mapping[str, Mapping[str, float]] | tuple[str, float]
@@ -365,6 +366,13 @@ class Problem:
             + html_table(("feature", "states", "known", "group", "price"), features, n_text=4)
             + html_table((self.target, *self.classes), [prior, *stakes])
         )
+
+
+def check_problem(problem: object) -> None:
+    """Raise `InputError` unless this is a problem; a name or a path must be loaded first."""
+    if not isinstance(problem, Problem):
+        hint = "; load_problem loads one by name or path" if isinstance(problem, str | Path) else ""
+        raise InputError(f"must be a voilattice.Problem, got {quote(problem)}{hint}", "problem")
 
 
 def _cost_matrix(given: Misclassification, network: Network, target: int) -> CostMatrix:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from voilattice.lattice.explanations import join_names
 from voilattice.model.costs import FeatureCosts, price_set
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Problem, check_problem
 from voilattice.policy.policy import Certificate
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, solver_of
@@ -70,6 +70,7 @@ def advise(
     >>> now.reasons[0].split("; ")[1]
     'dysp, smoke, tub and xray together do: worth 56.37, for 27.00.'
     """
+    check_problem(problem)
     solver = solver_of(policy)
     step = solver.next_step(problem, evidence, Limits(time_limit=time_limit))
     situation = situation_at(problem, evidence)

@@ -68,7 +68,7 @@ def apply_policy(policy: Policy, cases: Any) -> Applied:
         wrong = np.flatnonzero((codes >= 0) & (codes != problem.states(name).index(state)))
         if len(wrong):
             raise InputError(
-                f"must be {state!r}, the problem's own evidence", f"{name}, row {int(wrong[0])}"
+                f"must be {state!r}, the problem's own evidence", f"{name}, row {int(wrong[0]) + 1}"
             )
     missing = np.full(n, -1)
     run = _Run(policy, {name: columns.get(name, missing) for name in problem.features}, n)
@@ -78,7 +78,7 @@ def apply_policy(policy: Policy, cases: Any) -> Applied:
         truth = _encode(problem, problem.target, cases)
         if (truth < 0).any():
             row = int(np.flatnonzero(truth < 0)[0])
-            raise InputError("the true class is missing", f"{problem.target}, row {row}")
+            raise InputError("the true class is missing", f"{problem.target}, row {row + 1}")
         paid = problem.misclassification[run.decision, truth]
     classes = np.array(problem.classes, dtype=object)
     return Applied(classes[run.decision], run.bought, run.feature_cost, paid)
@@ -137,7 +137,7 @@ class _Run:
                     raise InputError(
                         f"the outcome of {', '.join(node.features)} has probability 0 in the "
                         f"network, given {known or 'nothing'}",
-                        f"row {int(these[0])}",
+                        f"row {int(these[0]) + 1}",
                     )
 
     def _go_on_without(
@@ -147,7 +147,7 @@ class _Run:
             raise InputError(
                 f"{', '.join(sorted(unavailable))} is missing, and policy {self._policy.name!r} "
                 f"cannot be planned again without it",
-                f"row {int(rows[0])}",
+                f"row {int(rows[0]) + 1}",
             )
         reduced = self._policy.problem.without(unavailable)
         self.follow(build_policy(reduced, self._policy.name, known), known, unavailable, rows)
@@ -169,7 +169,7 @@ def _encode(problem: Problem, name: str, cases: Any) -> NDArray[np.intp]:
         except KeyError:
             raise UnknownNameError(
                 f"no state {quote(cell)}; its states are {', '.join(map(repr, states))}",
-                f"{name}, row {row}",
+                f"{name}, row {row + 1}",
             ) from None
     return found
 

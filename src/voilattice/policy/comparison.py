@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from voilattice.budgets import memory_budget, memory_limit
-from voilattice.errors import InputError
+from voilattice.errors import InputError, count_noun
 from voilattice.html import html_table, paragraph
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Problem, check_problem
 from voilattice.policy.policy import Certificate
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, policy_names, solver_of
 from voilattice.policy.sweep import Sweep
@@ -43,7 +43,7 @@ class ComparisonRow:
         return self.certificate.exact
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Sequence[ComparisonRow]):
     """What policies cost, point by point."""
 
@@ -58,6 +58,23 @@ class Comparison(Sequence[ComparisonRow]):
 
     def __iter__(self) -> Iterator[ComparisonRow]:
         return iter(self.rows)
+
+    def __repr__(self) -> str:
+        points = len({(row.kind, row.expected) for row in self.rows})
+        policies = len({row.policy for row in self.rows})
+        return (
+            f"<Comparison {self.title!r}: {count_noun(policies, 'policy')} at "
+            f"{count_noun(points, 'point')}>"
+        )
+
+    def __str__(self) -> str:
+        lines = [
+            f"{row.kind:<12}{format_amount(row.expected):>12}  {row.policy:<18}"
+            f"{format_amount(row.expected_total_cost):>14}{'' if row.exact else '  not proved'}"
+            for row in self.rows
+        ]
+        heading = f"{'stakes':<12}{'prior EMC':>12}  {'policy':<18}{'total cost':>14}"
+        return "\n".join([heading, *lines])
 
     def _repr_html_(self) -> str:
         rows = [
@@ -107,6 +124,7 @@ def compare(
     greedy 17.6
     optimal 17.6
     """
+    check_problem(problem)
     names = policy_names() if policies is None else policies
     # Solvers, not names, travel to other processes: what is registered here is not known there.
     solvers = tuple(solver_of(name) for name in names)

@@ -20,7 +20,7 @@ import numpy as np
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
-from voilattice.errors import InputError, Remedy, TooLargeError, count_noun
+from voilattice.errors import InputError, Remedy, TooLargeError, count_noun, quote
 from voilattice.feature_sets import Words, bits, to_mask, to_words
 from voilattice.model.costs import price_set, set_costs
 from voilattice.model.elimination import LEAST_MASS
@@ -287,6 +287,7 @@ class PolicyBuilder:
 
     def _node(self, situation: Situation, chosen: int, visit: Callable[[Situation], int]) -> Node:
         problem = self.problem
+        self._check_chosen(situation, chosen)
         if not chosen:
             return Leaf(situation.decision, tuple(situation.posterior.tolist()), situation.emc)
         names = tuple(problem.features[k] for k in bits(chosen))
@@ -295,6 +296,20 @@ class PolicyBuilder:
             for probability, child in self._outcomes(situation, chosen)
         )
         return Acquisition(names, self.cost(chosen, situation.known), branches)
+
+    def _check_chosen(self, situation: Situation, chosen: object) -> None:
+        """Raise `InputError` unless a rule has returned features that are not known yet."""
+        if not isinstance(chosen, int) or isinstance(chosen, bool):
+            raise InputError(
+                f"a rule must return a mask of features (0 decides), got {quote(chosen)}"
+            )
+        if chosen < 0 or chosen & ~self.relevance.graph.all:
+            raise InputError(
+                f"a rule returned the mask {chosen}, but there are "
+                f"{count_noun(len(self.problem.features), 'feature')}"
+            )
+        if known := self.problem.feature_names(chosen) & set(situation.known):
+            raise InputError(f"a rule acquires {min(known)!r}, which is known already")
 
     def _outcomes(self, situation: Situation, chosen: int) -> Iterator[tuple[float, Situation]]:
         """Return the probability of each possible joint outcome, and the situation after it."""

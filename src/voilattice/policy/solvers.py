@@ -26,7 +26,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest, quote
 from voilattice.lattice.independence import acquirable_core
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Problem, check_problem
 from voilattice.policy import rules
 from voilattice.policy.optimal.ao_star import Search
 from voilattice.policy.optimal.solution import Solution
@@ -342,6 +342,8 @@ def register(solver: Solver) -> None:
             f"a solver has name, looks_ahead, why_acquire, why_decide, build, cost and next_step; "
             f"got {quote(solver)}"
         )
+    if not isinstance(solver.name, str) or not solver.name.strip():
+        raise InputError(f"must be a text that is not empty, got {quote(solver.name)}", "name")
     if solver.name in _registry:
         raise InputError(f"there is a policy {solver.name!r} already; choose another name", "name")
     _registry[solver.name] = solver
@@ -442,6 +444,7 @@ def build_policy(
     >>> p.n_acquisitions, round(p.expected_total_cost, 2), round(p.lower_bound, 2), p.exact
     (5, 62.46, 62.46, True)
     """
+    check_problem(problem)
     solver = solver_of(name)
     # The evidence becomes part of the problem that the policy belongs to.
     here = problem.with_evidence(evidence)
@@ -468,6 +471,8 @@ def policy_from_rule(
 
     def choose(situation: Situation) -> int:
         chosen = rule(problem.further(situation.known))
+        if not isinstance(chosen, Iterable):
+            raise InputError(f"a rule must return a set of features, got {quote(chosen)}")
         return problem.feature_mask(problem.check_acquirable(chosen, situation.known))
 
     if name in _registry:

@@ -47,7 +47,7 @@ from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts, check_monotone_at, price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import MAX_AXES
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Problem, check_problem
 from voilattice.ties import Offer, tolerance
 from voilattice.valuation.tables import Root, max_table_cells, root_table
 from voilattice.valuation.valuation import emc, expected_emc, value
@@ -113,6 +113,7 @@ def best_set(
     >>> sorted(found.features), round(found.benefit, 2), found.exact
     (['dysp', 'smoke', 'tub', 'xray'], 29.37, True)
     """
+    check_problem(problem)
     check_engine(engine)
     deadline = Deadline(time_limit)
     known = problem.merge_evidence(evidence)

@@ -25,7 +25,7 @@ from voilattice.html import html_table
 from voilattice.model.costs import CostMatrix, price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import Table
-from voilattice.model.problem import Problem, impossible
+from voilattice.model.problem import Problem, check_problem, impossible
 from voilattice.ties import format_amount
 
 __all__ = ["Value", "benefit", "cost", "emc", "evi", "expected_emc", "posterior", "value"]
@@ -79,6 +79,7 @@ def value(
     >>> round(both.emc, 9), round(both.evi, 9), both.cost, round(both.benefit, 9)
     (17.6, 5.4, 15.0, -9.6)
     """
+    check_problem(problem)
     known = problem.merge_evidence(evidence)
     chosen = problem.check_acquirable(features, known)
     table = _table(problem, chosen, known)
@@ -120,6 +121,7 @@ def cost(
     problem: Problem, features: Iterable[str], evidence: Mapping[str, str] | None = None
 ) -> float:
     """Return C(S | e): what acquiring `features` together costs."""
+    check_problem(problem)
     known = problem.merge_evidence(evidence)
     return price_set(problem.costs, problem.check_acquirable(features, known), known)
 
