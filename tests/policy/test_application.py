@@ -135,7 +135,7 @@ def test_cases_that_make_no_sense_are_named():
     with pytest.raises(InputError, match=r"the columns are of different lengths: \[1, 2\]"):
         apply_policy(policy, {"tub": ["no"], "xray": ["no", "no"]})
     smoker = build_policy(ASIA, "none", {"smoke": "yes"})
-    with pytest.raises(InputError, match="smoke, row 1: must be 'yes', the problem's own evid"):
+    with pytest.raises(InputError, match="smoke, row 2: must be 'yes', the problem's own evid"):
         apply_policy(smoker, {"smoke": ["yes", "no"]})
     with pytest.raises(InputError, match="n_jobs: must be a number of processes"):
         compare(ASIA, [1], n_jobs=0)
