@@ -44,6 +44,7 @@ def test_advice_as_json_and_for_people(run):
     assert err == "--json: cannot be used together with --interactive\n"
 
 
+@pytest.mark.slow
 def test_a_comparison_for_people_and_in_files(run, tmp_path):
     files = (tmp_path / "c.csv", tmp_path / "c.svg")
     status, out, _ = run(
@@ -82,3 +83,24 @@ def test_a_sweep_sets_the_stakes_itself(run):
     status, out, err = run("compare", "asia", "--emc", "0:9:3", "--expected", "5", "--json")
     assert (status, out) == (2, "")
     assert err == "--expected: cannot be used together with --emc, which sets the stakes too\n"
+
+
+@pytest.mark.parametrize(
+    ("sweep", "points"),
+    [
+        ("0:100:50", [0, 50, 100]),
+        ("5:5:1", [5]),
+        ("0:0.3:0.1", [0, 0.1, 0.2, 0.3]),  # though 3 * 0.1 > 0.3 in floats
+        ("0:99:50", [0, 50]),
+    ],
+)
+def test_a_sweep_has_both_its_ends(sweep, points):
+    from voilattice.cli.policies import _points
+
+    assert _points(sweep) == pytest.approx(points)
+
+
+def test_a_plot_needs_a_sweep(run, tmp_path):
+    status, out, err = run("compare", "figure1", "--plot", tmp_path / "a.svg")
+    assert (status, out) == (2, "")
+    assert err == "--plot: needs a sweep too, as in --emc 0:2000:50\n"

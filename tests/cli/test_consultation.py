@@ -1,5 +1,10 @@
 """Consultations in the terminal, with answers that are typed in."""
 
+import pytest
+from helpers.problems import SURE
+
+from voilattice.cli import consultation
+
 
 def test_a_consultation_to_the_decision(run, monkeypatch):
     # tub: an odd answer, then no; xray: undone; tub again; xray yes; smoke and dysp not to be had;
@@ -47,3 +52,33 @@ def test_a_consultation_keeps_to_its_time_limit(run, monkeypatch):
     monkeypatch.setattr("click.prompt", lambda *_, **__: "yes")
     run("advise", "asia", "--policy", "optimal", "--interactive", "--time-limit", "7")
     assert set(asked) == {7.0}
+
+
+@pytest.mark.parametrize(
+    ("states", "typed", "answer"),
+    [
+        (("low", "high"), "high", "=high"),
+        (("low", "high"), "2", "=high"),
+        (("2", "1"), "2", "=2"),  # a state that is a number is meant by it
+        (("y", "n"), "n", "=n"),
+        (("y", "n"), "!n", "n"),  # not available, where a state has the letter
+        (("low", "high"), "u", "u"),
+    ],
+)
+def test_what_is_typed_is_a_state_a_number_or_a_command(monkeypatch, states, typed, answer):
+    monkeypatch.setattr("click.prompt", lambda *_, **__: f" {typed} ")
+    assert consultation._answer("X", states) == answer
+
+
+def test_a_result_that_is_impossible_is_asked_for_again(run, tmp_path, monkeypatch):
+    (tmp_path / "sure.toml").write_text(SURE)
+    answers = iter(["T", "F", "T", "T", ""])  # A and B, and both again
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    arguments = ("advise", tmp_path / "sure.toml", "--policy", "markov-blanket", "--interactive")
+    status, out, _ = run(*arguments)
+    assert status == 0
+    assert next(answers, None) is None
+    said = " ".join(out.split())
+    assert "A=T, B=F is impossible" in said
+    assert "Please enter the last result again." in said
+    assert "Decide: T." in out

@@ -10,6 +10,7 @@ from helpers.processes import RUN, process
 
 from voilattice import __version__
 from voilattice.cli.group import COMMANDS, cli
+from voilattice.errors import InputError
 
 HEAVY = ("pyagrum", "numba", "matplotlib", "pandas", "sklearn", "scipy", "networkx", "tomli_w")
 
@@ -150,3 +151,29 @@ def test_command_names_are_completed():
     }  # fmt: skip
     out, err = process(env=environment).communicate()
     assert (out.splitlines(), err) == (["plain,policy"], "")
+
+
+def raising(error):
+    def command(*_, **__):
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "ending"),
+    [
+        (
+            MemoryError(),
+            (2, "", "out of memory; ask for fewer features, or give more evidence\n"),
+        ),
+        (BrokenPipeError(), (1, "", "")),  # whoever read the output has gone
+        (InputError("a\nb", "x"), (2, "", "x: a b\n")),
+        (InputError("y" * 2000), (2, "", f"{'y' * 1000}...\n")),
+    ],
+)
+def test_whatever_happens_is_told_in_one_line(run, monkeypatch, error, ending):
+    # The streams are given back after the test: one of them is let go.
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    monkeypatch.setattr("voilattice.cli.sets.best_set", raising(error))
+    assert run("best", "figure1") == ending

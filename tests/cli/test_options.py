@@ -1,11 +1,14 @@
 """What the commands share: evidence, stakes, budgets, files to write."""
 
 import json
+import os
 
 import pytest
-from helpers.problems import SURE
+from helpers.problems import SURE, structured
 
 from voilattice import emc, evi, load_problem
+from voilattice.cli.options import check_jobs, feature_list, write
+from voilattice.errors import InputError
 
 
 def test_evidence_and_stakes_replace_what_the_problem_says(run):
@@ -153,3 +156,39 @@ def test_a_name_without_an_extension_is_fine(run, tmp_path):
     assert run(*SWEEP, "--plot", plot)[0] == 0
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert run(*SWEEP, "--plot", tmp_path / "plot.pdf")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("items", "features"),
+    [
+        (("X1,X2",), ["X1", "X2"]),
+        (("X1, X2", "X3"), ["X1", "X2", "X3"]),
+        (("A, B",), ["A, B"]),  # the name of a feature, comma and all
+        (("",), []),
+    ],
+)
+def test_a_list_of_features_is_split_at_commas_that_are_in_no_name(items, features):
+    problem = structured({name: ["Y"] for name in ("X1", "X2", "X3", "A, B")})
+    assert feature_list(problem, items) == features
+
+
+@pytest.mark.parametrize("jobs", [0, -2])
+def test_a_number_of_processes_is_positive_or_one_per_core(run, jobs):
+    check_jobs(-1)
+    check_jobs(3)
+    status, out, err = run("compare", "figure1", "--jobs", jobs)
+    assert (status, out) == (2, "")
+    wanted = "must be a number of processes, or -1 for one per core"
+    assert err == f"--jobs: {wanted}, got {jobs}\n"
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("voilattice.cli.sets.Lattice", lambda *_, **__: pytest.fail("it began"))
+    os.mkfifo(tmp_path / "a.svg")
+    err = run("lattice", "figure3", "--svg", tmp_path / "a.svg")[2]
+    assert err == f"{tmp_path / 'a.svg'}: cannot be written: this is not a file\n"
+
+
+def test_a_disk_that_is_full_is_named():
+    with pytest.raises(InputError, match="^/dev/full: cannot be written: No space left"):
+        write("/dev/full", ["text"] * 10_000)

@@ -3,9 +3,11 @@
 import socket
 
 import httpx
+import pytest
 from helpers.serving import start_server, stop_server
 
 
+@pytest.mark.slow
 def test_a_problem_of_ones_own_is_served_and_the_server_ends_cleanly(own_problem):
     process, address = start_server(str(own_problem))
     try:
@@ -29,3 +31,15 @@ def test_a_port_that_is_taken(run):
         status, _, err = run("serve", "--port", port)
     assert status == 2
     assert f"127.0.0.1:{port}: cannot listen there: " in err
+
+
+def test_an_address_that_is_not_ours_is_refused(run):
+    status, out, err = run("serve", "--host", "192.0.2.1", "--port", "0")  # of documentation only
+    assert (status, out) == (2, "")
+    assert err.startswith("192.0.2.1:0: cannot listen there: ")
+
+
+def test_an_unknown_problem_is_refused_before_anything_is_served(run):
+    status, out, err = run("serve", "hart")
+    assert (status, out) == (2, "")
+    assert err == "'hart' is neither a file nor a built-in problem (nearest: 'heart')\n"

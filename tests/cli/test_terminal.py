@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from voilattice.cli.terminal import print_lines, print_table, table
+
 ODD = """
 [network]
 target = "Y"
@@ -92,6 +94,7 @@ def test_what_is_piped_is_neither_wrapped_nor_cut(run, monkeypatch):
     assert out.splitlines()[-1].endswith("costs 15.00: it does not pay.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -115,7 +118,47 @@ def test_no_figure_is_cut_in_a_narrow_terminal(run, monkeypatch, arguments):
             assert "markov-blanket" in out.replace("markov-\n", "markov-")
 
 
+@pytest.mark.slow
 def test_a_terminal_is_as_wide_as_it_says():
     lines = in_terminal(50, *POLICY)
     assert max(map(len, lines)) <= 50
     assert any(re.fullmatch(r"[│ ]+\w+, risk \d+\.\d\d", line) for line in lines)  # wrapped
+
+
+def printed_lines(capsys, lines):
+    print_lines(lines, before="")
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_long_branch_is_wrapped_inside_its_branch(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    tree = ["buy a", "├─ a = yes (45.0 %): say no, risk 16.00", "└─ a = no"]
+    assert printed_lines(capsys, tree) == [
+        "buy a",
+        "├─ a = yes (45.0 %): say no,",
+        "│    risk 16.00",
+        "└─ a = no",
+    ]
+
+
+def test_a_figure_keeps_the_word_in_front_of_it(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "12")
+    assert printed_lines(capsys, ["it costs about 12 %"]) == ["it costs", "  about 12 %"]
+
+
+def test_a_table_that_does_not_fit_is_a_list(capsys, monkeypatch):
+    rows = table("policy", ">expected", ">savings")
+    rows.add_row("markov-blanket", "1,234,567.00", "")
+    rows.add_row("none", "2.00", "1.00")
+    monkeypatch.setenv("COLUMNS", "60")
+    print_table(rows)
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["none", "2.00", "1.00"]
+    monkeypatch.setenv("COLUMNS", "25")
+    print_table(rows)
+    assert capsys.readouterr().out.splitlines() == [
+        "policy markov-blanket",
+        "  expected: 1,234,567.00",
+        "policy none",
+        "  expected: 2.00",
+        "  savings: 1.00",
+    ]

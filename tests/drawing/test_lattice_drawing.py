@@ -76,6 +76,7 @@ def test_a_cut_lattice_does_not_pretend_to_be_whole():
     assert "36 irreducible sets among 64 (43.8 % fewer)" in lattice_html(whole)
 
 
+@pytest.mark.slow
 def test_counts_beyond_doubles_are_summed_up_too():
     # One chain of colliders: 501 sets, and C(1200, 250) of all.
     parents = {"C0": ["Y", "C1"]}

@@ -57,6 +57,7 @@ def losing(symmetric, asymmetric):
     }
 
 
+@pytest.mark.slow
 def test_verdicts_on_kinds_of_costs_follow_the_numbers():
     more_symmetric, more_asymmetric = losing(0.2, 0.1), losing(0.1, 0.2)
     for name, good, bad in (
@@ -94,6 +95,7 @@ def test_erratic_curves_rise_fall_and_rise(loss, holds):
     assert verdict("Greedy is sometimes", made_points(curves, "heart")).verdict == holds
 
 
+@pytest.mark.slow
 def test_verdicts_on_the_problems_follow_the_problems():
     points = made_points(GOOD)
     liver, figure3 = load_problem("liver"), load_problem("figure3")

@@ -32,6 +32,7 @@ def n_points(folder):
     return sum(file.read_bytes().count(b"\n") for file in folder.glob("points/*.jsonl"))
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_ends_with_identical_files(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     options = ("--only", "heart", "--only", "liver")
@@ -61,6 +62,7 @@ def test_points_are_policies_at_their_costs(tmp_path):
             assert point.total_cost[policy] == pytest.approx(fresh, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_computed_again_and_what_is_broken_is(tmp_path):
     first = run(tmp_path, names=["liver"], grid=SMALL, n_jobs=1)
     file = tmp_path / "liver-symmetric.jsonl"
@@ -79,6 +81,7 @@ def test_what_is_there_is_not_computed_again_and_what_is_broken_is(tmp_path):
     assert run(tmp_path, names=["liver"], grid=SMALL, n_jobs=1) == first
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_end_with_the_same_points(tmp_path):
     options = ("--only", "liver")
     runs = [subprocess.Popen(command(tmp_path, *options), stdout=subprocess.DEVNULL) for _ in "ab"]

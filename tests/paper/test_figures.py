@@ -2,11 +2,13 @@
 
 import re
 
+import pytest
 from helpers.points import GOOD, made_points
 
 from voilattice.paper.summary import curves_of
 
 
+@pytest.mark.slow
 def test_a_figure_has_a_line_for_each_policy_where_its_savings_are():
     from voilattice.paper.figures import savings_svg
 

@@ -11,6 +11,7 @@ from voilattice.paper.experiment import QUICK, run
 from voilattice.paper.report import check_folder, write_report
 
 
+@pytest.mark.slow
 def test_the_report_names_every_table_and_figure(tmp_path):
     points = run(tmp_path / "points", names=["liver", "diabetes"], grid=QUICK, n_jobs=1)
     (tmp_path / "figure-8.svg").write_text("of an earlier run")

@@ -16,6 +16,7 @@ from voilattice.policy.solvers import build_policy
 from voilattice.policy.sweep import Sweep
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(problem=problems(max_features=5), kind=st.sampled_from(["symmetric", "asymmetric"]))
 def test_a_sweep_builds_the_policies_that_each_point_alone_builds(problem, kind):

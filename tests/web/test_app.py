@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def test_problems(api):
     names = {entry["name"] for entry in api.get("/api/problems").json()}

@@ -3,7 +3,11 @@
 import pytest
 from helpers.serving import waited_for
 
+from voilattice.errors import InputError, Remedy, TooLargeError, UnknownNameError
+from voilattice.web.refusals import Busy, UnknownProblem, describe, status_of
 
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "body", "status", "said"),
     [
@@ -44,6 +48,7 @@ def many_features(n):
     return [("files", ("p.toml", problem.encode())), ("files", ("n.bif", text.encode()))]
 
 
+@pytest.mark.slow
 def test_what_is_too_large_is_413_and_names_no_option_of_the_command_line(api):
     name = api.post("/api/problems", files=many_features(40)).json()["name"]
     lattice = api.post("/api/lattice", json={"problem": name})
@@ -56,3 +61,31 @@ def test_what_is_too_large_is_413_and_names_no_option_of_the_command_line(api):
         assert "--" not in said
         assert "max_" not in said
         assert "give more evidence, or use the command line, where this limit" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (InputError("no"), 400),
+        (UnknownNameError("no"), 400),
+        (UnknownProblem("no"), 404),
+        (TooLargeError("no"), 413),
+        (Busy("no"), 503),
+    ],
+)
+def test_each_error_has_its_status(error, status):
+    assert status_of(error) == status
+
+
+def test_parameters_are_called_as_the_fields_of_a_request():
+    assert describe(InputError("must be >= 0", "expected")) == "stakes.expected: must be >= 0"
+    known = UnknownNameError("no", remedies=(Remedy("give more", "evidence"),))
+    assert describe(known) == "no; give more (evidence)"
+
+
+def test_a_budget_of_the_server_is_not_named_to_whoever_asks():
+    remedies = (Remedy("raise the budget", "max_states"), Remedy("ask for less"))
+    assert describe(TooLargeError("too much", remedies=remedies)) == (
+        "too much; ask for less, or use the command line, where this limit of the server can be "
+        "raised"
+    )

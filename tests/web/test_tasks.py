@@ -7,7 +7,12 @@ import pytest
 from helpers.serving import waited_for
 from helpers.solving import POLICIES
 
+from voilattice import emc, load_problem
+from voilattice.errors import TooLargeError
+from voilattice.web import tasks
 
+
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_advice_is_what_the_command_line_says(api, run, policy):
     answer = api.post("/api/advise", json={
@@ -17,6 +22,7 @@ def test_advice_is_what_the_command_line_says(api, run, policy):
     assert answer.json() == json.loads(printed)
 
 
+@pytest.mark.slow
 def test_value_best_and_lattice_are_what_the_command_line_says(api, run):
     asked = {"problem": "figure3", "stakes": {"kind": "asymmetric", "expected": 70}}
     options = ("--kind", "asymmetric", "--expected", "70", "--json")
@@ -32,6 +38,7 @@ def test_value_best_and_lattice_are_what_the_command_line_says(api, run):
     assert len(re.findall(r'<g class="node[^"]* best"', svg)) == 1
 
 
+@pytest.mark.slow
 def test_a_policy_is_built_in_the_background(api, run):
     begun = api.post("/api/policy", json={"problem": "heart", "policy": "optimal"})
     assert begun.status_code == 202
@@ -41,6 +48,7 @@ def test_a_policy_is_built_in_the_background(api, run):
     assert result == json.loads(run("policy", "heart", "--policy", "optimal", "--json")[1])
 
 
+@pytest.mark.slow
 def test_a_comparison_is_built_in_the_background(api, run):
     begun = api.post("/api/compare", json={"problem": "asia", "points": [0, 50, 100]}).json()
     result = waited_for(api, begun)["result"]
@@ -48,9 +56,51 @@ def test_a_comparison_is_built_in_the_background(api, run):
     assert result["svg"].startswith("<svg")
 
 
+@pytest.mark.slow
 def test_features_that_are_not_available(api):
     asked = {"problem": "heart", "policy": "greedy-la", "unavailable": ["cp", "thal"]}
     offered = {f for c in api.post("/api/advise", json=asked).json()["candidates"]
                for f in c["features"]}  # fmt: skip
     assert offered
     assert not offered & {"cp", "thal"}
+
+
+@pytest.fixture
+def asia():
+    problem = load_problem("asia")
+    tasks.keep("asia", problem)
+    return problem
+
+
+def test_a_problem_with_the_same_stakes_is_kept_with_what_was_solved(asia):
+    assert tasks.staked("asia", None, None, ()) is asia
+    staked = tasks.staked("asia", "symmetric", 50.0, ("xray",))
+    assert staked is tasks.staked("asia", "symmetric", 50.0, ("xray",))
+    assert "xray" not in staked.features
+    assert emc(staked) == pytest.approx(50)
+
+
+def test_another_problem_under_the_same_name_replaces_it(asia):
+    before = tasks.staked("asia", "symmetric", 50.0, ())
+    tasks.keep("asia", asia.with_evidence({"smoke": "yes"}))
+    after = tasks.staked("asia", "symmetric", 50.0, ())
+    assert (before.evidence, after.evidence) == ({}, {"smoke": "yes"})
+
+
+def test_a_large_lattice_is_drawn_without_values_and_without_its_sets(asia, monkeypatch):
+    small = tasks.TASKS["lattice"](asia, {}, print)
+    assert {"sets", "values"} <= set(small)
+    monkeypatch.setattr(tasks, "MAX_VALUED", 3)
+    large = tasks.TASKS["lattice"](asia, {}, print)
+    assert not {"sets", "values"} & set(large)
+    assert large["nodes"] == small["nodes"]
+    assert large["svg"].startswith("<")
+    monkeypatch.setattr(tasks, "MAX_LATTICE", 3)
+    with pytest.raises(TooLargeError, match="more than 3 irreducible sets"):
+        tasks.TASKS["lattice"](asia, {}, print)
+
+
+def test_a_comparison_tells_how_far_it_is(asia):
+    told = []
+    tasks.TASKS["compare"](asia, {}, told.append, points=[0.0, 50.0])
+    assert told[-1] == "4 of 4 points"  # of both kinds of stakes
