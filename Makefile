@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUN := .venv/.run
 DEV := .venv/.dev
 
-.PHONY: demo test browser lint bench clean
+.PHONY: demo check test browser lint bench clean
 
 demo: $(RUN)
 	@$(BIN)/voilattice value figure1 --features X1,X2
@@ -19,6 +19,10 @@ demo: $(RUN)
 	@$(BIN)/voilattice compare heart
 	@$(BIN)/voilattice compare heart --emc 0:2000:100 --plot heart.svg > /dev/null
 	@echo "What each policy saves on heart, from low to high stakes, is drawn in heart.svg."
+
+# The fast part of `make test`, in less than a minute.
+check: $(DEV)
+	$(BIN)/pytest -n auto -m "not slow"
 
 test: $(DEV) browser
 	$(BIN)/pytest -n auto

@@ -1,6 +1,7 @@
 """Settings and fixtures of the whole suite."""
 
 import pytest
+from helpers.problems import write_markup_problem
 from hypothesis import settings
 
 from voilattice.cli import main
@@ -24,3 +25,11 @@ def run(capsys):
         return status, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def own_problem(tmp_path):
+    """A folder with a problem whose names are markup, and its files."""
+    folder = tmp_path / "own"
+    write_markup_problem(folder)
+    return folder

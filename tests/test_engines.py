@@ -75,6 +75,7 @@ def test_both_twins_say_the_same(pair, problem, seed):
             np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["asia", "diabetes", "heart"])
 def test_both_twins_say_the_same_on_larger_problems(name):
     problem = load_problem(name)

@@ -32,3 +32,11 @@ def test_parameters_have_other_names_elsewhere():
 
 def test_counts_have_the_right_number():
     assert [count_noun(n, "node") for n in (0, 1, 1200)] == ["0 nodes", "1 node", "1,200 nodes"]
+
+
+def test_a_repr_counts_in_the_right_number():
+    from voilattice import ConditionalCost, FeatureCosts, load_problem
+
+    costs = FeatureCosts({"a": 1, "b": 2}, (), (ConditionalCost("a", (("b", "T"),), 0.5),))
+    assert repr(costs) == "<FeatureCosts: 2 prices, 0 groups, 1 conditional price>"
+    assert "1 group," in repr(load_problem("asia").costs)

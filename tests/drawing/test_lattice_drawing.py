@@ -5,7 +5,6 @@ import pytest
 from helpers.problems import naive_bayes, structured
 
 from voilattice import Lattice, load_problem
-from voilattice.drawing.labels import set_labels
 from voilattice.drawing.lattice import MAX_DRAWN, lattice_graphml, lattice_html, lattice_svg
 from voilattice.valuation.lattice_values import value_lattice
 
@@ -77,6 +76,7 @@ def test_a_cut_lattice_does_not_pretend_to_be_whole():
     assert "36 irreducible sets among 64 (43.8 % fewer)" in lattice_html(whole)
 
 
+@pytest.mark.slow
 def test_counts_beyond_doubles_are_summed_up_too():
     # One chain of colliders: 501 sets, and C(1200, 250) of all.
     parents = {"C0": ["Y", "C1"]}
@@ -111,35 +111,6 @@ def test_graphml_is_the_lattice(tmp_path):
     labels = networkx.get_node_attributes(graph, "label")
     edges = {(labels[a], labels[b]) for a, b in graph.edges}
     assert ("X1, X3, X4", "X1, X3") in edges
-
-
-ALIKE = {f"{'long' * 10}{k}{'name' * 10}": ["Y"] for k in range(4)}
-
-
-@pytest.mark.parametrize(
-    "problem",
-    [
-        load_problem("asia"),
-        naive_bayes(8),
-        load_problem("diabetes"),
-        structured(ALIKE),
-        structured({f"a_rather_long_name_{k}": ["Y"] for k in range(8)}),
-        structured({"a": ["Y"], "b": ["Y"], "a, b": ["Y"]}),
-    ],
-)
-def test_different_sets_have_different_labels(problem):
-    v = Lattice(problem)
-    assert len(v) <= MAX_DRAWN
-    groups = list(ET.fromstring(lattice_svg(v)).iter(f"{SVG}g"))
-    labels = [tuple(text.text for text in group.iter(f"{SVG}text")) for group in groups]
-    assert len(set(labels)) == len(labels) == len(v)
-
-
-def test_a_label_of_a_hundred_names_is_short_and_still_different():
-    names = [f"feature_{k:03}" for k in range(100)]
-    labels = set_labels([frozenset(names[:-1]), frozenset(names), frozenset(names[:-2])])
-    assert len(set(labels.values())) == 3
-    assert all(len(lines) <= 5 and len(max(lines, key=len)) <= 30 for lines in labels.values())
 
 
 def test_values_stand_in_the_boxes_and_the_best_set_is_marked():

@@ -140,6 +140,7 @@ def test_a_table_that_would_not_fit_is_refused_before_it_is_made():
         parse_bif(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(st.data())
 def test_damaged_text_gives_a_network_or_a_clear_error(data):
@@ -153,6 +154,7 @@ def test_damaged_text_gives_a_network_or_a_clear_error(data):
     assert "\n" not in result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [64, 15_000])
 def test_too_many_parents_are_refused(n):
     names = [f"V{k}" for k in range(n + 1)]

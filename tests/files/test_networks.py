@@ -14,6 +14,7 @@ from voilattice.files import networks as files
 ASIA = load_problem("asia").network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extension", files.WRITABLE)
 def test_every_format_is_written_and_read(tmp_path, extension):
     path = tmp_path / f"asia{extension}"
@@ -117,6 +118,7 @@ def test_a_folder_is_no_network(tmp_path):
         read_network(tmp_path / "a.bif")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extension", [e for e in files.WRITABLE if e not in (".bif", ".xml")])
 def test_damaged_files_give_a_network_or_an_error_and_never_hang(tmp_path, monkeypatch, extension):
     path = tmp_path / f"asia{extension}"
@@ -141,6 +143,7 @@ def test_damaged_files_give_a_network_or_an_error_and_never_hang(tmp_path, monke
         assert "\n" not in result
 
 
+@pytest.mark.slow
 def test_a_reader_that_hangs_is_ended(tmp_path, monkeypatch):
     path = tmp_path / "asia.bifxml"
     write_network(ASIA, path)

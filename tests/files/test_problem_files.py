@@ -126,6 +126,7 @@ def test_a_byte_order_mark_is_skipped(tmp_path):
     assert load_problem(path).title == "test"
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.data())
 def test_a_damaged_network_file_gives_a_problem_or_a_clear_error(tmp_path_factory, data):
@@ -352,6 +353,7 @@ def test_a_huge_problem_file_is_refused(tmp_path):
         load_problem(path)
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(st.data())
 def test_damaged_files_give_a_problem_or_a_clear_error(tmp_path_factory, data):

@@ -6,7 +6,23 @@ import itertools
 
 import numpy as np
 
-from voilattice import Network, Problem
+from voilattice import FeatureCosts, Network, Problem, load_problem, write_problem
+
+# A problem file: A and B say for sure what Y is, so that they cannot differ.
+SURE = """
+[network]
+target = "Y"
+[network.joint]
+variables = ["A", "B", "Y"]
+states = { A = ["T", "F"], B = ["T", "F"], Y = ["T", "F"] }
+probabilities = [0.5, 0, 0, 0, 0, 0, 0, 0.5]
+[costs]
+A = 1
+B = 1
+[misclassification]
+kind = "symmetric"
+expected = 10
+"""
 
 
 def structured(parents, target="Y", features=None):
@@ -54,3 +70,25 @@ def rare_findings(q, *, chain):
         tables[name] = [[row, row] for row in rows] if chain and k else rows
     network = Network.from_tables({n: ["a", "b"] for n in ("Y", *names, "Z")}, parents, tables)
     return Problem.create(network, "Y", dict.fromkeys([*names, "Z"], 1.0), [[0, 100], [90, 0]])
+
+
+def write_markup_problem(folder):
+    """Write a problem whose names are markup: asia, renamed."""
+    asia = load_problem("asia")
+    names = {"smoke": "<script>alert(1)</script>", "xray": "<img src=x onerror=alert(2)>"}
+    network = asia.network
+    renamed = Network.from_tables(
+        {names.get(n, n): list(network.states[k]) for k, n in enumerate(network.names)},
+        {
+            names.get(n, n): [names.get(network.names[p], network.names[p])
+                              for p in network.parents[k]]
+            for k, n in enumerate(network.names)
+        },
+        {names.get(n, n): network.tables[k] for k, n in enumerate(network.names)},
+    )  # fmt: skip
+    prices = {names.get(f, f): asia.costs.prices[f] for f in asia.features}
+    problem = Problem.create(
+        renamed, asia.target, FeatureCosts(prices), asia.misclassification,
+        features=[names.get(f, f) for f in asia.features], title="<b>Mine</b> & $x^$",
+    )  # fmt: skip
+    write_problem(problem, folder)

@@ -1,8 +1,9 @@
-"""A real server, in a process of its own."""
+"""A real server, in a process of its own, and its jobs."""
 
 import signal
 import subprocess
 import sys
+import time
 
 
 def start_server(*arguments):
@@ -21,3 +22,10 @@ def stop_server(process):
     process.send_signal(signal.SIGINT)
     _, complaints = process.communicate(timeout=15)
     return process.returncode, complaints
+
+
+def waited_for(api, job):
+    """Return a job of a server when it has ended."""
+    while (found := api.get(f"/api/jobs/{job['job']}").json())["state"] in {"queued", "running"}:
+        time.sleep(0.05)
+    return found

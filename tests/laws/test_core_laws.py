@@ -11,6 +11,7 @@ from voilattice.lattice.independence import acquirable_core, core, is_irreducibl
 from voilattice.lattice.lattice import Lattice
 
 
+@pytest.mark.slow
 @given(problems(max_features=5))
 def test_a_set_is_worth_as_much_as_its_core(problem):
     free = [f for f in problem.features if f not in problem.evidence]

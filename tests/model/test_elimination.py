@@ -12,6 +12,7 @@ from voilattice.errors import TooLargeError
 from voilattice.model.elimination import ancestors, joint_table, prior, scaled_joint_table
 
 
+@pytest.mark.slow
 @given(networks(), st.data())
 def test_tables_equal_sums_over_the_full_joint(network, data):
     roles = data.draw(
@@ -91,6 +92,7 @@ def test_only_ancestors_take_part():
             joint_table(network, [15], {})
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_eliminated_in_order():
     assert joint_table(long_chain(5000), [4999], {}).sum() == pytest.approx(1)
 

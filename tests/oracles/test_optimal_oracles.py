@@ -63,6 +63,7 @@ def test_cost_sensitive_trees_of_pystreed(seed):
     assert optimum(problem).lower_bound == pytest.approx(theirs, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "seed"), [(3, 0), (3, 1), (3, 2), (4, 0), (4, 1)])
 def test_influence_diagrams_of_pyagrum(n, seed):
     rng = np.random.default_rng(seed)

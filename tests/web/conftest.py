@@ -3,10 +3,9 @@
 import os
 import shutil
 
+import httpx
 import pytest
 from helpers.serving import start_server, stop_server
-
-from voilattice import load_problem, write_problem
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -16,6 +15,12 @@ def server():
     process, address = start_server()
     yield address
     stop_server(process)
+
+
+@pytest.fixture
+def api(server):
+    with httpx.Client(base_url=server, timeout=60) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")
@@ -46,31 +51,3 @@ def page(browser, server):
     assert [url for url in requests if not url.startswith((server, "data:", "blob:"))] == []
     # A request that was refused on purpose is no complaint of the page's.
     assert [c for c in complaints if "Failed to load resource" not in c] == []
-
-
-@pytest.fixture
-def own_problem(tmp_path):
-    """A folder with a problem whose names are markup, and its files."""
-    from dataclasses import replace
-
-    from voilattice import FeatureCosts, Network, Problem
-
-    asia = load_problem("asia")
-    names = {"smoke": "<script>alert(1)</script>", "xray": "<img src=x onerror=alert(2)>"}
-    network = asia.network
-    renamed = Network.from_tables(
-        {names.get(n, n): list(network.states[k]) for k, n in enumerate(network.names)},
-        {
-            names.get(n, n): [names.get(network.names[p], network.names[p])
-                              for p in network.parents[k]]
-            for k, n in enumerate(network.names)
-        },
-        {names.get(n, n): network.tables[k] for k, n in enumerate(network.names)},
-    )  # fmt: skip
-    prices = {names.get(f, f): asia.costs.prices[f] for f in asia.features}
-    problem = Problem.create(
-        renamed, asia.target, FeatureCosts(prices), asia.misclassification,
-        features=[names.get(f, f) for f in asia.features], title="<b>Mine</b> & $x^$",
-    )  # fmt: skip
-    write_problem(replace(problem), tmp_path / "own")
-    return tmp_path / "own"

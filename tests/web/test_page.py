@@ -11,6 +11,8 @@ from voilattice import load_problem
 from voilattice.policy.advice import advise
 from voilattice.policy.application import draw_cases
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
 
 

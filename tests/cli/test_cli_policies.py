@@ -1,0 +1,106 @@
+"""The commands that build and follow policies."""
+
+import json
+
+import pytest
+
+
+def test_a_policy_as_json(run, tmp_path):
+    status, out, err = run("policy", "asia", "--policy", "greedy-la", "--json")
+    assert (status, err) == (0, "")
+    document = json.loads(out)
+    assert document["policy"] == "greedy-la"
+    assert document["expected_total_cost"] == pytest.approx(
+        document["expected_feature_cost"] + document["expected_misclassification_cost"]
+    )
+    assert document["no_acquisition_cost"] == pytest.approx(110)
+    assert document["savings"] == pytest.approx(110 - document["expected_total_cost"])
+    assert (document["nodes"], document["paths"], document["depth"]) == (6, 7, 5)
+
+
+def test_a_policy_for_people_and_in_files(run, tmp_path):
+    files = (tmp_path / "p.json", tmp_path / "p.dot")
+    status, out, _ = run(
+        *("policy", "figure3", "--policy", "batch", "--text"), "--save", files[0], "--dot", files[1]
+    )
+    assert status == 0
+    assert "├─ X3 = T, X4 = F (45.0 %): say F, risk 6.00" in out
+    assert json.loads(files[0].read_text())["policy"] == "batch"
+    assert files[1].read_text().startswith('digraph "batch" {')
+    assert run("policy", "figure3", "--policy", "best")[0] == 2
+
+
+def test_advice_as_json_and_for_people(run):
+    document = json.loads(run("advise", "asia", "--policy", "greedy-la", "--json")[1])
+    assert document["action"] == "acquire"
+    assert document["features"] == ["tub"]
+    assert document["target_set"] == ["dysp", "smoke", "tub", "xray"]
+    assert document["decision"] is None
+    assert document["candidates"][0]["features"] == ["dysp", "smoke", "tub", "xray"]
+    out = run("advise", "asia", "--policy", "greedy")[1]
+    assert "Decide: no." in out
+    status, out, err = run("advise", "asia", "--policy", "greedy", "--json", "--interactive")
+    assert (status, out) == (2, "")
+    assert err == "--json: cannot be used together with --interactive\n"
+
+
+@pytest.mark.slow
+def test_a_comparison_for_people_and_in_files(run, tmp_path):
+    files = (tmp_path / "c.csv", tmp_path / "c.svg")
+    status, out, _ = run(
+        *("compare", "asia", "--emc", "0:200:100", "--jobs", "1"),
+        "--csv",
+        files[0],
+        "--plot",
+        files[1],
+    )
+    assert status == 0
+    assert "asymmetric EMC" in out
+    lines = files[0].read_text().splitlines()
+    assert lines[0] == "kind,expected,policy,expected_total_cost,savings,exact"
+    assert len(lines) == 1 + 2 * 3 * 6
+    assert "greedy-la" in files[1].read_text()
+    document = json.loads(run("compare", "asia", "--json")[1])
+    assert {row["policy"]: round(row["savings"], 2) for row in document}["greedy-la"] == 42.13
+
+
+@pytest.mark.parametrize(
+    ("sweep", "message"),
+    [
+        ("0:200", "--emc: must be FROM:TO:STEP, as in 0:2000:50, got '0:200'"),
+        ("a:b:c", "--emc: must be FROM:TO:STEP, as in 0:2000:50, got 'a:b:c'"),
+        ("0:9:0", "--emc: must go from FROM >= 0 up to TO in steps above 0, got '0:9:0'"),
+        ("9:0:1", "--emc: must go from FROM >= 0 up to TO in steps above 0, got '9:0:1'"),
+        ("0:nan:1", "--emc: must go from FROM >= 0 up to TO in steps above 0, got '0:nan:1'"),
+        ("0:9e9:1", "--emc: 9,000,000,001 points; there may be at most 10,000"),
+    ],
+)
+def test_a_sweep_that_is_none_is_refused(run, sweep, message):
+    assert run("compare", "asia", "--emc", sweep, "--json") == (2, "", f"{message}\n")
+
+
+def test_a_sweep_sets_the_stakes_itself(run):
+    status, out, err = run("compare", "asia", "--emc", "0:9:3", "--expected", "5", "--json")
+    assert (status, out) == (2, "")
+    assert err == "--expected: cannot be used together with --emc, which sets the stakes too\n"
+
+
+@pytest.mark.parametrize(
+    ("sweep", "points"),
+    [
+        ("0:100:50", [0, 50, 100]),
+        ("5:5:1", [5]),
+        ("0:0.3:0.1", [0, 0.1, 0.2, 0.3]),  # though 3 * 0.1 > 0.3 in floats
+        ("0:99:50", [0, 50]),
+    ],
+)
+def test_a_sweep_has_both_its_ends(sweep, points):
+    from voilattice.cli.policies import _points
+
+    assert _points(sweep) == pytest.approx(points)
+
+
+def test_a_plot_needs_a_sweep(run, tmp_path):
+    status, out, err = run("compare", "figure1", "--plot", tmp_path / "a.svg")
+    assert (status, out) == (2, "")
+    assert err == "--plot: needs a sweep too, as in --emc 0:2000:50\n"

@@ -1,0 +1,20 @@
+"""The commands that show problems."""
+
+import json
+
+
+def test_show_names_everything(run):
+    status, out, _ = run("show", "asia")
+    assert status == 0
+    for word in ("xray", "consultation", "either", "2,000", "0.055"):
+        assert word in out
+    document = json.loads(run("show", "asia", "--evidence", "smoke=yes", "--json")[1])
+    assert document["hidden"] == ["either"]
+    assert document["evidence"] == {"smoke": "yes"}
+    assert document["groups"][0]["overhead"] == 10
+
+
+def test_problems_lists_the_built_in_ones(run):
+    assert "figure1" in run("problems")[1]
+    names = [entry["name"] for entry in json.loads(run("problems", "--json")[1])]
+    assert {"asia", "figure1", "figure3"} <= set(names)

@@ -1,0 +1,39 @@
+"""The completion of names in a shell."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(run, shell):
+    status, out, _ = run("completion", shell)
+    assert status == 0
+    assert "_VOILATTICE_COMPLETE" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("voilattice value fig", ["figure1", "figure3"]),
+        ("voilattice value builtin:fig", ["builtin:figure1", "builtin:figure3"]),
+        ("voilattice value asia --features xray,b", ["xray,bronc"]),
+        ("voilattice value asia --evidence smoke=", ["smoke=yes", "smoke=no"]),
+        ("voilattice value nothing --features x", []),
+    ],
+)
+def test_names_are_completed(words, expected):
+    environment = os.environ | {
+        "_VOILATTICE_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    code = "from voilattice.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    found = [line.split(",", 1) for line in done.stdout.splitlines() if line]
+    assert [name for kind, name in found if kind == "plain"] == expected

@@ -1,0 +1,84 @@
+"""Consultations in the terminal, with answers that are typed in."""
+
+import pytest
+from helpers.problems import SURE
+
+from voilattice.cli import consultation
+
+
+def test_a_consultation_to_the_decision(run, monkeypatch):
+    # tub: an odd answer, then no; xray: undone; tub again; xray yes; smoke and dysp not to be had;
+    # bronc by its number, undone after the decision, and again.
+    answers = iter(["maybe", "no", "u", "no", "yes", "n", "n", "1", "u", "2", ""])
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    status, out, _ = run("advise", "asia", "--policy", "greedy-la", "--interactive")
+    assert status == 0
+    assert next(answers, None) is None
+    assert "Please type one of: yes, no, 1, 2, n, u." in out
+    bill = out[out.rindex("the bill") :]
+    assert [line.split()[0] for line in bill.splitlines()[2:5]] == ["tub", "xray", "bronc"]
+    assert "spent on features" in bill
+    assert "44.00" in bill
+    assert "Decide: " in out
+
+
+def test_nothing_to_undo_is_said(run, monkeypatch):
+    answers = iter(["u", "yes", ""])
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    out = run("advise", "asia", "--policy", "greedy-la", "--interactive")[1]
+    assert "There is nothing to undo." in out
+
+
+def test_undo_inside_a_batch_takes_back_one_answer(run, monkeypatch):
+    # smoke yes, taken back and no; dysp, xray, tub.
+    answers = iter(["yes", "u", "no", "yes", "no", "no", ""])
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    status, out, _ = run("advise", "asia", "--policy", "batch", "--interactive")
+    assert status == 0
+    assert next(answers, None) is None
+    assert "There is nothing to undo." not in out
+
+
+def test_a_consultation_keeps_to_its_time_limit(run, monkeypatch):
+    from voilattice.policy import advice
+
+    asked = []
+
+    def noted(problem, policy, evidence=None, *, time_limit=None):
+        asked.append(time_limit)
+        return advice.advise(problem, policy, evidence, time_limit=time_limit)
+
+    monkeypatch.setattr("voilattice.cli.consultation.advise", noted)
+    monkeypatch.setattr("click.prompt", lambda *_, **__: "yes")
+    run("advise", "asia", "--policy", "optimal", "--interactive", "--time-limit", "7")
+    assert set(asked) == {7.0}
+
+
+@pytest.mark.parametrize(
+    ("states", "typed", "answer"),
+    [
+        (("low", "high"), "high", "=high"),
+        (("low", "high"), "2", "=high"),
+        (("2", "1"), "2", "=2"),  # a state that is a number is meant by it
+        (("y", "n"), "n", "=n"),
+        (("y", "n"), "!n", "n"),  # not available, where a state has the letter
+        (("low", "high"), "u", "u"),
+    ],
+)
+def test_what_is_typed_is_a_state_a_number_or_a_command(monkeypatch, states, typed, answer):
+    monkeypatch.setattr("click.prompt", lambda *_, **__: f" {typed} ")
+    assert consultation._answer("X", states) == answer
+
+
+def test_a_result_that_is_impossible_is_asked_for_again(run, tmp_path, monkeypatch):
+    (tmp_path / "sure.toml").write_text(SURE)
+    answers = iter(["T", "F", "T", "T", ""])  # A and B, and both again
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
+    arguments = ("advise", tmp_path / "sure.toml", "--policy", "markov-blanket", "--interactive")
+    status, out, _ = run(*arguments)
+    assert status == 0
+    assert next(answers, None) is None
+    said = " ".join(out.split())
+    assert "A=T, B=F is impossible" in said
+    assert "Please enter the last result again." in said
+    assert "Decide: T." in out

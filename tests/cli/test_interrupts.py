@@ -1,0 +1,90 @@
+"""How the command line ends when it is interrupted."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+from helpers.processes import process
+
+from voilattice.cli.interrupts import deaf_workers
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [0.02, 0.04, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("lattice", "thyroid", "--values", "--max-nodes", "100000000"),
+        ("compare", "hepatitis", "--emc", "0:4000:1", "--jobs", "2"),
+    ],
+)
+def test_ctrl_c_is_understood_however_early(arguments, delay):
+    # A terminal interrupts all processes of a command, the workers too.
+    started = process(*arguments, start_new_session=True)
+    time.sleep(delay)
+    os.killpg(started.pid, signal.SIGINT)
+    out, err = started.communicate(timeout=30)
+    if "voilattice/" not in err.replace(sys.prefix, "") and started.returncode != 130:
+        return  # Python itself was still starting
+    assert (started.returncode, out, err.strip()) == (130, "", "interrupted")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [0.9, 1.6])
+def test_workers_say_nothing_when_a_command_is_interrupted(delay, tmp_path):
+    started = process("reproduce", "--out", tmp_path, "--jobs", "2", start_new_session=True)
+    time.sleep(delay)
+    os.killpg(started.pid, signal.SIGINT)
+    out, err = started.communicate(timeout=30)
+    assert (started.returncode, out) == (130, "")
+    said = [line for line in err.splitlines() if line and not line.startswith("[")]  # progress
+    assert said == ["interrupted"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no such masks")
+def test_workers_start_deaf_and_the_mask_is_taken_off_again():
+    def is_deaf():
+        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    before = is_deaf()
+    with deaf_workers():
+        assert is_deaf()
+        code = "import signal; print(signal.SIGINT in signal.pthread_sigmask(0, ()))"
+        assert process(code=code).communicate() == ("True\n", "")
+    assert is_deaf() == before
+    with pytest.raises(KeyboardInterrupt), deaf_workers():
+        raise KeyboardInterrupt
+    assert is_deaf() == before
+
+
+def interrupt_oneself():
+    os.kill(os.getpid(), signal.SIGINT)
+    until = time.monotonic() + 10
+    while time.monotonic() < until:  # Python interrupts the main thread at one of these steps
+        pass
+
+
+def test_ctrl_c_reaches_the_command_while_its_workers_are_deaf():
+    with pytest.raises(KeyboardInterrupt), deaf_workers():
+        interrupt_oneself()
+
+
+def test_an_interrupted_command_ends_with_status_130(run, monkeypatch):
+    def interrupted(arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("voilattice.cli.group.run", interrupted)
+    assert run("show", "asia") == (130, "", "interrupted\n")
+
+
+def test_a_handler_of_whoever_runs_the_command_line_stays(run):
+    mine = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert run("problems")[0] == 0
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, mine)
+    assert run("problems")[0] == 0
+    assert signal.getsignal(signal.SIGINT) is mine

@@ -1,0 +1,45 @@
+"""The command that serves the advisor."""
+
+import socket
+
+import httpx
+import pytest
+from helpers.serving import start_server, stop_server
+
+
+@pytest.mark.slow
+def test_a_problem_of_ones_own_is_served_and_the_server_ends_cleanly(own_problem):
+    process, address = start_server(str(own_problem))
+    try:
+        assert httpx.get(f"{address}api/problems/own").status_code == 200
+    finally:
+        status, complaints = stop_server(process)
+    assert (status, complaints) == (0, "")
+
+
+def test_two_problems_of_one_name_are_refused(run, own_problem, tmp_path):
+    (tmp_path / "more").mkdir()
+    other = own_problem.rename(tmp_path / "more" / "heart")
+    status, _, err = run("serve", "builtin:heart", other)
+    assert status == 2
+    assert err == f"{other}: another problem is called 'heart' too; rename one of them\n"
+
+
+def test_a_port_that_is_taken(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        status, _, err = run("serve", "--port", port)
+    assert status == 2
+    assert f"127.0.0.1:{port}: cannot listen there: " in err
+
+
+def test_an_address_that_is_not_ours_is_refused(run):
+    status, out, err = run("serve", "--host", "192.0.2.1", "--port", "0")  # of documentation only
+    assert (status, out) == (2, "")
+    assert err.startswith("192.0.2.1:0: cannot listen there: ")
+
+
+def test_an_unknown_problem_is_refused_before_anything_is_served(run):
+    status, out, err = run("serve", "hart")
+    assert (status, out) == (2, "")
+    assert err == "'hart' is neither a file nor a built-in problem (nearest: 'heart')\n"

@@ -1,0 +1,67 @@
+"""The routes of the advisor, and what the server refuses to read."""
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+def test_problems(api):
+    names = {entry["name"] for entry in api.get("/api/problems").json()}
+    assert {"figure1", "heart", "thyroid"} <= names
+    heart = api.get("/api/problems/heart").json()
+    assert heart["target"] == "class"
+    assert heart["states"]["cp"][0] == "typical"
+
+
+def test_a_body_without_a_length_is_not_read_for_ever(api):
+    def body():
+        for _ in range(100):
+            yield b" " * 1_000_000
+
+    answer = api.post("/api/advise", content=body(), headers={"content-type": "application/json"})
+    assert answer.status_code == 413
+    assert "at most" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000, b"9" * 5000, b""])
+def test_what_is_no_json_is_refused(api, content):
+    answer = api.post("/api/advise", content=content, headers={"content-type": "application/json"})
+    assert 400 <= answer.status_code < 500
+    assert answer.json()["error"]
+
+
+def test_wrong_routes_are_answered_as_everything_else(api):
+    assert api.get("/api/nothing").json()["error"]
+    assert api.post("/api/jobs/x").json()["error"]
+
+
+def test_the_browser_is_guarded(api):
+    headers = api.get("/").headers
+    assert "script-src 'self';" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert api.get("/", headers={"host": "evil.example"}).status_code == 400
+    assert api.get("/../../etc/passwd").status_code == 404
+    assert api.get("/%2e%2e/app.py").status_code == 404
+
+
+def test_any_request_that_the_description_allows_is_answered(server):
+    schemathesis = pytest.importorskip("schemathesis")
+    schema = schemathesis.openapi.from_url(f"{server}openapi.json")
+    n = 0
+    for result in schema.get_all_operations():
+        strategy = result.ok().as_strategy()
+
+        from hypothesis import HealthCheck, Phase, given, settings
+
+        @settings(
+            max_examples=15, deadline=None, derandomize=True, database=None,
+            suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+        )  # fmt: skip
+        @given(case=strategy)
+        def check(case):
+            nonlocal n
+            n += 1
+            assert case.call(base_url=server).status_code < 500
+
+        check()
+    assert n > 50

@@ -1,0 +1,91 @@
+"""Every mistake is answered with its status and a reason."""
+
+import pytest
+from helpers.serving import waited_for
+
+from voilattice.errors import InputError, Remedy, TooLargeError, UnknownNameError
+from voilattice.web.refusals import Busy, UnknownProblem, describe, status_of
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "body", "status", "said"),
+    [
+        ("advise", {"problem": "hart", "policy": "greedy"}, 404, "no problem 'hart' (nearest: "),
+        ("advise", {"problem": "heart", "policy": "best"}, 422, "policy: "),
+        ("advise", {"policy": "greedy"}, 422, "problem: Field required"),
+        ("value", {"problem": "asia", "features": ["smok"]}, 400, "no feature 'smok' (nearest: "),
+        ("value", {"problem": "asia", "features": ["smoke"], "evidence": {"smoke": "yes"}}, 400,
+         "known already"),
+        ("advise", {"problem": "asia", "policy": "none", "evidence": {"smoke": "maybe"}}, 400,
+         "'maybe'"),
+        ("advise", {"problem": "asia", "policy": "none", "unavailable": ["lung"]}, 400, "'lung'"),
+        ("best", {"problem": "asia", "stakes": {"kind": "symmetric", "expected": -1}}, 422,
+         "stakes.expected: "),
+        ("compare", {"problem": "asia", "points": []}, 422, "points: "),
+        ("best", {"problem": "asia", "memory": 7}, 422, "memory: "),
+        ("best", [1], 422, ""),
+        ("best", {"problem": "asia", "stakes": {"kind": "symmetric", "expected": True}}, 422,
+         "stakes.expected: "),
+    ],
+)  # fmt: skip
+def test_mistakes_are_answered_with_a_reason(api, path, body, status, said):
+    answer = api.post(f"/api/{path}", json=body)
+    assert answer.status_code == status
+    assert said in answer.json()["error"]
+
+
+def many_features(n):
+    """Return the files of a problem whose lattice has 2^n sets."""
+    text = (
+        "network n {} variable Y { type discrete [2] { T, F }; } probability (Y) { table .4, .6; }"
+    )
+    for k in range(n):
+        text += f"variable X{k} {{ type discrete [2] {{ T, F }}; }}"
+        text += f"probability ( X{k} | Y ) {{ (T) 0.1, 0.9; (F) 0.8, 0.2; }}"
+    problem = '[network]\nfile = "n.bif"\ntarget = "Y"\n[misclassification]\nkind = "symmetric"\n'
+    problem += "expected = 50\n[costs]\n" + "".join(f"X{k} = 1\n" for k in range(n))
+    return [("files", ("p.toml", problem.encode())), ("files", ("n.bif", text.encode()))]
+
+
+@pytest.mark.slow
+def test_what_is_too_large_is_413_and_names_no_option_of_the_command_line(api):
+    name = api.post("/api/problems", files=many_features(40)).json()["name"]
+    lattice = api.post("/api/lattice", json={"problem": name})
+    features = [f"X{k}" for k in range(40)]
+    value = api.post("/api/value", json={"problem": name, "features": features})
+    job = waited_for(api, api.post("/api/policy", json={"problem": name, "policy": "batch"}).json())
+    for answer in (lattice, value):
+        assert answer.status_code == 413
+    for said in (lattice.json()["error"], value.json()["error"], job["error"]):
+        assert "--" not in said
+        assert "max_" not in said
+        assert "give more evidence, or use the command line, where this limit" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (InputError("no"), 400),
+        (UnknownNameError("no"), 400),
+        (UnknownProblem("no"), 404),
+        (TooLargeError("no"), 413),
+        (Busy("no"), 503),
+    ],
+)
+def test_each_error_has_its_status(error, status):
+    assert status_of(error) == status
+
+
+def test_parameters_are_called_as_the_fields_of_a_request():
+    assert describe(InputError("must be >= 0", "expected")) == "stakes.expected: must be >= 0"
+    known = UnknownNameError("no", remedies=(Remedy("give more", "evidence"),))
+    assert describe(known) == "no; give more (evidence)"
+
+
+def test_a_budget_of_the_server_is_not_named_to_whoever_asks():
+    remedies = (Remedy("raise the budget", "max_states"), Remedy("ask for less"))
+    assert describe(TooLargeError("too much", remedies=remedies)) == (
+        "too much; ask for less, or use the command line, where this limit of the server can be "
+        "raised"
+    )

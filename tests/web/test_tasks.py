@@ -1,0 +1,106 @@
+"""What a worker does: the documents of the command line."""
+
+import json
+import re
+
+import pytest
+from helpers.serving import waited_for
+from helpers.solving import POLICIES
+
+from voilattice import emc, load_problem
+from voilattice.errors import TooLargeError
+from voilattice.web import tasks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
+def test_advice_is_what_the_command_line_says(api, run, policy):
+    answer = api.post("/api/advise", json={
+        "problem": "asia", "policy": policy, "evidence": {"smoke": "yes"},
+    })  # fmt: skip
+    printed = run("advise", "asia", "--policy", policy, "--evidence", "smoke=yes", "--json")[1]
+    assert answer.json() == json.loads(printed)
+
+
+@pytest.mark.slow
+def test_value_best_and_lattice_are_what_the_command_line_says(api, run):
+    asked = {"problem": "figure3", "stakes": {"kind": "asymmetric", "expected": 70}}
+    options = ("--kind", "asymmetric", "--expected", "70", "--json")
+    value = api.post("/api/value", json={**asked, "features": ["X3", "X1"]}).json()
+    assert value == json.loads(run("value", "figure3", "--features", "X1,X3", *options)[1])
+    best = api.post("/api/best", json=asked).json()
+    assert best == json.loads(run("best", "figure3", *options)[1])
+    lattice = api.post("/api/lattice", json=asked).json()
+    printed = json.loads(run("lattice", "figure3", "--values", *options)[1])
+    svg = lattice.pop("svg")
+    assert lattice == printed
+    assert "EVI" in svg
+    assert len(re.findall(r'<g class="node[^"]* best"', svg)) == 1
+
+
+@pytest.mark.slow
+def test_a_policy_is_built_in_the_background(api, run):
+    begun = api.post("/api/policy", json={"problem": "heart", "policy": "optimal"})
+    assert begun.status_code == 202
+    found = waited_for(api, begun.json())
+    result = found["result"]
+    assert "<details" in result.pop("tree")
+    assert result == json.loads(run("policy", "heart", "--policy", "optimal", "--json")[1])
+
+
+@pytest.mark.slow
+def test_a_comparison_is_built_in_the_background(api, run):
+    begun = api.post("/api/compare", json={"problem": "asia", "points": [0, 50, 100]}).json()
+    result = waited_for(api, begun)["result"]
+    assert result["rows"] == json.loads(run("compare", "asia", "--emc", "0:100:50", "--json")[1])
+    assert result["svg"].startswith("<svg")
+
+
+@pytest.mark.slow
+def test_features_that_are_not_available(api):
+    asked = {"problem": "heart", "policy": "greedy-la", "unavailable": ["cp", "thal"]}
+    offered = {f for c in api.post("/api/advise", json=asked).json()["candidates"]
+               for f in c["features"]}  # fmt: skip
+    assert offered
+    assert not offered & {"cp", "thal"}
+
+
+@pytest.fixture
+def asia():
+    problem = load_problem("asia")
+    tasks.keep("asia", problem)
+    return problem
+
+
+def test_a_problem_with_the_same_stakes_is_kept_with_what_was_solved(asia):
+    assert tasks.staked("asia", None, None, ()) is asia
+    staked = tasks.staked("asia", "symmetric", 50.0, ("xray",))
+    assert staked is tasks.staked("asia", "symmetric", 50.0, ("xray",))
+    assert "xray" not in staked.features
+    assert emc(staked) == pytest.approx(50)
+
+
+def test_another_problem_under_the_same_name_replaces_it(asia):
+    before = tasks.staked("asia", "symmetric", 50.0, ())
+    tasks.keep("asia", asia.with_evidence({"smoke": "yes"}))
+    after = tasks.staked("asia", "symmetric", 50.0, ())
+    assert (before.evidence, after.evidence) == ({}, {"smoke": "yes"})
+
+
+def test_a_large_lattice_is_drawn_without_values_and_without_its_sets(asia, monkeypatch):
+    small = tasks.TASKS["lattice"](asia, {}, print)
+    assert {"sets", "values"} <= set(small)
+    monkeypatch.setattr(tasks, "MAX_VALUED", 3)
+    large = tasks.TASKS["lattice"](asia, {}, print)
+    assert not {"sets", "values"} & set(large)
+    assert large["nodes"] == small["nodes"]
+    assert large["svg"].startswith("<")
+    monkeypatch.setattr(tasks, "MAX_LATTICE", 3)
+    with pytest.raises(TooLargeError, match="more than 3 irreducible sets"):
+        tasks.TASKS["lattice"](asia, {}, print)
+
+
+def test_a_comparison_tells_how_far_it_is(asia):
+    told = []
+    tasks.TASKS["compare"](asia, {}, told.append, points=[0.0, 50.0])
+    assert told[-1] == "4 of 4 points"  # of both kinds of stakes
