@@ -4,7 +4,8 @@ import pickle
 
 import pytest
 
-from voilattice.errors import Remedy, TooLargeError, UnknownNameError, count_noun, located, within
+from voilattice.errors import Remedy, TooLargeError, UnknownNameError, located, within
+from voilattice.wording import count_noun
 
 REMEDIES = (Remedy("raise the budget", "max_nodes"), Remedy("choose fewer features"))
 

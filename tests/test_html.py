@@ -1,23 +1,6 @@
 """Pieces of HTML for notebooks."""
 
-import pytest
-
-from voilattice.html import format_amount, html_table, paragraph
-
-
-@pytest.mark.parametrize(
-    ("amount", "shown"),
-    [
-        (0, "0.00"),
-        (-3.804, "-3.80"),
-        (1234567.891, "1,234,567.89"),
-        (0.005, "0.01"),
-        (0.00123456, "0.001235"),
-        (1e12, "1e+12"),
-    ],
-)
-def test_an_amount_has_two_decimals_or_four_digits(amount, shown):
-    assert format_amount(amount) == shown
+from voilattice.html import html_table, paragraph
 
 
 def test_names_are_escaped_everywhere():

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from voilattice.errors import InputError, quote
+from voilattice.errors import InputError
+from voilattice.wording import quote
 
 __all__ = ["MEMORY_BYTES", "Deadline", "memory_budget", "memory_limit"]
 

@@ -8,7 +8,8 @@ the threshold of the loop. Below the threshold, Python finishes before numba loa
 
 from __future__ import annotations
 
-from voilattice.errors import UnknownNameError, quote
+from voilattice.errors import UnknownNameError
+from voilattice.wording import quote
 
 __all__ = ["COMPILED_FROM", "ENGINES", "check_engine", "choose_engine"]
 

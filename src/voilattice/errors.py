@@ -11,11 +11,9 @@ parameters of the library. The command line and the server replace these with th
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 __all__ = [
     "InputError",
@@ -23,17 +21,9 @@ __all__ = [
     "TooLargeError",
     "UnknownNameError",
     "VoilatticeError",
-    "count_noun",
     "located",
-    "nearest",
-    "quote",
-    "round_count",
     "within",
 ]
-
-# If no name is close to the given one, the names are listed, unless there are more than this.
-MAX_LISTED = 8
-MAX_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,29 +119,3 @@ def within(holder: str) -> Iterator[None]:
         yield
     except VoilatticeError as error:
         raise type(error)(f"{holder}: {error.complaint}", "", error.remedies) from None
-
-
-def nearest(name: object, names: Collection[str]) -> str:
-    """Return ``" (nearest: 'x')"`` when one of `names` is close to `name`, else list a few."""
-    close = get_close_matches(name, names, n=1, cutoff=0.6) if isinstance(name, str) else ()
-    if close:
-        return f" (nearest: {close[0]!r})"
-    return f" (there are: {', '.join(names)})" if 0 < len(names) <= MAX_LISTED else ""
-
-
-def quote(value: object) -> str:
-    """Return a value for an error text, shortened if it is long."""
-    text = repr(value)
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
-
-
-def count_noun(n: int, noun: str) -> str:
-    """Return ``1 node``, ``2 nodes``, ``2 policies``."""
-    if n == 1:
-        return f"{n:,} {noun}"
-    return f"{n:,} {noun[:-1]}ies" if noun.endswith("cy") else f"{n:,} {noun}s"
-
-
-def round_count(number: int) -> str:
-    """Return a count as text, as a power of ten if it is very large."""
-    return f"{number:,}" if number < 10**12 else f"10^{math.log10(number):.0f}"

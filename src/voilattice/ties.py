@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
-__all__ = ["TOLERANCE", "Offer", "format_amount", "tolerance", "winner"]
+__all__ = ["TOLERANCE", "Offer", "tolerance", "winner"]
 
 TOLERANCE = 1e-9
 
@@ -24,14 +24,6 @@ _T = TypeVar("_T")
 def tolerance(stake: float) -> float:
     """Return the difference below which amounts are equal; `stake` is the largest amount."""
     return TOLERANCE * max(1.0, stake)
-
-
-def format_amount(amount: float) -> str:
-    """Return an amount of money with two decimals, or with four digits where it needs them."""
-    size = abs(amount)
-    if size < TOLERANCE:
-        return "0.00"
-    return f"{amount:,.2f}" if 0.01 <= size < 1e12 else f"{amount:.4g}"
 
 
 class Offer(NamedTuple):

@@ -24,22 +24,6 @@ def printed(capsys, monkeypatch):
     return printed
 
 
-@pytest.mark.parametrize(
-    ("amount", "shown"),
-    [
-        (0.0, "0.00"),
-        (1e-12, "0.00"),
-        (-1e-12, "0.00"),
-        (-9.6, "-9.60"),
-        (1234.5, "1,234.50"),
-        (0.00123456, "0.001235"),
-        (2e20, "2e+20"),
-    ],
-)
-def test_an_amount_has_two_decimals_or_four_digits(amount, shown):
-    assert console.money(amount) == shown
-
-
 def test_of_many_names_the_first_are_listed_and_the_others_counted():
     names = tuple(f"X{k}" for k in range(14))
     assert console.list_some(names[:12]) == ", ".join(names[:12])

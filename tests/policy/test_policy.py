@@ -66,19 +66,19 @@ def test_a_case_is_followed_to_where_it_stands():
     ("leaf", "node", "message"),
     [
         ({"decision": "perhaps"}, {}, "node 0: the decision 'perhaps' is not one of"),
-        ({"posterior": (0.5,)}, {}, "node 0: the posterior .* is no distribution"),
+        ({"posterior": (0.5,)}, {}, "node 0: the posterior .* is not a distribution"),
         ({"emc": -1.0}, {}, "node 0: emc: must be >= 0"),
         ({}, {"features": ("nothing",)}, "node 1: no feature 'nothing'"),
         ({}, {"features": ("xray", "xray")}, "node 1: 'xray' is asked for twice"),
         ({}, {"price": float("nan")}, "node 1: price: must be finite"),
-        ({}, {"branches": ()}, "node 1: it needs features and branches"),
+        ({}, {"branches": ()}, "node 1: an acquisition needs features and branches"),
         (
             {},
             {"branches": (Branch(("yes",), 0.7, 0),)},
             "node 1: the probabilities of its branches",
         ),
         ({}, {"branches": (Branch(("maybe",), 1.0, 0),)}, "node 1: 'xray' has no state 'maybe'"),
-        ({}, {"branches": (Branch(("no",), 0.5, 0),) * 2}, "node 1: an outcome stands twice"),
+        ({}, {"branches": (Branch(("no",), 0.5, 0),) * 2}, "node 1: an outcome appears twice"),
     ],
 )
 def test_a_policy_written_by_hand_is_checked(leaf, node, message):

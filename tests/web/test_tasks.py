@@ -102,5 +102,5 @@ def test_a_large_lattice_is_drawn_without_values_and_without_its_sets(asia, monk
 
 def test_a_comparison_tells_how_far_it_is(asia):
     told = []
-    tasks.TASKS["compare"](asia, {}, told.append, points=[0.0, 50.0])
+    tasks.TASKS["compare"](asia, {}, told.append, points=[0.0, 50.0], seconds=5.0)
     assert told[-1] == "4 of 4 points"  # of both kinds of stakes

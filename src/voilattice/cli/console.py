@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from voilattice.cli.terminal import console, print_table, table
-from voilattice.errors import count_noun
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts
@@ -17,9 +16,10 @@ from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.policy import Policy
-from voilattice.ties import TOLERANCE, format_amount, tolerance
+from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
+from voilattice.wording import count_noun, format_amount
 
 if TYPE_CHECKING:
     from voilattice.paper.claims import Claim

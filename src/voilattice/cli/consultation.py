@@ -16,7 +16,7 @@ from voilattice.errors import InputError
 from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
-from voilattice.ties import format_amount
+from voilattice.wording import format_amount
 
 __all__ = ["consult"]
 

@@ -12,8 +12,9 @@ from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import check_jobs, json_option
 from voilattice.cli.parameters import option_of
 from voilattice.cli.progress import progress_bar
-from voilattice.errors import InputError, VoilatticeError, count_noun
+from voilattice.errors import InputError, VoilatticeError
 from voilattice.learning.recipes import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
+from voilattice.wording import count_noun
 
 __all__ = ["learn_command", "reproduce_command"]
 

@@ -22,15 +22,15 @@ from voilattice.documents import (
     lattice_document,
     value_document,
 )
-from voilattice.errors import count_noun, within
+from voilattice.errors import within
 from voilattice.lattice.explanations import explain
 from voilattice.lattice.growth import MAX_NODES
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.problem import Problem
-from voilattice.ties import format_amount
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.valuation import value
+from voilattice.wording import count_noun, format_amount
 
 __all__ = ["best_command", "explain_command", "lattice_command", "value_command"]
 

@@ -17,10 +17,9 @@ from html import escape
 
 from voilattice.drawing.labels import NO_BREAK, set_labels, set_name
 from voilattice.drawing.pages import TRACE, page
-from voilattice.errors import count_noun, round_count
 from voilattice.lattice.lattice import Lattice
-from voilattice.ties import format_amount
 from voilattice.valuation.lattice_values import LatticeValues
+from voilattice.wording import count_noun, format_amount, round_count
 
 __all__ = ["MAX_DRAWN", "lattice_body", "lattice_graphml", "lattice_html", "lattice_svg"]
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from html import escape
 
 from voilattice.drawing.pages import page
-from voilattice.errors import count_noun
 from voilattice.policy.policy import Acquisition, Leaf, Node, Policy
-from voilattice.ties import format_amount
+from voilattice.wording import count_noun, format_amount
 
 __all__ = [
     "MAX_DRAWN",

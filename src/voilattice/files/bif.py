@@ -22,7 +22,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from voilattice.errors import InputError, TooLargeError, nearest, quote, round_count, within
+from voilattice.errors import InputError, TooLargeError, within
 from voilattice.model.network import (
     MAX_AXES,
     MAX_TABLE_CELLS,
@@ -31,6 +31,7 @@ from voilattice.model.network import (
     check_names,
     check_table,
 )
+from voilattice.wording import nearest, quote, round_count
 
 __all__ = ["parse_bif", "to_bif"]
 

@@ -20,11 +20,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from voilattice.errors import InputError, TooLargeError, VoilatticeError, quote, within
+from voilattice.errors import InputError, TooLargeError, VoilatticeError, within
 from voilattice.files.networks import read_text
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Acquisition, Branch, Certificate, Leaf, Node, Policy
+from voilattice.wording import quote
 
 __all__ = ["fingerprint", "load_policy", "save_policy"]
 

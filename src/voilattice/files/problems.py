@@ -18,19 +18,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from voilattice.errors import (
-    InputError,
-    TooLargeError,
-    UnknownNameError,
-    located,
-    nearest,
-    quote,
-    within,
-)
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, within
 from voilattice.files.networks import NAMELESS, READABLE, read_network, read_text, write_network
 from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
 from voilattice.model.network import Network
 from voilattice.model.problem import Misclassification, Problem
+from voilattice.wording import nearest, quote
 
 __all__ = [
     "BUILTIN",

@@ -19,8 +19,9 @@ from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.constraints import Constraint, dependency_constraint
 from voilattice.lattice.independence import Graph, feature_masks, graph_of
 from voilattice.model.problem import Problem
+from voilattice.wording import join_names
 
-__all__ = ["Explanation", "Member", "explain", "join_names"]
+__all__ = ["Explanation", "Member", "explain"]
 
 # A formula with more alternatives is not shown.
 MAX_TERMS = 40
@@ -187,11 +188,3 @@ def _completions(graph: Graph, s: int, e: int) -> list[int]:
     # By the proof of Theorem 2 (docs/lattice.md), a minimal set of features with which walks reach
     # all of S makes S irreducible.
     return [_minimal(free, lambda rest: graph.is_extendable(s, e, rest))]
-
-
-def join_names(names: Collection[str], word: str) -> str:
-    """Return names in order: ``A``, ``A and B``, ``A, B and C``."""
-    ordered = sorted(names)
-    if len(ordered) < 2:
-        return "".join(ordered)
-    return f"{', '.join(ordered[:-1])} {word} {ordered[-1]}"

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from voilattice.compiled.arrays import Growth
 from voilattice.engines import choose_engine
-from voilattice.errors import Remedy, TooLargeError, count_noun
+from voilattice.errors import Remedy, TooLargeError
 from voilattice.feature_sets import Words, bits, to_mask, to_words
 from voilattice.lattice.independence import Graph
+from voilattice.wording import count_noun
 
 __all__ = [
     "MAX_NODES",

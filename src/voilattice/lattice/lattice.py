@@ -27,11 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.engines import check_engine
-from voilattice.errors import InputError, TooLargeError, UnknownNameError, quote
+from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.feature_sets import Words, bits, sort_keys, to_mask, to_words
 from voilattice.lattice.growth import MAX_NODES, Progress, grow_levels
 from voilattice.lattice.independence import feature_masks, graph_of
 from voilattice.model.problem import Problem, check_problem
+from voilattice.wording import quote
 
 if TYPE_CHECKING:
     import networkx

@@ -14,10 +14,11 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, Remedy, UnknownNameError, nearest, quote
+from voilattice.errors import InputError, Remedy, UnknownNameError
 from voilattice.learning.data_tables import Column, number
 from voilattice.learning.discretization import bins_of, frequency_cuts, mdl_cuts, median_cut
 from voilattice.learning.recipes import MAX_STATES, Recipe
+from voilattice.wording import nearest, quote
 
 __all__ = [
     "MAX_CATEGORIES",

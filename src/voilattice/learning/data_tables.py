@@ -17,15 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voilattice.errors import (
-    InputError,
-    TooLargeError,
-    UnknownNameError,
-    located,
-    nearest,
-    quote,
-    within,
-)
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, within
+from voilattice.wording import nearest, quote
 
 __all__ = [
     "MISSING",

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, TooLargeError, located, quote
+from voilattice.errors import InputError, TooLargeError, located
 from voilattice.learning.columns import (
     Codes,
     encode_cells,
@@ -34,6 +34,7 @@ from voilattice.learning.parameters import fit_tables
 from voilattice.learning.recipes import Recipe
 from voilattice.learning.structure import learn_structure
 from voilattice.model.network import Network
+from voilattice.wording import quote
 
 __all__ = ["DECIMALS", "Learned", "learn_network"]
 

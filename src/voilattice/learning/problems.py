@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from voilattice.errors import InputError, count_noun, quote, within
+from voilattice.errors import InputError, within
 from voilattice.files.problems import write_problem
 from voilattice.learning.columns import MAX_CATEGORIES
 from voilattice.learning.data_tables import MISSING, Data, DataTable, as_table
@@ -18,6 +18,7 @@ from voilattice.learning.networks import DECIMALS, Learned, learn_network
 from voilattice.learning.recipes import Recipe
 from voilattice.model.costs import CostModel
 from voilattice.model.problem import Misclassification, Problem
+from voilattice.wording import count_noun, quote
 
 __all__ = ["PLACEHOLDER_PRICE", "PLACEHOLDER_STAKES", "LearnedProblem", "learn_problem"]
 

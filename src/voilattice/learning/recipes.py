@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from voilattice.errors import InputError, UnknownNameError, quote
+from voilattice.errors import InputError, UnknownNameError
+from voilattice.wording import quote
 
 __all__ = ["DISCRETIZATIONS", "MAX_STATES", "SCORES", "SEARCHES", "Recipe"]
 

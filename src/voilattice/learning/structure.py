@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from voilattice.errors import InputError, UnknownNameError, nearest, quote
+from voilattice.errors import InputError, UnknownNameError
 from voilattice.learning.columns import Codes
 from voilattice.learning.recipes import Recipe
+from voilattice.wording import nearest, quote
 
 __all__ = ["learn_structure"]
 

@@ -28,9 +28,10 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, UnknownNameError, count_noun, located, quote
+from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.feature_sets import membership
 from voilattice.ties import TOLERANCE, tolerance
+from voilattice.wording import count_noun, quote
 
 __all__ = [
     "ConditionalCost",

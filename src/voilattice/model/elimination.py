@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from voilattice.budgets import memory_budget
-from voilattice.errors import Remedy, TooLargeError, round_count
+from voilattice.errors import Remedy, TooLargeError
 from voilattice.model.network import MAX_AXES, Network, Table
+from voilattice.wording import round_count
 
 __all__ = [
     "LEAST_MASS",

@@ -23,14 +23,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voilattice.errors import (
-    InputError,
-    TooLargeError,
-    UnknownNameError,
-    nearest,
-    quote,
-    round_count,
-)
+from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.wording import nearest, quote, round_count
 
 __all__ = [
     "MAX_AXES",

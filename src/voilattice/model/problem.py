@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, nearest, quote
+from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located
 from voilattice.html import html_table, paragraph
 from voilattice.model.costs import (
     CostCheck,
@@ -32,7 +32,7 @@ from voilattice.model.costs import (
 )
 from voilattice.model.elimination import prior, scaled_joint_table
 from voilattice.model.network import Network, Table
-from voilattice.ties import format_amount
+from voilattice.wording import format_amount, nearest, quote
 
 __all__ = ["Problem", "check_problem", "impossible"]
 

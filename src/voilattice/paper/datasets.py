@@ -18,9 +18,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from voilattice.errors import InputError, UnknownNameError, nearest, quote, within
+from voilattice.errors import InputError, UnknownNameError, within
 from voilattice.learning.data_tables import Column, DataTable, checksum_cells, read_table
 from voilattice.model.costs import FeatureCosts, Group
+from voilattice.wording import nearest, quote
 
 __all__ = ["DATASETS", "DataSet", "load_dataset"]
 

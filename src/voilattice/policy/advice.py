@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from voilattice.lattice.explanations import join_names
 from voilattice.model.costs import FeatureCosts, price_set
 from voilattice.model.problem import Problem, check_problem
 from voilattice.policy.policy import Certificate
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, solver_of
-from voilattice.ties import format_amount
 from voilattice.valuation.valuation import Value
+from voilattice.wording import format_amount, join_names
 
 __all__ = ["Advice", "advise"]
 

@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, TooLargeError, UnknownNameError, quote
+from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Leaf, Policy
 from voilattice.policy.solvers import build_policy, policy_names
+from voilattice.wording import quote
 
 __all__ = ["Applied", "Simulated", "apply_policy", "draw_cases", "simulate"]
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from voilattice.budgets import memory_budget, memory_limit
-from voilattice.errors import InputError, count_noun
+from voilattice.errors import InputError
 from voilattice.html import html_table, paragraph
 from voilattice.model.problem import Problem, check_problem
 from voilattice.policy.policy import Certificate
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, policy_names, solver_of
 from voilattice.policy.sweep import Sweep
-from voilattice.ties import format_amount
 from voilattice.valuation.valuation import emc
+from voilattice.wording import count_noun, format_amount
 
 __all__ = ["AS_GIVEN", "Comparison", "ComparisonRow", "compare"]
 

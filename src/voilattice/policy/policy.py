@@ -23,10 +23,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from voilattice.errors import InputError, quote, within
+from voilattice.errors import InputError, within
 from voilattice.model.costs import check_amount
 from voilattice.model.problem import Problem
-from voilattice.ties import TOLERANCE, format_amount
+from voilattice.ties import TOLERANCE
+from voilattice.wording import format_amount, quote
 
 __all__ = ["Acquisition", "Branch", "Certificate", "Leaf", "Node", "Path", "Policy"]
 

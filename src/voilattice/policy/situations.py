@@ -20,7 +20,7 @@ import numpy as np
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
-from voilattice.errors import InputError, Remedy, TooLargeError, count_noun, quote
+from voilattice.errors import InputError, Remedy, TooLargeError
 from voilattice.feature_sets import Words, bits, to_mask, to_words
 from voilattice.model.costs import price_set, set_costs
 from voilattice.model.elimination import LEAST_MASS
@@ -33,6 +33,7 @@ from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation.best_set import best_in_table, best_set
 from voilattice.valuation.tables import Root, root_table
 from voilattice.valuation.valuation import Value, expected_emc
+from voilattice.wording import count_noun, quote
 
 __all__ = ["LAZY_CELLS", "MAX_POLICY_STATES", "PolicyBuilder", "Situation", "situation_at"]
 

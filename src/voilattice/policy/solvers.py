@@ -24,7 +24,7 @@ from functools import cache
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from voilattice.budgets import Deadline, memory_budget
-from voilattice.errors import InputError, TooLargeError, UnknownNameError, nearest, quote
+from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.lattice.independence import acquirable_core
 from voilattice.model.problem import Problem, check_problem
 from voilattice.policy import rules
@@ -40,8 +40,8 @@ from voilattice.policy.situations import (
     situation_at,
 )
 from voilattice.policy.sweep import Sweep
-from voilattice.ties import format_amount
 from voilattice.valuation.valuation import value
+from voilattice.wording import format_amount, nearest, quote
 
 __all__ = [
     "TIME_LIMIT",

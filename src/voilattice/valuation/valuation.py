@@ -26,7 +26,7 @@ from voilattice.model.costs import CostMatrix, price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem, check_problem, impossible
-from voilattice.ties import format_amount
+from voilattice.wording import format_amount
 
 __all__ = ["Value", "benefit", "cost", "emc", "evi", "expected_emc", "posterior", "value"]
 

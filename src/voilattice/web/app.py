@@ -26,13 +26,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from voilattice import __version__
 from voilattice.budgets import memory_limit
 from voilattice.documents import problem_document, problem_entry
-from voilattice.errors import VoilatticeError, nearest
+from voilattice.errors import VoilatticeError
 from voilattice.model.costs import KINDS
 from voilattice.model.problem import Problem
 from voilattice.policy.solvers import policy_names
 from voilattice.web import workers
 from voilattice.web.refusals import UnknownProblem, describe, status_of
 from voilattice.web.uploads import MAX_BYTES, read_upload, upload_id
+from voilattice.wording import nearest
 
 __all__ = ["Limits", "create_app"]
 

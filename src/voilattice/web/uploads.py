@@ -12,10 +12,11 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from voilattice.errors import InputError, TooLargeError, VoilatticeError, quote, within
+from voilattice.errors import InputError, TooLargeError, VoilatticeError, within
 from voilattice.files.networks import READABLE
 from voilattice.files.problems import parse_problem, parse_toml
 from voilattice.model.problem import Problem
+from voilattice.wording import quote
 
 __all__ = ["MAX_BYTES", "read_upload", "upload_id"]
 

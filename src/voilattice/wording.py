@@ -1,0 +1,60 @@
+"""How names, counts, amounts and values are written in sentences.
+
+Errors, tables, reasons and drawings all use these, so that one thing is written in one way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from difflib import get_close_matches
+
+__all__ = ["count_noun", "format_amount", "join_names", "nearest", "quote", "round_count"]
+
+# If no name is close to the given one, the names are listed, unless there are more than this.
+MAX_LISTED = 8
+MAX_SHOWN = 60
+
+SMALLEST_AMOUNT = 1e-9  # amounts below count as 0
+
+
+def nearest(name: object, names: Collection[str]) -> str:
+    """Return ``" (nearest: 'x')"`` when one of `names` is close to `name`, else list a few."""
+    close = get_close_matches(name, names, n=1, cutoff=0.6) if isinstance(name, str) else ()
+    if close:
+        return f" (nearest: {close[0]!r})"
+    return f" (there are: {', '.join(names)})" if 0 < len(names) <= MAX_LISTED else ""
+
+
+def quote(value: object) -> str:
+    """Return a value for an error text, shortened if it is long."""
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+
+
+def count_noun(n: int, noun: str) -> str:
+    """Return ``1 node``, ``2 nodes``, ``2 policies``."""
+    if n == 1:
+        return f"{n:,} {noun}"
+    return f"{n:,} {noun[:-1]}ies" if noun.endswith("cy") else f"{n:,} {noun}s"
+
+
+def round_count(number: int) -> str:
+    """Return a count as text, as a power of ten if it is very large."""
+    return f"{number:,}" if number < 10**12 else f"10^{math.log10(number):.0f}"
+
+
+def format_amount(amount: float) -> str:
+    """Return an amount of money with two decimals, or with four digits where it needs them."""
+    size = abs(amount)
+    if size < SMALLEST_AMOUNT:
+        return "0.00"
+    return f"{amount:,.2f}" if 0.01 <= size < 1e12 else f"{amount:.4g}"
+
+
+def join_names(names: Collection[str], word: str) -> str:
+    """Return names in order: ``A``, ``A and B``, ``A, B and C``."""
+    ordered = sorted(names)
+    if len(ordered) < 2:
+        return "".join(ordered)
+    return f"{', '.join(ordered[:-1])} {word} {ordered[-1]}"

@@ -1,0 +1,50 @@
+"""How names, counts and amounts are written."""
+
+import pytest
+
+from voilattice.wording import count_noun, format_amount, join_names, nearest, quote, round_count
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        (0.0, "0.00"),
+        (1e-12, "0.00"),
+        (-1e-12, "0.00"),
+        (-9.6, "-9.60"),
+        (1234.5, "1,234.50"),
+        (0.00123456, "0.001235"),
+        (2e20, "2e+20"),
+    ],
+)
+def test_an_amount_has_two_decimals_or_four_digits(amount, shown):
+    assert format_amount(amount) == shown
+
+
+def test_counts_have_the_right_number():
+    assert [count_noun(n, "node") for n in (0, 1, 2, 1000)] == [
+        "0 nodes", "1 node", "2 nodes", "1,000 nodes",
+    ]  # fmt: skip
+    assert [count_noun(n, "policy") for n in (1, 2)] == ["1 policy", "2 policies"]
+    assert round_count(12_345) == "12,345"
+    assert round_count(10**15) == "10^15"
+
+
+def test_names_are_joined_in_order():
+    assert join_names(["b"], "and") == "b"
+    assert join_names({"b", "a"}, "or") == "a or b"
+    assert join_names({"c", "b", "a"}, "and") == "a, b and c"
+    assert join_names([], "and") == ""
+
+
+def test_the_nearest_name_is_suggested_and_few_names_are_listed():
+    assert nearest("chool", ["chol", "fbs"]) == " (nearest: 'chol')"
+    assert nearest("zzz", ["chol", "fbs"]) == " (there are: chol, fbs)"
+    assert nearest("zzz", [f"name{k}" for k in range(20)]) == ""
+    assert nearest(3, ["chol"]) == " (there are: chol)"
+
+
+def test_long_values_are_cut():
+    assert quote("x") == "'x'"
+    assert len(quote("x" * 500)) == 60
+    assert quote("x" * 500).endswith("...")
