@@ -51,6 +51,8 @@ RATIOS = {
     ],
 }
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_benchmark_of_the_makefile_is_tested():
     makefile = (BENCHMARKS.parent / "Makefile").read_text()

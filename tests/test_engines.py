@@ -59,6 +59,7 @@ def test_no_pair_is_left_out():
     assert set(PAIRS) == set(engines.COMPILED_FROM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS)
 @settings(max_examples=60)
 @given(problem=problems(max_features=5, max_states=3), seed=st.integers(0, 2**32 - 1))

@@ -22,6 +22,7 @@ from voilattice.policy.solvers import (
 from voilattice.testing import check_solver, small_problems
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_built_in_solver_behaves(name):
     check_solver(solver_of(name))
@@ -49,6 +50,7 @@ def test_what_is_no_solver_is_refused():
         register(lambda problem: None)
 
 
+@pytest.mark.slow
 @dataclass(frozen=True)
 class Wrong:
     """A solver that tells one lie."""

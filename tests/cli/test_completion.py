@@ -4,7 +4,10 @@ import os
 import subprocess
 import sys
 
+import click
 import pytest
+
+from voilattice.cli.completion import complete_features, completion_command
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -37,3 +40,15 @@ def test_names_are_completed(words, expected):
     assert done.stderr == ""
     found = [line.split(",", 1) for line in done.stdout.splitlines() if line]
     assert [name for kind, name in found if kind == "plain"] == expected
+
+
+def test_a_feature_is_offered_once():
+    context = click.Context(completion_command)
+    context.params["problem"] = "asia"
+    assert complete_features(context, completion_command.params[0], "xray,x") == []
+    assert complete_features(context, completion_command.params[0], "dysp,x") == ["dysp,xray"]
+
+
+def test_bash_does_not_break_words_at_the_signs_of_ours(run):
+    assert "COMP_WORDBREAKS=${COMP_WORDBREAKS//[=:]}\n" in run("completion", "bash")[1]
+    assert "COMP_WORDBREAKS=" not in run("completion", "zsh")[1]

@@ -60,14 +60,17 @@ def test_a_consultation_keeps_to_its_time_limit(run, monkeypatch):
         (("low", "high"), "high", "=high"),
         (("low", "high"), "2", "=high"),
         (("2", "1"), "2", "=2"),  # a state that is a number is meant by it
+        (("10", "20"), "1 20", "=20"),  # and then no number is a place in the list
         (("y", "n"), "n", "=n"),
         (("y", "n"), "!n", "n"),  # not available, where a state has the letter
         (("low", "high"), "u", "u"),
     ],
 )
 def test_what_is_typed_is_a_state_a_number_or_a_command(monkeypatch, states, typed, answer):
-    monkeypatch.setattr("click.prompt", lambda *_, **__: f" {typed} ")
+    typed = iter(typed.split())
+    monkeypatch.setattr("click.prompt", lambda *_, **__: f" {next(typed)} ")
     assert consultation._answer("X", states) == answer
+    assert next(typed, None) is None
 
 
 def test_a_result_that_is_impossible_is_asked_for_again(run, tmp_path, monkeypatch):

@@ -59,16 +59,19 @@ def test_workers_start_deaf_and_the_mask_is_taken_off_again():
     assert is_deaf() == before
 
 
-def interrupt_oneself():
+def interrupt_oneself(missed):
     os.kill(os.getpid(), signal.SIGINT)
     until = time.monotonic() + 10
     while time.monotonic() < until:  # Python interrupts the main thread at one of these steps
         pass
+    missed.append("Ctrl-C")
 
 
 def test_ctrl_c_reaches_the_command_while_its_workers_are_deaf():
+    missed = []
     with pytest.raises(KeyboardInterrupt), deaf_workers():
-        interrupt_oneself()
+        interrupt_oneself(missed)
+    assert missed == []
 
 
 def test_an_interrupted_command_ends_with_status_130(run, monkeypatch):

@@ -7,6 +7,12 @@ import pytest
 from helpers.serving import start_server, stop_server
 
 
+@pytest.fixture(autouse=True)
+def no_server_here(monkeypatch):
+    """In this process nothing is served: what should be refused fails, and does not hang."""
+    monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: pytest.fail("it is served"))
+
+
 @pytest.mark.slow
 def test_a_problem_of_ones_own_is_served_and_the_server_ends_cleanly(own_problem):
     process, address = start_server(str(own_problem))

@@ -20,6 +20,7 @@ from voilattice.lattice.lattice import Lattice
 graphs = problems(min_features=2, max_features=5, max_hidden=2, max_states=2)
 
 
+@pytest.mark.slow
 @given(graphs)
 def test_a_constraint_holds_exactly_where_the_feature_depends(problem):
     brute = BruteForce(problem)
@@ -44,6 +45,7 @@ def test_no_term_and_no_literal_of_a_constraint_can_be_left_out(problem):
                 assert [constraints.Constraint(tuple(terms))(z) for z in others] != meaning
 
 
+@pytest.mark.slow
 @given(graphs)
 def test_potential_irreducibility_is_definition_4(problem):
     brute = BruteForce(problem)
@@ -69,6 +71,7 @@ def is_perfect(order, positivity):
     return all(order.index(y) < place for place, x in enumerate(order) for y in positivity[x])
 
 
+@pytest.mark.slow
 @given(graphs)
 def test_perfect_orderings_are_found_whenever_there_is_one(problem):
     brute = BruteForce(problem)

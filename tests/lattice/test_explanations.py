@@ -28,6 +28,7 @@ def test_explanations_are_true(problem):
             )
 
 
+@pytest.mark.slow
 @given(graphs)
 def test_the_reasons_are_true(problem):
     brute = BruteForce(problem)

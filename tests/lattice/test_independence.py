@@ -22,6 +22,7 @@ from voilattice.lattice.independence import (
 graphs = problems(min_features=2, max_features=6, max_hidden=2, max_states=2)
 
 
+@pytest.mark.slow
 @given(graphs)
 def test_the_boundary_is_what_depends_given_the_rest(problem):
     brute = BruteForce(problem)
@@ -37,6 +38,7 @@ def test_the_boundary_is_what_depends_given_the_rest(problem):
         assert is_irreducible(problem, s) == brute.is_irreducible(s)
 
 
+@pytest.mark.slow
 @given(graphs)
 def test_the_core_is_the_one_irreducible_subset_that_separates(problem):
     brute = BruteForce(problem)
@@ -51,6 +53,7 @@ def test_relevant_features_are_those_of_irreducible_sets(problem):
     assert relevant_features(problem) == frozenset().union(*brute.irreducible_sets())
 
 
+@pytest.mark.slow
 @given(graphs, st.data())
 def test_separation_is_d_separation(problem, data):
     names = problem.network.names

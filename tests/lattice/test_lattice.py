@@ -26,6 +26,7 @@ def empty_cache(monkeypatch):
     monkeypatch.setattr(growth, "_cache", growth._Cache(growth.CACHE_BYTES))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @given(problem=graphs)
 def test_the_lattice_is_definition_2(engine, problem):
@@ -37,6 +38,7 @@ def test_the_lattice_is_definition_2(engine, problem):
     assert set(edges) == brute.edges()
 
 
+@pytest.mark.slow
 @given(graphs)
 def test_the_order_of_the_lattice(problem):
     brute, v = BruteForce(problem), Lattice(problem)
@@ -77,6 +79,7 @@ def test_max_size_keeps_the_small_sets(engine, problem, max_size):
     assert set(v) == {s for s in Lattice(problem) if len(s) <= max_size}
 
 
+@pytest.mark.slow
 @given(graphs, st.data())
 def test_evidence_given_to_the_lattice_is_evidence_of_the_problem(problem, data):
     free = [f for f in problem.features if f not in problem.evidence]
@@ -109,6 +112,7 @@ def test_a_chain_has_one_feature_at_a_time(engine, n):
     assert v.roots == [frozenset({f"X{k:02d}"}) for k in range(n)]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.2, 0.3]), st.integers(60, 75))
 def test_engines_agree_beyond_64_features(seed, density, n):

@@ -11,7 +11,7 @@ import pytest
 from helpers.solving import POLICIES
 
 from voilattice import VoilatticeError, load_problem
-from voilattice.paper.experiment import QUICK, Grid, price_problem, run
+from voilattice.paper.experiment import QUICK, Grid, _point, price_problem, run
 from voilattice.policy.solvers import build_policy
 
 SMALL = Grid((0.0, 400.0), (0.0, 700.0))
@@ -115,3 +115,11 @@ def test_synthetic_costs_are_in_their_ranges_and_differ_by_seed():
         assert [g.features for g in cost.groups] == [g.features for g in heart.costs.groups]
     assert len({tuple(cost.prices.values()) for cost in costs}) == 3
     assert price_problem(heart, None) is heart
+
+
+def test_a_line_without_its_end_may_be_cut_off_and_is_not_taken():
+    costs = dict.fromkeys(POLICIES, 1.5)
+    row = {"costs": "real", "seed": None, "expected": 100, "total_cost": costs}
+    line = json.dumps(row).encode()
+    assert _point(line + b"\n") == (("real", None, 100.0), costs)
+    assert _point(line) is None

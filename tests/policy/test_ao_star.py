@@ -26,6 +26,7 @@ def slack(cost):
     return 1e-9 * max(1.0, cost)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(problem=problems(max_features=4), n=st.integers(0, 25))
 def test_stopped_at_any_moment_the_interval_holds_the_optimum(problem, n):
@@ -38,6 +39,7 @@ def test_stopped_at_any_moment_the_interval_holds_the_optimum(problem, n):
     assert cost <= build_policy(problem, "greedy-la").expected_total_cost + slack(want)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(problem=problems(max_features=5))
 def test_left_alone_it_ends_with_the_optimum(problem):
@@ -85,6 +87,7 @@ def test_prices_of_a_users_own_may_make_sets_cheap():
         assert optimum(figure1).expected_total_cost <= cost + 1e-9
 
 
+@pytest.mark.slow
 def test_with_many_prices_of_a_users_own_nothing_is_certified_but_what_holds():
     heart = replace(load_problem("heart"), costs=Discount())
     found = optimum(heart, time_limit=2.0)
@@ -110,6 +113,7 @@ def weak_signs(n):
     return Problem.create(network, "Y", prices, ("symmetric", 200.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda: load_problem("hepatitis"), lambda: weak_signs(25)])
 def test_with_little_memory_there_is_a_valid_policy_and_an_honest_interval(make):
     problem = make()
@@ -134,6 +138,7 @@ def test_many_prices_of_a_users_own_end_the_search_when_nothing_is_left_to_look_
     assert cost_of(problem, "optimal").certificate.exact is False
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(problem=problems(max_features=3), seed=st.integers(0, 2**32 - 1))
 def test_with_own_prices_the_optimum_may_buy_any_set(problem, seed):
@@ -148,6 +153,7 @@ def test_with_own_prices_the_optimum_may_buy_any_set(problem, seed):
         assert search.lower - slack(want) <= want <= search.upper + slack(want)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(problem=problems(min_features=3, max_features=4), n=st.integers(0, 6))
 def test_bounds_from_streamed_parts_hold(problem, n):
@@ -217,6 +223,7 @@ def test_a_set_cheaper_than_its_parts_counts_in_the_bound_of_a_state_not_looked_
         assert search.upper == pytest.approx(want, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_policy_that_is_searched_for_keeps_to_its_number_of_states():
     heart = load_problem("heart")
     with memory_limit(200_000):
@@ -225,6 +232,7 @@ def test_a_policy_that_is_searched_for_keeps_to_its_number_of_states():
         assert len(build_policy(heart, "optimal", time_limit=2.0).nodes) > 5
 
 
+@pytest.mark.slow
 def test_what_ended_the_search_is_said():
     heart = load_problem("heart")
     with memory_limit(400_000):

@@ -47,6 +47,7 @@ def first_feature(situation):
     return 1 << situation.axes[0] if situation.axes else 0
 
 
+@pytest.mark.slow
 def test_a_solver_of_ones_own_is_compared_in_other_processes_too():
     register(RuleSolver("first", first_feature))
     try:

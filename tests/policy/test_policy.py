@@ -13,6 +13,7 @@ from voilattice.policy.solvers import build_policy
 from voilattice.valuation.valuation import posterior, value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLICIES)
 @settings(max_examples=60)
 @given(problem=problems(max_features=5))

@@ -70,6 +70,7 @@ def test_no_policy_of_all_costs_less(problem):
     assert optimum(problem).expected_total_cost == close(min(costs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=150)
 @given(problem=problems(max_features=5))
@@ -87,6 +88,7 @@ def test_nothing_is_saved_by_acquiring_several_at_once(problem):
     assert found.expected_total_cost == close(optimal_cost(problem, largest=4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_larger_problems(seed):
     problem = random_problem(seed, n_features=int(6 + seed % 4))
@@ -135,6 +137,7 @@ def random_problem(seed, n_features):
     return problem
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(problem=problems(max_features=5))
 def test_no_other_policy_costs_less_and_the_policy_costs_what_the_solver_says(problem):
@@ -145,6 +148,7 @@ def test_no_other_policy_costs_less_and_the_policy_costs_what_the_solver_says(pr
         assert build_policy(problem, name).expected_total_cost >= cost - 1e-9 * max(1, cost)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(problem=problems(max_features=5), data=st.data())
 def test_at_any_evidence_the_action_is_that_of_the_optimum_from_there_on(problem, data):
@@ -280,6 +284,7 @@ def test_blocks_are_the_states_that_policies_meet(problem):
     assert {block for block, _ in places.values()} == set(range(len(space.blocks)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_sweep_solves_each_point_as_if_alone(engine):
     heart = load_problem("heart")
@@ -324,6 +329,7 @@ def test_the_time_limit_is_checked(wrong):
         optimum(load_problem("asia"), time_limit=wrong)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(problem=problems(max_features=4))
 def test_what_a_policy_costs_needs_no_policy(problem):
@@ -338,6 +344,7 @@ def test_a_bound_is_not_above_what_it_bounds():
         assert found.lower_bound <= found.expected_total_cost
 
 
+@pytest.mark.slow
 def test_an_optimum_that_is_not_proved_says_so_everywhere(run):
     with memory_limit(1 << 20):
         heart = load_problem("heart")
@@ -358,6 +365,7 @@ def test_an_optimum_that_is_not_proved_says_so_everywhere(run):
         assert (last["policy"], last["exact"]) == ("optimal", False)
 
 
+@pytest.mark.slow
 def test_advice_where_no_table_fits():
     hepatitis = load_problem("hepatitis")
     with memory_limit(1 << 20):
@@ -372,6 +380,7 @@ def test_advice_where_no_table_fits():
     assert len(advice.features) > 0
 
 
+@pytest.mark.slow
 def test_the_built_in_problems():
     costs = {}
     for name in ("figure1", "figure3", "asia", "liver", "diabetes", "heart"):
@@ -441,6 +450,7 @@ def test_three_that_make_each_other_dearer_are_bought_together():
     assert len(found.root.features) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=60)
 @given(problem=problems(max_features=4, max_hidden=1), seed=st.integers(0, 2**32 - 1))
@@ -477,6 +487,7 @@ def test_findings_of_tiny_probability(q, n, chain):
         assert advise(problem, name, evidence).emc == close(advice.emc)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(problem=problems(min_features=3, max_features=5, max_hidden=3), seed=st.integers(0, 10**6))
 def test_evidence_from_the_start_is_part_of_every_screen(problem, seed):

@@ -50,6 +50,7 @@ def small_tables(cells):
         yield patch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=150)
 @given(problem=problems(max_features=6, max_states=4), seed=st.integers(0, 2**32 - 1))
@@ -61,6 +62,7 @@ def test_the_best_set_is_that_of_all_subsets(engine, problem, seed):
     check(problem, evidence, best_set(problem, evidence, engine=engine))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=100)
 @given(problem=problems(max_features=6, max_states=3), cells=st.integers(1, 60))
@@ -69,6 +71,7 @@ def test_the_best_set_is_found_where_not_all_features_fit_into_a_table(engine, p
         check(problem, {}, best_set(problem, engine=engine))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=150)
 @given(order=st.permutations(range(6)), cells=st.sampled_from([2, 4, 8, 16, 32, 1000]))
@@ -122,6 +125,7 @@ def test_both_engines_take_the_same_way(problem):
         assert by_numpy.n_evaluated == by_kernel.n_evaluated
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(problems(max_features=5), st.integers(0, 2**32 - 1), st.integers(1, 40))
 def test_costs_that_are_not_monotone_are_searched_too(problem, seed, cells):
@@ -131,6 +135,7 @@ def test_costs_that_are_not_monotone_are_searched_too(problem, seed, cells):
         check(odd, {}, best_set(odd))
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(problems(min_features=4, max_features=7), st.integers(0, 2**32 - 1), st.integers(1, 40))
 def test_costs_that_are_not_monotone_at_the_evidence_alone_are_searched_too(problem, seed, cells):
@@ -278,6 +283,7 @@ def test_an_unknown_engine_is_refused():
         best_set(load_problem("asia"), engine="fortran")
 
 
+@pytest.mark.slow
 @needs_data
 def test_hepar2_with_40_findings_fits_a_small_memory_budget():
     network = read_network(DATA / "networks" / "hepar2.bif")
