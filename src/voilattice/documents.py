@@ -21,6 +21,7 @@ from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
 
 __all__ = [
+    "Document",
     "advice_document",
     "best_document",
     "comparison_document",
@@ -81,7 +82,7 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
     return document
 
 
-def set_document(result: Value) -> Document:
+def set_document(result: Value | Best) -> Document:
     """Return what a set is worth, as an entry of a list."""
     return {
         "features": sorted(result.features),
@@ -115,11 +116,7 @@ def lattice_document(lattice: Lattice, top: Sequence[Value] | None = None) -> Do
 
 def best_document(found: Best) -> Document:
     """Return the set of highest benefit."""
-    return {
-        "features": sorted(found.features),
-        "evi": found.evi,
-        "cost": found.cost,
-        "benefit": found.benefit,
+    return set_document(found) | {
         "optimal": found.exact,
         "bound": found.bound,
         "evaluated": found.n_evaluated,

@@ -24,7 +24,7 @@ from voilattice.wording import join_names
 __all__ = ["Explanation", "Member", "explain"]
 
 # A formula with more alternatives is not shown.
-MAX_TERMS = 40
+MAX_SHOWN_TERMS = 40
 
 # All smallest completions are found within this many floods; beyond that, only one minimal one.
 MAX_FLOODS = 3_000
@@ -158,7 +158,7 @@ def _member(problem: Problem, graph: Graph, k: int, s: int, e: int) -> Member:
         why, named = "never", 0
     feature, known = problem.features[k], problem.feature_names(e) - {*problem.evidence}
     try:
-        constraint = dependency_constraint(problem, feature, known, max_terms=MAX_TERMS)
+        constraint = dependency_constraint(problem, feature, known, max_terms=MAX_SHOWN_TERMS)
     except TooLargeError:
         constraint = None
     return Member(feature, why, problem.feature_names(named), constraint)

@@ -159,13 +159,7 @@ def best_in_table(
     )
     search = _Search(problem, known, stake / root.probability, Deadline(time_limit), "auto", None)
     places = [features.index(k) for k in sorted(features, key=search.decided_at)]
-    shape = (len(problem.classes), *root.sizes)
-    table = root.table.reshape(shape).transpose([0, *(1 + place for place in places)])
-    ordered = Root(
-        np.ascontiguousarray(table).reshape(-1),
-        tuple(root.sizes[place] for place in places),
-        root.probability,
-    )
+    ordered = root.reorder(places)
     axes = tuple(features[place] for place in places)
     search.search_below(_Node(-math.inf, 0, axes), axes, ordered)
     return search.best.mask

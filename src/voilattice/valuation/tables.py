@@ -88,6 +88,15 @@ class Root:
         """The table with an axis for Y and one for each feature."""
         return self.table.reshape(-1, *self.sizes)
 
+    def reorder(self, places: Sequence[int]) -> Root:
+        """Return the same table with the features in another order: the i-th is `places[i]` now."""
+        table = self.shaped.transpose([0, *(1 + place for place in places)])
+        return Root(
+            np.ascontiguousarray(table).reshape(-1),
+            tuple(self.sizes[place] for place in places),
+            self.probability,
+        )
+
 
 def expected_emcs(
     problem: Problem,
@@ -159,13 +168,7 @@ def expected_emcs_in(
     member = membership(sets, n)[:, list(features)]
     counts = member.sum(axis=0)
     order = sorted(range(len(features)), key=lambda i: (counts[i], i))
-    shape = (len(cost), *root.sizes)
-    table = root.table.reshape(shape).transpose([0, *(1 + i for i in order)])
-    ordered = Root(
-        np.ascontiguousarray(table).reshape(-1),
-        tuple(root.sizes[i] for i in order),
-        root.probability,
-    )
+    ordered = root.reorder(order)
     engine = choose_engine(engine, "tables", CELLS_PER_SET * len(sets) + len(root.table))
     sums, count = _sums(len(sets)), count_cells or _ignore
     _TWINS[engine](ordered, cost, member[:, order], sums, count=count)

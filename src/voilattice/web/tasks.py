@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from voilattice.documents import (
+    Document,
     advice_document,
     best_document,
     comparison_document,
@@ -38,7 +38,6 @@ MAX_DRAWN_STATES = 200_000
 TOP_SETS = 10
 
 Progress = Callable[[str], None]
-Document = dict[str, Any]
 
 _problems: dict[str, Problem] = {}
 
