@@ -1,13 +1,20 @@
 r"""The recursion of the optimal policy, over blocks of states.
 
-With V(e_K) = P(e_K) v(e_K), D the evidence that a step forgets and B its screen (`blocks`),
+The least expected cost from evidence e on is
+
+    v(e) = min( EMC(e),  min_{i in R}  C(X_i | e) + Σ_x P(X_i = x | e_K) v(e_K, X_i = x) )
+
+with R the features, and K the evidence, that still matter (`policy.relevance`). The step to X_i
+leads to the block (K', R') and forgets the evidence D, whose screen is B (`blocks`). Written with
+V(e_K) = P(e_K) v(e_K), the recursion is
 
     V(e_K) = min( min_a Σ_j c_aj P(y_j, e_K),
                   min_{i in R}  C_i P(e_K) + Σ_x P(e_D | e_B) V'(e_K') )
 
 If a step forgets nothing, the sum runs over one axis of the child's table. Nothing is ever
-normalized: impossible states have V = 0 and need no special case. `cost_to_go` is this recursion;
-``docs/optimal.md`` proves it.
+normalized: impossible states have V = 0 and need no special case. `solve` is this recursion for
+blocks whose children are solved, and `cost_to_go` takes the blocks in that order. ``docs/optimal.md``
+proves the recursion.
 
 Let G be the most that free and complete information reduces the risk in any state of a block. A
 step that costs G or more pays in no state of the block. V with all prices 0 gives G
