@@ -13,8 +13,8 @@ V(e_K) = P(e_K) v(e_K), the recursion is
 
 If a step forgets nothing, the sum runs over one axis of the child's table. Nothing is ever
 normalized: impossible states have V = 0 and need no special case. `solve` is this recursion for
-blocks whose children are solved, and `cost_to_go` takes the blocks in that order. ``docs/optimal.md``
-proves the recursion.
+blocks whose children are solved, and `cost_to_go` takes the blocks in that order.
+``docs/optimal.md`` proves the recursion.
 
 Let G be the most that free and complete information reduces the risk in any state of a block. A
 step that costs G or more pays in no state of the block. V with all prices 0 gives G
