@@ -2,7 +2,15 @@
 
 import pytest
 
-from voilattice.wording import count_noun, format_amount, join_names, nearest, quote, round_count
+from voilattice.wording import (
+    count_noun,
+    format_amount,
+    format_bytes,
+    join_names,
+    nearest,
+    quote,
+    round_count,
+)
 
 
 @pytest.mark.parametrize(
@@ -48,3 +56,14 @@ def test_long_values_are_cut():
     assert quote("x") == "'x'"
     assert len(quote("x" * 500)) == 60
     assert quote("x" * 500).endswith("...")
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (1, "1 byte"), (512, "512 bytes"), (1536, "1.5 KiB"), (2 << 20, "2.0 MiB"),
+        (4 << 30, "4,096 MiB"), (1 << 80, "10^18 MiB"),
+    ],
+)  # fmt: skip
+def test_memory_has_a_unit_that_shows_it(number, shown):
+    assert format_bytes(number) == shown

@@ -9,7 +9,15 @@ import math
 from collections.abc import Collection
 from difflib import get_close_matches
 
-__all__ = ["count_noun", "format_amount", "join_names", "nearest", "quote", "round_count"]
+__all__ = [
+    "count_noun",
+    "format_amount",
+    "format_bytes",
+    "join_names",
+    "nearest",
+    "quote",
+    "round_count",
+]
 
 # If no name is close to the given one, the names are listed, unless there are more than this.
 MAX_LISTED = 8
@@ -42,6 +50,15 @@ def count_noun(n: int, noun: str) -> str:
 def round_count(number: int) -> str:
     """Return a count as text, as a power of ten if it is very large."""
     return f"{number:,}" if number < 10**12 else f"10^{math.log10(number):.0f}"
+
+
+def format_bytes(number: int) -> str:
+    """Return an amount of memory: ``512 bytes``, ``1.5 KiB``, ``2.0 MiB``, ``4,096 MiB``."""
+    if number < 1 << 10:
+        return count_noun(number, "byte")
+    if number < 1 << 20:
+        return f"{number / 2**10:.1f} KiB"
+    return f"{number / 2**20:.1f} MiB" if number < 1 << 30 else f"{round_count(number >> 20)} MiB"
 
 
 def format_amount(amount: float) -> str:

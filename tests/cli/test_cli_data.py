@@ -70,6 +70,16 @@ def test_learn_without_costs_says_so(run, tmp_path):
             "'1': the column tells nothing; leave the column out (--ignore)",
         ),
         (TABLE, ["--target", "ill", "--states", "sex=m,m,f"], "t.csv: "),
+        (
+            TABLE,
+            ["--target", "ill", "--states", "sex=m,f", "--states", "sex=f,m"],
+            "--states sex=f,m: 'sex' is given twice",
+        ),
+        (
+            TABLE,
+            ["--target", "ill", "--numeric", "ill"],
+            "--numeric: 'ill' is the target, which is never cut into bins",
+        ),
     ],
 )
 def test_learn_refuses_in_one_line(run, tmp_path, content, options, said):
@@ -100,6 +110,16 @@ def test_learn_overwrites_nothing(run, tmp_path):
     assert code == 2
     assert "README.md is there already" in err
     assert [f.name for f in (tmp_path / "p").iterdir()] == ["README.md"]
+
+
+def test_a_file_is_not_taken_for_a_folder(run, tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text(TABLE)
+    status, out, err = run("learn", file, "--target", "ill", "-o", file)
+    assert (status, out) == (2, "")
+    assert err == f"--output: {file}: is a file, not a folder; choose another name\n"
+    assert run("reproduce", "--out", file)[2].startswith(f"{file}: is a file, not a folder")
+    assert file.read_text() == TABLE
 
 
 @pytest.mark.parametrize(

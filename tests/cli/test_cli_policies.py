@@ -100,6 +100,11 @@ def test_a_sweep_has_both_its_ends(sweep, points):
     assert _points(sweep) == pytest.approx(points)
 
 
+def test_a_tree_is_not_printed_into_json(run):
+    status, out, err = run("policy", "figure1", "--policy", "none", "--text", "--json")
+    assert (status, out, err) == (2, "", "--text: cannot be used together with --json\n")
+
+
 def test_a_plot_needs_a_sweep(run, tmp_path):
     status, out, err = run("compare", "figure1", "--plot", tmp_path / "a.svg")
     assert (status, out) == (2, "")

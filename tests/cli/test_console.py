@@ -78,6 +78,13 @@ def test_at_one_point_each_policy_is_a_row_and_the_lowest_is_marked(printed):
     ]
 
 
+def test_an_optimum_that_is_not_proved_is_not_called_the_best(printed):
+    rows = [row("batch", 40), row("optimal", 50, certificate=UNPROVED)]
+    *_, last = printed(console.print_comparison, rows)
+    said = "The optimum was not proved: its row is the best that the search found within its limits"
+    assert last == f"{said}."
+
+
 def test_along_a_sweep_each_point_is_a_row(printed):
     rows = [
         *(row("none", 100.0), row("optimal", 80.0, certificate=UNPROVED)),

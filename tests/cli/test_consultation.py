@@ -14,7 +14,7 @@ def test_a_consultation_to_the_decision(run, monkeypatch):
     status, out, _ = run("advise", "asia", "--policy", "greedy-la", "--interactive")
     assert status == 0
     assert next(answers, None) is None
-    assert "Please type one of: yes, no, 1, 2, n, u." in out
+    assert "Please type one of: yes, no, 1, 2, n." in out
     bill = out[out.rindex("the bill") :]
     assert [line.split()[0] for line in bill.splitlines()[2:5]] == ["tub", "xray", "bronc"]
     assert "spent on features" in bill
@@ -27,6 +27,21 @@ def test_nothing_to_undo_is_said(run, monkeypatch):
     monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
     out = run("advise", "asia", "--policy", "greedy-la", "--interactive")[1]
     assert "There is nothing to undo." in out
+
+
+def test_undo_is_offered_once_there_is_something_to_undo(run, monkeypatch):
+    answers, asked = iter(["no", "no", ""]), []
+
+    def answer(question, *, prompt_suffix, default=None, show_default=True):
+        asked.append((question, default, show_default))
+        return next(answers)
+
+    monkeypatch.setattr("click.prompt", answer)
+    run("advise", "asia", "--policy", "greedy-la", "--interactive")
+    (first, *_), (second, *_), end = asked
+    assert first == "tub?  1 yes  2 no  n not available"
+    assert second == "xray?  1 yes  2 no  n not available  u undo"
+    assert end == ("Enter to finish, u to undo the last step", "", False)  # no [] behind it
 
 
 def test_undo_inside_a_batch_takes_back_one_answer(run, monkeypatch):
@@ -69,7 +84,7 @@ def test_a_consultation_keeps_to_its_time_limit(run, monkeypatch):
 def test_what_is_typed_is_a_state_a_number_or_a_command(monkeypatch, states, typed, answer):
     typed = iter(typed.split())
     monkeypatch.setattr("click.prompt", lambda *_, **__: f" {next(typed)} ")
-    assert consultation._answer("X", states) == answer
+    assert consultation._answer("X", states, can_undo=True) == answer
     assert next(typed, None) is None
 
 

@@ -116,6 +116,26 @@ def test_a_full_disk_is_told_in_one_line():
     assert done.stderr == b"standard output: cannot be written: No space left on device\n"
 
 
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
+def test_a_closed_output_is_told_in_one_line(closed):
+    command = f'exec "$0" -c "{RUN}" show asia {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    said = "standard output: is closed; send it to /dev/null if you do not need it\n"
+    assert done.stderr == ("" if "2>" in closed else said)
+
+
+def test_results_come_where_standard_error_is_closed():
+    command = f'exec "$0" -c "{RUN}" best figure1 2>&-'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert "best set" in done.stdout
+
+
 def test_the_help_loads_neither_numpy_nor_rich():
     code = f"import atexit, sys; atexit.register(lambda: print(sorted(sys.modules)))\n{RUN}"
     out, err = process("--help", code=code).communicate()

@@ -32,6 +32,12 @@ ASIA = ("value", "asia", "--features", "xray")
 FIGURE1 = ("value", "figure1", "--features")
 
 
+LATTICE, NONE = ("lattice", "asia"), ("policy", "asia", "--policy", "none")
+
+
+SWEEP = ("compare", "figure1", "--emc", "0:10:10", "--jobs", "1")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -86,6 +92,13 @@ FIGURE1 = ("value", "figure1", "--features")
         (("value", "asia"), "voilattice value: Missing option '--features'."),
         (("valeu", "asia"), "voilattice: No such command 'valeu'. Did you mean 'value'?"),
         ((*ASIA, "--jsn"), "voilattice value: No such option '--jsn'. Did you mean '--json'?"),
+        (("show", ""), "must name a problem, got ''"),
+        ((*LATTICE, "--svg", "-"), "--svg: must name a file, got '-'"),
+        ((*LATTICE, "--svg", ""), "--svg: must name a file, got ''"),
+        (
+            (*SWEEP, "--kind", "symmetric"),
+            "--kind: a sweep (--emc) has both kinds; leave --kind out",
+        ),
         (("show",), "voilattice show: Missing argument 'PROBLEM'."),
     ],
 )
@@ -117,12 +130,6 @@ def test_a_time_limit_that_is_no_number_is_refused(run):
     status, out, err = run("best", "asia", "--time-limit", "nan", "--json")
     assert (status, out) == (2, "")
     assert err == "--time-limit: must be a number of seconds >= 0, got nan\n"
-
-
-LATTICE, NONE = ("lattice", "asia"), ("policy", "asia", "--policy", "none")
-
-
-SWEEP = ("compare", "figure1", "--emc", "0:10:10", "--jobs", "1")
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,12 @@ def test_a_lattice_beyond_the_budget_names_the_options(run):
     )
 
 
+def test_no_lattice_of_the_empty_set_alone_is_proposed(run):
+    err = run("lattice", "heart", "--max-nodes", "10")[2]
+    assert "; raise the budget (--max-nodes), choose" in err
+    assert "--max-size" not in err
+
+
 def test_drawings_are_written_beside_the_statistics(run, tmp_path):
     files = [tmp_path / name for name in ("a.svg", "a.html", "a.graphml")]
     status, out, _ = run(

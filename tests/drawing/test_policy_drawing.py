@@ -59,6 +59,18 @@ def test_svg_draws_each_place_inside_the_picture():
     assert len(list(svg.iter(f"{SVG}path"))) == len(boxes) - 1
 
 
+@pytest.mark.parametrize("name", ["greedy-la", "optimal", "none"])
+def test_svg_has_a_heading_above_the_tree(name):
+    policy = build_policy(load_problem("asia"), name)
+    svg = ET.fromstring(policy_svg(policy))
+    boxes = [rect for rect in svg.iter(f"{SVG}rect") if rect.get("class") in ("buy", "say")]
+    first = min(float(box.get("y")) for box in boxes)
+    above = [text for text in svg.iter(f"{SVG}text") if float(text.get("y")) < first]
+    cost = f"Policy {name}: expected total cost {policy.expected_total_cost:.2f}"
+    assert [text.text for text in above] == [cost, policy.verdict][: 1 + bool(policy.verdict)]
+    assert svg.find(f"{SVG}title").text.startswith(f"Policy {name}.")
+
+
 def test_the_page_tells_costs_and_needs_nothing_from_outside():
     page = policy_html(ASIA)
     assert f"<b>{ASIA.expected_total_cost:,.2f}</b>" in page

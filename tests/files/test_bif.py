@@ -98,7 +98,7 @@ def test_any_printable_label_survives(labels):
     [
         ("network small {}", "netwrok small {}", "line 1: expected network, variable or probabil"),
         ("<5, 12+", "<5, <5", "line 2: the states of 'A': the name '<5' appears twice"),
-        ("[ 2 ]", "[ 3 ]", "line 2: 'A' declares '3' states but lists 2"),
+        ("[ 2 ]", "[ 3 ]", "line 2: 'A' lists 2 states but declares '3'"),
         ("discrete [ 2 ]", "continuous [ 2 ]", "line 2: expected type discrete, found 'continuous"),
         ("type discrete [ 2 ] { <5, 12+ };", "", "line 2: variable 'A' has no type"),
         ("variable B", "variable A", "line 3: variable 'A' is declared twice"),
@@ -110,7 +110,7 @@ def test_any_printable_label_survives(labels):
         ("( B | A )", "( A )", "line 5: the probabilities of 'A' are given twice"),
         ("(12+) 0.5", "(13+) 0.5", r"line 7: 'A' has no state '13\+' \(nearest: '12\+'\)"),
         ("(12+) 0.5", "(<5) 0.5", r"line 7: the row \(<5\) is given twice"),
-        ("(12+) 0.5", "(12+, <5) 0.5", "line 7: the row names 2 states for 1 parents"),
+        ("(12+) 0.5", "(12+, <5) 0.5", "line 7: the row names 2 states for 1 parent"),
         ("(12+) 0.5,", "(12+)", "line 7: the row needs 3 numbers, got 2"),
         ("  (12+) 0.5, 0.25, 0.25;\n", "", "line 5: 'B' needs 2 rows, got 1 and no default"),
         ("0.1, 0.2, 0.7", "0.1, 0.2, 0.6", r"line 5: P\(B \| A=<5\) sums to 0.9, not 1"),

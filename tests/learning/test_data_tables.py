@@ -24,6 +24,7 @@ def test_cells_are_text_and_marks_of_missing_are_none(tmp_path):
         (b"a,b,a\n1,2,3\n", "column 'a' is in the header more than once"),
         (b"a,,c\n1,2,3\n", "column 2 has no name in the header"),
         (b"a,b\n1,2\n1,2,3\n", "line 3: 3 cells; the header has 2"),
+        (b"a,b\n1,2\n1\n", "line 3: 1 cell; the header has 2"),
         (b"a;b\n1;2\n", "one column only, 'a;b'; are the cells separated by commas?"),
         (b"a,b\n\xff,2\n", "not UTF-8 text: byte 4 cannot be decoded"),
         (b"a,b\n\0,2\n", "not a CSV file: it holds NUL characters"),

@@ -78,6 +78,12 @@ def test_a_table_beyond_the_budget_is_refused_before_it_is_made():
         joint_table(long_chain(80), range(40), {})
 
 
+def test_a_tiny_budget_is_not_rounded_to_nothing():
+    said = "a table over 10 nodes, .* KiB; the budget is .* nodes and 512 bytes"
+    with memory_limit(512), pytest.raises(TooLargeError, match=said):
+        joint_table(long_chain(20), range(10), {})
+
+
 def test_only_ancestors_take_part():
     # The child of 15 roots joins them all in a table of 2^16 cells; without it nothing does.
     roots = [f"R{k}" for k in range(15)]

@@ -30,6 +30,20 @@ def test_what_is_no_json_is_refused(api, content):
     assert answer.json()["error"]
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"{", "the body is not valid JSON"),
+        (b"", "the body: Field required"),
+        (b'{"problem": "asia", "policy": "best"}', "policy: must be one of none, "),
+    ],
+)
+def test_a_malformed_request_is_told_what_is_wrong(api, content, said):
+    answer = api.post("/api/advise", content=content, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith(said)
+
+
 def test_wrong_routes_are_answered_as_everything_else(api):
     assert api.get("/api/nothing").json()["error"]
     assert api.post("/api/jobs/x").json()["error"]

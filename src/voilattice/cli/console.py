@@ -217,7 +217,10 @@ def _print_point(rows: Sequence[ComparisonRow]) -> None:
         )
     print_table(costs)
     if not all(row.exact for row in rows):
-        console().print("\nThe optimum was not proved in time: optimal is the best policy found.")
+        console().print(
+            "\nThe optimum was not proved: its row is the best that the search found within its "
+            "limits."
+        )
 
 
 def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:

@@ -60,7 +60,8 @@ def consult(
                 turns.pop()
                 continue
             return
-        asked = _ask(problem, turn, sorted(advice.features, key=problem.features.index))
+        features = sorted(advice.features, key=problem.features.index)
+        asked = _ask(problem, turn, features, is_first=len(turns) == 1)
         if asked is None:
             if len(turns) > 1:
                 turns.pop()
@@ -70,12 +71,13 @@ def consult(
             turns.append(asked)
 
 
-def _ask(problem: Problem, turn: _Turn, features: list[str]) -> _Turn | None:
+def _ask(problem: Problem, turn: _Turn, features: list[str], *, is_first: bool) -> _Turn | None:
     """Return the next turn, or None for undo."""
     answers: list[str] = []
     while len(answers) < len(features):
         feature = features[len(answers)]
-        answer = _answer(feature, problem.states(feature))
+        can_undo = bool(answers) or not is_first
+        answer = _answer(feature, problem.states(feature), can_undo=can_undo)
         if answer != UNDO:
             answers.append(answer)
         elif answers:
@@ -93,8 +95,11 @@ def _ask(problem: Problem, turn: _Turn, features: list[str]) -> _Turn | None:
     return _Turn({**turn.known, **found}, turn.unavailable | missing, bill)
 
 
-def _answer(feature: str, states: tuple[str, ...]) -> str:
-    """Return `UNDO`, `NOT_AVAILABLE`, or ``=`` and a state; ask again until it is one of them."""
+def _answer(feature: str, states: tuple[str, ...], *, can_undo: bool) -> str:
+    """Return `UNDO`, `NOT_AVAILABLE`, or ``=`` and a state; ask again until it is one of them.
+
+    Undo is offered where there is something to undo, but always understood.
+    """
     # Where a state is itself a number, a number means the state and nothing else.
     numbers = (
         {} if any(s.isdecimal() for s in states) else {str(k + 1): s for k, s in enumerate(states)}
@@ -103,8 +108,10 @@ def _answer(feature: str, states: tuple[str, ...]) -> str:
     # A state may be called as a command is; then the command takes a mark in front.
     commands = {word if word not in states else f"!{word}": word for word in (NOT_AVAILABLE, UNDO)}
     missing, undo = commands
+    offer = f"  {undo} undo" if can_undo else ""
+    words = [*states, *numbers, missing, *([undo] if can_undo else [])]
     while True:
-        question = f"{feature}?  {choices}  {missing} not available  {undo} undo"
+        question = f"{feature}?  {choices}  {missing} not available{offer}"
         typed = click.prompt(question, prompt_suffix=" > ").strip()
         if typed in states:
             return f"={typed}"
@@ -112,13 +119,14 @@ def _answer(feature: str, states: tuple[str, ...]) -> str:
             return commands[typed]
         if typed in numbers:
             return f"={numbers[typed]}"
-        click.echo(f"Please type one of: {', '.join([*states, *numbers, missing, undo])}.")
+        click.echo(f"Please type one of: {', '.join(words)}.")
 
 
 def _wants_undo() -> bool:
     try:
         question = f"Enter to finish, {UNDO} to undo the last step"
-        return bool(click.prompt(question, default="", prompt_suffix=" > ").strip() == UNDO)
+        typed = click.prompt(question, default="", show_default=False, prompt_suffix=" > ")
+        return bool(typed.strip() == UNDO)
     except click.Abort:  # the end of what a pipe had to say
         return False
 

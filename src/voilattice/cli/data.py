@@ -104,6 +104,8 @@ def learn_command(
 
     if not output:
         raise InputError("must name a folder, got ''", "--output")
+    if Path(output).exists() and not Path(output).is_dir():  # said before the work, not after it
+        raise InputError("is a file, not a folder; choose another name", f"--output: {output}")
     if bins is not None and discretization != "frequency":
         raise InputError("is for --discretization frequency", "--bins")
     prices, stakes = (None, None) if costs is None else read_costs(costs)
@@ -115,7 +117,7 @@ def learn_command(
         found = learn_problem(
             data, target, costs=prices, misclassification=stakes, recipe=recipe, title=title,
             ignore=_names(ignore), numeric=_names(numeric), categorical=_names(categorical),
-            states=dict(_states(entry) for entry in states), missing=MISSING.union(missing),
+            states=_states(states), missing=MISSING.union(missing),
         )  # fmt: skip
     except VoilatticeError as error:
         raise _name_options(error, data, costs) from None
@@ -221,9 +223,14 @@ def _arcs(option: str, given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(arcs)
 
 
-def _states(entry: str) -> tuple[str, list[str]]:
-    name, equals, listed = entry.partition("=")
-    states = listed.split(",")
-    if not (name and equals and all(states)):
-        raise InputError(f"must be COLUMN=a,b,c, got {entry!r}", "--states")
-    return name, states
+def _states(given: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for entry in given:
+        name, equals, listed = entry.partition("=")
+        states = listed.split(",")
+        if not (name and equals and all(states)):
+            raise InputError(f"must be COLUMN=a,b,c, got {entry!r}", "--states")
+        if name in found:
+            raise InputError(f"{name!r} is given twice", f"--states {entry}")
+        found[name] = states
+    return found

@@ -7,6 +7,7 @@ ends with exit status 2. With ``--json`` one JSON document goes to stdout and no
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -105,6 +106,10 @@ def cli() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit."""
+    if sys.stderr is None:  # closed: what would be said there is lost, and the command still runs
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until the process ends)
+    if sys.stdout is None:
+        _quit("standard output: is closed; send it to /dev/null if you do not need it")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a letter gets its code
             stream.reconfigure(errors="backslashreplace")

@@ -71,6 +71,8 @@ def output_option(option: str, *extensions: str, help: str, name: str | None = N
     def check(context: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
         if path is None:
             return None
+        if path in ("", "-"):  # no file is called so: "-" would be taken for standard output
+            raise InputError(f"must name a file, got {path!r}", option)
         if Path(path).suffix and Path(path).suffix.lower() not in extensions:
             *others, last = extensions
             wanted = f"{', '.join(others)} or {last}" if others else last
@@ -108,6 +110,8 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
         memory: int,
         **options: Any,
     ) -> None:
+        if kind is not None and options.get("emc") is not None:
+            raise InputError("a sweep (--emc) has both kinds; leave --kind out", "--kind")
         with memory_limit(memory << 20):
             loaded, given = _load(problem, evidence, expected, kind)
             command(loaded, given, **options)

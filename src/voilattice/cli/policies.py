@@ -109,6 +109,8 @@ def policy_command(
     from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
     from voilattice.files.policies import save_policy
 
+    if text and as_json:
+        raise InputError("cannot be used together with --json", "--text")
     with progress_line(describe_search) as progress:
         policy = build_policy(
             problem, name, given, max_states=max_states, time_limit=time_limit, progress=progress

@@ -30,6 +30,7 @@ MAX_DRAWN = 200
 MARGIN = 20
 ROW = 34
 BOX_HEIGHT = 24
+HEADING_LINE = 18  # what a line of the heading takes
 COLUMN_GAP = 28
 CHARACTER = 6.9  # of the 12 px type face, on average
 
@@ -39,7 +40,8 @@ STYLE = """
 .policy .say { fill: #fff6e5; stroke: #b5510a; }
 .policy .way { fill: none; stroke: #8b97a8; }
 .policy .found { fill: #5b6675; }
-.policy .what { fill: #1b2430; }
+.policy .what, .policy .heading { fill: #1b2430; }
+.policy .heading { font-weight: 600; }
 """
 
 PAGE_STYLE = """
@@ -115,7 +117,10 @@ def policy_dot(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
 
 
 def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
-    """Return the policy as an SVG picture, from left to right; likelier branches are wider."""
+    """Return the policy as an SVG picture, from left to right; likelier branches are wider.
+
+    A heading says what the policy costs and, of an optimum, how sure that is.
+    """
     root = _unfold(policy, max_nodes)
     columns: list[float] = []
     rows: dict[int, float] = {}
@@ -135,16 +140,24 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
             n_leaves += 1
 
     place(root, 0)
+    cost = format_amount(policy.expected_total_cost)
+    heading = [f"Policy {policy.name}: expected total cost {cost}", policy.verdict]
+    heading = [line for line in heading if line]
+    top = MARGIN + HEADING_LINE * len(heading)
     lefts = [MARGIN + sum(columns[:d]) + d * COLUMN_GAP for d in range(len(columns))]
-    shapes: list[str] = []
+    shapes = [
+        f'<text class="{"found" if k else "heading"}" x="{MARGIN}" '
+        f'y="{MARGIN + HEADING_LINE * k + 6}">{escape(line)}</text>'
+        for k, line in enumerate(heading)
+    ]
 
     def draw(drawn: _Drawn, depth: int) -> None:
-        x, y = lefts[depth], MARGIN + ROW * rows[id(drawn)]
+        x, y = lefts[depth], top + ROW * rows[id(drawn)]
         kind = "buy" if isinstance(drawn.node, Acquisition) else "say"
         found = f"{drawn.outcome} ({_percent(drawn)})" if drawn.outcome else ""
         head = CHARACTER * len(found) + (10 if found else 0)
         for child in drawn.children:
-            cy = MARGIN + ROW * rows[id(child)] + BOX_HEIGHT / 2
+            cy = top + ROW * rows[id(child)] + BOX_HEIGHT / 2
             x1, x2 = x + _width(policy, drawn), lefts[depth + 1]
             middle = (x1 + x2) / 2
             shapes.append(
@@ -162,8 +175,8 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
         )
 
     draw(root, 0)
-    width = lefts[-1] + columns[-1] + MARGIN
-    height = 2 * MARGIN + ROW * n_leaves
+    widest = max(lefts[-1] + columns[-1], *(MARGIN + CHARACTER * len(line) for line in heading))
+    width, height = widest + MARGIN, top + MARGIN + ROW * n_leaves
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<svg class="policy" xmlns="http://www.w3.org/2000/svg" role="img" '

@@ -31,7 +31,7 @@ from voilattice.model.network import (
     check_names,
     check_table,
 )
-from voilattice.wording import nearest, quote, round_count
+from voilattice.wording import count_noun, nearest, quote, round_count
 
 __all__ = ["parse_bif", "to_bif"]
 
@@ -164,7 +164,10 @@ class _Parser:
                 with within(f"line {name.line}"):
                     check_names(f"the states of {name}", states)
                 if str(len(states)) != count.text:
-                    _fail(count, f"{name} declares {count} states but lists {len(states)}")
+                    _fail(
+                        count,
+                        f"{name} lists {count_noun(len(states), 'state')} but declares {count}",
+                    )
                 self._expect(";")
             else:
                 _fail(keyword, f"expected type, property or '}}', found {keyword}")
@@ -298,7 +301,10 @@ def _table_of_rows(
     for line, context, numbers in block.rows:
         with within(f"line {line}"):
             if len(context) != len(parents):
-                raise InputError(f"the row names {len(context)} states for {len(parents)} parents")
+                raise InputError(
+                    f"the row names {count_noun(len(context), 'state')} for "
+                    f"{count_noun(len(parents), 'parent')}"
+                )
             for label, (parent, labels) in zip(context, parents.items(), strict=True):
                 if label not in labels:
                     raise InputError(f"{parent!r} has no state {label!r}{nearest(label, labels)}")
@@ -312,7 +318,7 @@ def _table_of_rows(
 
 def _check_row(numbers: Sequence[float], states: Sequence[str]) -> Sequence[float]:
     if len(numbers) != len(states):
-        raise InputError(f"the row needs {len(states)} numbers, got {len(numbers)}")
+        raise InputError(f"the row needs {count_noun(len(states), 'number')}, got {len(numbers)}")
     return numbers
 
 

@@ -97,6 +97,8 @@ def find_problem(path_or_name: str | Path) -> ProblemSource:
     A path that exists wins over a built-in problem of that name. The exception is a folder without
     a problem file, for example a folder of results: then the name means the built-in problem.
     """
+    if path_or_name == "":
+        raise InputError("must name a problem, got ''")
     given, path = str(path_or_name), Path(path_or_name)
     if isinstance(path_or_name, str) and given.startswith(BUILTIN):
         name = given.removeprefix(BUILTIN)

@@ -95,12 +95,14 @@ class _Reporter:
 
     def __call__(self, n_found: int) -> None:
         if self.n_before + n_found > self.max_nodes:
+            # Sets of at most 0 features would be no lattice to look at.
+            fewer = Remedy(f"keep to sets of at most {self.size - 1}", "max_size")
             raise TooLargeError(
                 f"more than {count_noun(self.max_nodes, 'irreducible set')}: {self.n_before:,} "
                 f"have up to {count_noun(self.size - 1, 'feature')}, and at least {n_found:,} "
                 f"have {self.size}",
                 remedies=(
-                    Remedy(f"keep to sets of at most {self.size - 1}", "max_size"),
+                    *((fewer,) if self.size > 1 else ()),
                     Remedy("raise the budget", "max_nodes"),
                     Remedy("choose fewer features"),
                     Remedy("give more evidence"),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, within
-from voilattice.wording import nearest, quote
+from voilattice.wording import count_noun, nearest, quote
 
 __all__ = [
     "MISSING",
@@ -98,8 +98,8 @@ def as_table(data: Data, *, missing: Collection[str] = MISSING) -> DataTable:
         for name, column in others:
             if len(column) != len(cells):
                 raise InputError(
-                    f"column {quote(name)} has {len(column)} cells, but column {quote(first)} has "
-                    f"{len(cells)}"
+                    f"column {quote(name)} has {count_noun(len(column), 'cell')}, but "
+                    f"column {quote(first)} has {len(cells)}"
                 )
         if not cells:
             raise InputError("the columns have no cells")
@@ -206,7 +206,8 @@ def _read_csv(content: bytes) -> tuple[list[str], list[list[str]]]:
                 header = cells
             elif len(cells) != len(header):
                 raise InputError(
-                    f"line {reader.line_num}: {len(cells)} cells; the header has {len(header)}"
+                    f"line {reader.line_num}: {count_noun(len(cells), 'cell')}; "
+                    f"the header has {len(header)}"
                 )
             else:
                 rows.append(cells)

@@ -150,7 +150,9 @@ def _check_names(
             raise InputError(f"must be a list of states, got {quote(wanted)}", f"states.{name}")
     if target in ignore:
         raise InputError(f"{quote(target)} is the target", "ignore")
-    if both := set(numeric) & {*categorical, *states, target}:
+    if target in numeric:
+        raise InputError(f"{quote(target)} is the target, which is never cut into bins", "numeric")
+    if both := set(numeric) & {*categorical, *states}:
         raise InputError(f"{quote(min(both))} cannot be a column of names as well", "numeric")
     with located("target"):
         data.column(target)

@@ -68,6 +68,8 @@ class LearnedProblem:
         source
             Another sentence in place of `source`.
         """
+        if Path(folder).exists() and not Path(folder).is_dir():
+            raise InputError("is a file, not a folder; choose another name", str(folder))
         readme = Path(folder) / README
         if readme.exists():
             raise InputError(f"{README} is there already; choose another folder", str(folder))

@@ -23,7 +23,7 @@ import numpy as np
 from voilattice.budgets import memory_budget
 from voilattice.errors import Remedy, TooLargeError
 from voilattice.model.network import MAX_AXES, Network, Table
-from voilattice.wording import round_count
+from voilattice.wording import format_bytes
 
 __all__ = [
     "LEAST_MASS",
@@ -216,13 +216,12 @@ def _elimination_order(
                 heapq.heappush(heap, (sizes[other], other))
     largest, axes = max(largest, cells(neighbours)), max(axes, len(neighbours))
     needed = TABLES_AT_ONCE * largest * np.dtype(np.float64).itemsize
-    needed_mib = round_count(needed >> 20) if needed >> 30 else f"{needed / 2**20:.1f}"
     if needed > (budget := memory_budget()) or axes > MAX_AXES:
         # A larger budget does not help if NumPy has too few axes.
         raise_budget = (Remedy("raise the budget", "memory_limit"),) * (axes <= MAX_AXES)
         raise TooLargeError(
-            f"exact inference would need a table over {axes} nodes, {needed_mib} MiB; the budget "
-            f"is {MAX_AXES} nodes and {budget / 2**20:.1f} MiB",
+            f"exact inference would need a table over {axes} nodes, {format_bytes(needed)}; the "
+            f"budget is {MAX_AXES} nodes and {format_bytes(budget)}",
             remedies=(
                 *raise_budget,
                 Remedy("ask for fewer features at once"),

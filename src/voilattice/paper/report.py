@@ -99,6 +99,8 @@ def write_report(folder: Path, points: Sequence[Point]) -> tuple[list[Path], lis
 
 def check_folder(folder: Path, points: str) -> None:
     """Raise `InputError` if results would overwrite files that no earlier run wrote."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file, not a folder; choose another name", str(folder))
     if not (folder / points).is_dir():
         for name in (REPORT, "points.csv", "claims.csv", "regret.csv"):
             if (folder / name).exists():

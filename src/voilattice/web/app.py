@@ -342,8 +342,11 @@ def _add_guards(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body")
-        return JSONResponse({"error": f"{place}: {first['msg']}"}, 422)
+        if first["type"] == "json_invalid":  # its place is a number of characters, not a field
+            return JSONResponse({"error": "the body is not valid JSON"}, 422)
+        place = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
+        said = first["msg"].removeprefix("Value error, ")  # pydantic's mark of our own checks
+        return JSONResponse({"error": f"{place}: {said}"}, 422)
 
     @app.middleware("http")
     async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
