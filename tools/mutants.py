@@ -243,7 +243,7 @@ def in_child(name: str, source: str, settings: dict[str, Any]) -> int:
     phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
     hypothesis.settings.register_profile("mutants", phases=phases, database=None)
     hypothesis.settings.load_profile("mutants")
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-k", settings.get("select", "not compiled")]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-k", settings.get("select", "")]
     return int(pytest.main([*options, *settings["tests"]]))
 
 

@@ -530,7 +530,8 @@ def test_every_block_is_solved_once_and_only_when_it_is_asked_for(monkeypatch, m
     original = module.cost_to_go
 
     def spy(blocks, todo, *rest, **options):
-        solved.append(todo.tolist())
+        if blocks is space.blocks:  # and not those of evidence that has no state here
+            solved.append(todo.tolist())
         original(blocks, todo, *rest, **options)
 
     monkeypatch.setattr(module, "cost_to_go", spy)
@@ -570,7 +571,7 @@ def test_at_all_evidence_the_cost_to_go_is_that_of_the_problem_with_that_evidenc
     for known in all_evidence(problem):
         if set(known) & set(problem.evidence):
             continue
-        there = solve(python_space(problem.with_evidence({**problem.evidence, **known})))
+        there = solve(python_space(problem.with_evidence(known)))
         assert solution.cost_to_go(known) == close(there.expected_total_cost)
         assert solution.choose(known) == there.choose({})
 
