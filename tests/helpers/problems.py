@@ -66,9 +66,7 @@ def random_problem(parents, sizes, costs, seed=0, stakes=40.0):
     states = {name: [f"{name}{v}" for v in range(size)] for name, size in sizes.items()}
     network = Network.from_tables(states, parents, tables)
     features = [name for name in sizes if name != "Y"]
-    return Problem.create(
-        network, "Y", costs, [[0, stakes], [0.7 * stakes, 0]], features=features
-    )
+    return Problem.create(network, "Y", costs, [[0, stakes], [0.7 * stakes, 0]], features=features)
 
 
 def varied():
@@ -91,6 +89,4 @@ def twins(*prices):
         {name: ["Y"] for name in names},
         {"Y": [0.5, 0.5], **{name: [[1.0, 0.0], [0.0, 1.0]] for name in names}},
     )
-    return Problem.create(
-        network, "Y", dict(zip(names, prices, strict=True)), [[0, 40], [40, 0]]
-    )
+    return Problem.create(network, "Y", dict(zip(names, prices, strict=True)), [[0, 40], [40, 0]])

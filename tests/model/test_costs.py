@@ -280,9 +280,7 @@ def test_an_overhead_is_paid_until_a_member_is_known():
 def test_the_costs_of_many_sets_are_those_of_each(evidence, prefix):
     # With many features before them, the sets stand in the second word of a row.
     before = [f"X{k:02d}" for k in range(prefix)]
-    costs = FeatureCosts(
-        {**dict.fromkeys(before, 0.5), **ALL.prices}, ALL.groups, ALL.conditional
-    )
+    costs = FeatureCosts({**dict.fromkeys(before, 0.5), **ALL.prices}, ALL.groups, ALL.conditional)
     names = [*before, "A", "B", "C", "D"]
     masks = [s << prefix | (1 if prefix else 0) for s in range(16)]
     rows = to_words(masks, 2 if prefix else 1)
@@ -347,7 +345,9 @@ def test_further_evidence_leaves_something_to_acquire_and_adds_to_what_is_known(
 def test_one_feature_has_no_further_evidence():
     costs = Recorded()
     check = check_monotone(costs, {"A": ["T", "F"]}, {})
-    assert str(check).endswith("all 1 pairs of sets at the initial evidence and 0 at random evidence")
+    assert str(check).endswith(
+        "all 1 pairs of sets at the initial evidence and 0 at random evidence"
+    )
     assert all(known == {} for _, known in costs.asked)
     two = check_monotone(Recorded(), {"A": ["T"], "B": ["T"]}, {})
     assert str(two).endswith("all 4 pairs of sets at the initial evidence and 4 at random evidence")
@@ -356,7 +356,9 @@ def test_one_feature_has_no_further_evidence():
 def test_with_nothing_to_acquire_there_are_no_pairs():
     check = check_monotone(Recorded(), {"A": ["T"]}, {"A": "T"})
     assert check.monotone
-    assert str(check).endswith("all 0 pairs of sets at the initial evidence and 0 at random evidence")
+    assert str(check).endswith(
+        "all 0 pairs of sets at the initial evidence and 0 at random evidence"
+    )
 
 
 def test_the_sets_of_ten_features_are_all_priced_and_those_of_eleven_are_not():

@@ -24,9 +24,7 @@ def grouped(problem, *groups, conditional=()):
     )
     priced = tuple(ConditionalCost(names[a], {names[b]: "T"}, 9.0) for a, b in conditional)
     costs = FeatureCosts(dict.fromkeys(names, 1.0), made, priced)
-    return Problem.create(
-        problem.network, problem.target, costs, [[0, 9], [9, 0]], features=names
-    )
+    return Problem.create(problem.network, problem.target, costs, [[0, 9], [9, 0]], features=names)
 
 
 def collider():

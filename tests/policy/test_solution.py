@@ -581,7 +581,12 @@ def test_evidence_of_no_state_is_solved_once_for_all_that_follows():
     network = Network.from_tables(
         {name: ["T", "F"] for name in "YABC"},
         {"A": ["Y"], "C": ["Y"]},
-        {"Y": [0.5, 0.5], "A": [[0.9, 0.1], [0.2, 0.8]], "B": [0.5, 0.5], "C": [[0.8, 0.2], [0.3, 0.7]]},
+        {
+            "Y": [0.5, 0.5],
+            "A": [[0.9, 0.1], [0.2, 0.8]],
+            "B": [0.5, 0.5],
+            "C": [[0.8, 0.2], [0.3, 0.7]],
+        },
     )
     costs = FeatureCosts({"A": 1, "B": 1, "C": 1}, (Group("g", 5.0, ("A", "B")),))
     problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])

@@ -123,7 +123,9 @@ def test_each_step_costs_its_own_price_and_an_overhead_not_yet_paid(name):
         assert got.tolist() == want
         assert prices.least[t] == min(want) + overhead
         # It depends on all that is known and named in a condition.
-        named = {f for entry in costs.conditional if entry.feature == feature for f, _ in entry.when}
+        named = {
+            f for entry in costs.conditional if entry.feature == feature for f, _ in entry.when
+        }
         kept = {problem.features[blocks.features[a]] for a in bits(int(blocks.kept[b]))}
         assert set(names) == named & kept
 
