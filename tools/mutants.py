@@ -42,6 +42,10 @@ MAX_BYTES = 8 << 30  # a mutant may ask for any amount of memory
 PRELOADED = ("numpy", "numba", "pytest", "hypothesis.strategies", "click", "rich.console",
              "rich.table", "networkx", "pyagrum", "joblib")  # fmt: skip
 
+KEYS = ("mutants", "killed", "listed", "open")
+HEAD = """| module | tried | mutants | killed | listed | open |
+| --- | --- | ---: | ---: | ---: | ---: |"""
+
 Span = tuple[tuple[int, int], tuple[int, int]]
 
 
@@ -208,7 +212,7 @@ def check_tests_pass(name: str, source: str, settings: dict[str, Any]) -> None:
         if run_tests(name, source, {**settings, "timeout": 600}) != "survived":
             sys.exit(f"{name}: its tests fail without a mutant")
         seconds = time.monotonic() - began
-    settings.setdefault("timeout", 10 + 5 * math.ceil(seconds))
+    settings.setdefault("timeout", 6 + 3 * math.ceil(seconds))
     print(f"{name}: its tests take {seconds:.1f} s", flush=True)
 
 
@@ -290,7 +294,32 @@ def figures_of(config: dict[str, Any], name: str, results: dict[str, Any]) -> di
 
 
 def report(config: dict[str, Any], done: dict[str, Any]) -> str:
-    return ""
+    """Return the figures and the listed mutants as Markdown."""
+    parts = [config["about"].strip(), "", "## Figures", "", HEAD]
+    for name, settings in config["modules"].items():
+        if name in done:
+            figures = figures_of(config, name, done[name])
+            size = f"a sample of {settings['sample']}" if "sample" in settings else "all"
+            parts.append(f"| `{name}` | {size} | " + " | ".join(map(str, figures.values())) + " |")
+    total = Counter[str]()
+    for name in config["modules"]:
+        total.update(figures_of(config, name, done.get(name, {})))
+    parts.append("| in all | | " + " | ".join(str(total[key]) for key in KEYS) + " |")
+    parts += ["", "## Listed mutants", ""]
+    for name in config["modules"]:
+        rows = [entry for entry in config["listed"] if entry["module"] == name]
+        if not rows:
+            continue
+        parts += [f"### `{name}`", ""]
+        for entry in rows:
+            becomes = ", ".join(f"`{line}`" for line in entry.get("after", [])) or "any change"
+            parts.append(f"- `{entry['before']}` → {becomes}: {entry['reason']}")
+        parts.append("")
+    parts += ["## Left out", ""]
+    for name, settings in config["modules"].items():
+        for part, why in settings.get("skip", {}).items():
+            parts.append(f"- `{name}`, `{part}`: {why}")
+    return "\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def test_the_budget_counts_every_set_found(n):
     graph = graph_of(naive_bayes(n))
     assert sum(map(len, grow_levels(graph, 0, max_nodes=2**n, engine="python"))) == 2**n
     with pytest.raises(TooLargeError, match=f"more than {2**n - 1} irreducible sets"):
-        grow_levels(graph, 0, max_nodes=2**n - 1, engine="python")
+        grow_levels(graph, 0, max_size=n, max_nodes=2**n - 1, engine="python")
 
 
 def test_progress_tells_the_size_being_grown_and_the_sets_found_in_all():
@@ -93,6 +93,24 @@ def test_the_python_engine_grows_small_lattices_and_the_compiled_one_large_ones(
     asked.clear()
     grow_levels(graph_of(naive_bayes(2)), 0, engine="python")
     assert asked == []
+
+
+def test_a_lattice_that_becomes_large_goes_on_with_the_compiled_engine(monkeypatch):
+    made = []
+    original = growth._grower
+    monkeypatch.setattr(
+        growth,
+        "_grower",
+        lambda *graph, compiled: made.append(compiled) or original(*graph, compiled=False),
+    )
+    monkeypatch.setattr(
+        growth, "choose_engine", lambda _, __, work: "compiled" if work > 10 else "python"
+    )
+    assert sum(map(len, grow_levels(graph_of(naive_bayes(2)), 0))) == 4
+    assert made == [False, True]
+    made.clear()
+    grow_levels(graph_of(naive_bayes(2)), 0, engine="compiled")
+    assert made == [True]
 
 
 def test_no_set_is_looked_at_twice(monkeypatch):
@@ -122,6 +140,12 @@ def test_the_cache_keeps_what_just_fits():
     assert cache.get("a") is None
     assert cache.get("b") is not None
     assert cache.get("c") is not None
+
+
+def test_the_cache_drops_what_is_a_byte_too_large():
+    cache = growth._Cache(79)
+    assert len(cache.put("a", (rows(10),))) == 1
+    assert cache.get("a") is None
 
 
 def test_the_cache_counts_an_entry_that_is_put_again_once():

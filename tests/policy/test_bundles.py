@@ -54,6 +54,11 @@ def test_circles_that_share_nothing_are_not_joined():
     assert bundles_of(priced_by(4, (0, 1), (1, 0), (2, 3), (3, 2))) == [0b0011, 0b1100]
 
 
+def test_a_circle_that_depends_on_another_is_not_joined_with_it():
+    linked = priced_by(4, (0, 1), (1, 0), (2, 3), (3, 2), (0, 2))
+    assert bundles_of(linked) == [0b0011, 0b1100]
+
+
 def test_a_circle_of_twelve_is_solved_and_one_of_thirteen_is_not():
     def ring(n):
         return priced_by(n, *((k, (k + 1) % n) for k in range(n)))
