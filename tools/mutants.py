@@ -7,7 +7,7 @@ imports voilattice with the changed source of one module; no file is changed on 
 `mutants.toml` names the modules, their tests, the operators, and the mutants that are listed with a
 reason. A mutant is a line before and after the change.
 
-    python tools/mutants.py                        # all modules; prints survivors that are not listed
+    python tools/mutants.py                        # all modules; prints what survives, unlisted
     python tools/mutants.py policy.relevance       # some modules
     python tools/mutants.py --write docs/mutants.md
 """
@@ -35,6 +35,12 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import hypothesis
+import pytest
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "mutants.json"
@@ -123,9 +129,6 @@ def path_of(name: str) -> Path:
 
 def mutants_of(source: str, config: dict[str, Any], settings: dict[str, Any]) -> Iterator[Mutant]:
     """Return the mutants of a module, without those of types, error texts and skipped parts."""
-    from cosmic_ray.ast import ast_nodes, get_ast
-    from cosmic_ray.plugins import get_operator
-
     tree = get_ast(source)
     skipped = list(skipped_spans(source, settings.get("skip", {})))
     lines = source.splitlines()
@@ -149,9 +152,6 @@ def mutants_of(source: str, config: dict[str, Any], settings: dict[str, Any]) ->
 
 
 def mutate(source: str, operator: str, occurrence: int) -> str:
-    from cosmic_ray.mutating import mutate_code
-    from cosmic_ray.plugins import get_operator
-
     changed: str = mutate_code(source, get_operator(f"core/{operator}")(), occurrence)
     return changed
 
@@ -234,9 +234,6 @@ def run_tests(name: str, source: str, settings: dict[str, Any]) -> str:
 
 def in_child(name: str, source: str, settings: dict[str, Any]) -> int:
     """Run the tests of a module with another source; return their exit status."""
-    import hypothesis
-    import pytest
-
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(settings["timeout"])
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
@@ -276,10 +273,13 @@ def reason_of(config: dict[str, Any], name: str, mutant: Mutant) -> str | None:
 
 
 def listed_reason(config: dict[str, Any], name: str, before: str, after: str) -> str | None:
+    for entry in config.get("everywhere", []):
+        if before.replace(entry["from"], entry["to"]) == after:
+            return str(entry["reason"])
     for entry in config.get("listed", []):
-        if entry["module"] == name and entry["before"] == before:
-            if "after" not in entry or after in entry["after"]:
-                return str(entry["reason"])
+        is_this = entry["module"] == name and entry["before"] == before
+        if is_this and after in entry.get("after", [after]):
+            return str(entry["reason"])
     return None
 
 
@@ -306,6 +306,9 @@ def report(config: dict[str, Any], done: dict[str, Any]) -> str:
         total.update(figures_of(config, name, done.get(name, {})))
     parts.append("| in all | | " + " | ".join(str(total[key]) for key in KEYS) + " |")
     parts += ["", "## Listed mutants", ""]
+    for entry in config["everywhere"]:
+        parts.append(f"- everywhere, `{entry['from']}` → `{entry['to']}`: {entry['reason']}")
+    parts.append("")
     for name in config["modules"]:
         rows = [entry for entry in config["listed"] if entry["module"] == name]
         if not rows:

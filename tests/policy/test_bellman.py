@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.problems import chain, noisy_bayes, random_problem, twins, varied
 
-from voilattice import FeatureCosts, load_problem
+from voilattice import FeatureCosts, Network, Problem, load_problem
 from voilattice.feature_sets import bits
 from voilattice.policy.optimal import bellman
 from voilattice.policy.optimal.solution import solve
@@ -21,7 +21,22 @@ def forgetful():
     return random_problem(parents, {"Y": 2, "A": 2, "B": 3, "C": 2, "D": 2}, costs, seed=3)
 
 
+def late_twins():
+    """S says a little; A and B tell Y outright at one price, so they tie in every state of S."""
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YSAB"},
+        {name: ["Y"] for name in "SAB"},
+        {
+            "Y": [0.5, 0.5],
+            "S": [[0.8, 0.2], [0.3, 0.7]],
+            **{name: [[1.0, 0.0], [0.0, 1.0]] for name in "AB"},
+        },
+    )
+    return Problem.create(network, "Y", {"S": 0.1, "A": 1.0, "B": 1.0}, [[0, 40], [40, 0]])
+
+
 PROBLEMS = {
+    "late twins": late_twins(),
     "varied": varied(),
     "chain": forgetful(),
     "noisy Bayes": noisy_bayes(3),
@@ -216,7 +231,7 @@ def test_blocks_behind_steps_that_cannot_pay_are_not_marked():
             for t in range(space.layout.first[b], space.layout.first[b + 1]):
                 if prices.least[t] < prices.scale * prices.gain[b]:
                     todo.append(int(space.layout.child[t]))
-    assert set(np.flatnonzero(wanted).tolist()) == reached
+    assert wanted.tolist() == [int(b in reached) for b in range(len(wanted))]
 
 
 def test_each_engine_has_its_twin():

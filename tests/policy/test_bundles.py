@@ -16,7 +16,7 @@ class Discount:
 
 
 def priced_by(n, *pairs):
-    """A problem of n features in which the price of the first of each pair depends on the second."""
+    """n features; of each pair, the price of the first depends on the second."""
     names = naive_bayes(n).features
     conditional = tuple(ConditionalCost(names[a], {names[b]: "T"}, 9) for a, b in pairs)
     costs = FeatureCosts(dict.fromkeys(names, 1.0), conditional=conditional)

@@ -18,8 +18,8 @@ from voilattice.budgets import memory_limit
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import ConditionalCost, Group
 from voilattice.policy.advice import advise
-from voilattice.policy.optimal.blocks import find_blocks
 from voilattice.policy.optimal import solution as module
+from voilattice.policy.optimal.blocks import find_blocks
 from voilattice.policy.optimal.bundles import bundles_of
 from voilattice.policy.optimal.solution import Solution, solve
 from voilattice.policy.optimal.space import StateSpace
