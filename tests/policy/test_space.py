@@ -9,7 +9,7 @@ import pytest
 from helpers.problems import naive_bayes, noisy_bayes, random_problem, structured, twins, varied
 from helpers.strategies import full_joint
 
-from voilattice import ConditionalCost, FeatureCosts, Group, Problem, load_problem
+from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem, load_problem
 from voilattice.budgets import memory_limit
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import bits
@@ -21,7 +21,30 @@ CHAIN = random_problem(
     FeatureCosts({"A": 1.0, "B": 0.25, "C": 0.125, "D": 2.0}),
 )
 
+GROUPED = replace(
+    CHAIN,
+    costs=FeatureCosts(CHAIN.costs.prices, (Group("g", 0.5, ("A",)), Group("h", 0.75, ("B", "D")))),
+)
+
+
+def impossible_state():
+    """Y → A → B, where A never takes its last value."""
+    network = Network.from_tables(
+        {"Y": ["T", "F"], "A": ["a", "b", "c"], "B": ["T", "F"]},
+        {"A": ["Y"], "B": ["A"]},
+        {
+            "Y": [0.4, 0.6],
+            "A": [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]],
+            "B": [[0.7, 0.3], [0.2, 0.8], [0.5, 0.5]],
+        },
+    )
+    return Problem.create(network, "Y", {"A": 1.0, "B": 0.5}, [[0, 40], [30, 0]])
+
+
 PROBLEMS = {
+    "a state that is impossible": impossible_state(),
+    "two groups": GROUPED,
+    "a group already paid for": GROUPED.with_evidence({"B": "B2"}),
     "varied": varied(),
     "varied with evidence": varied().with_evidence({"B": "B1"}),
     "a price that is settled": varied().with_evidence({"A": "A1"}),
