@@ -517,3 +517,23 @@ def test_the_scale_of_stakes_is_that_of_their_largest():
         stakes_scale(unit, np.zeros((2, 2)))
     with pytest.raises(InputError):
         stakes_scale(np.array([[0.0, 1.0 + 1e-8], [2.0, 0.0]]), unit)
+
+
+def test_every_feature_is_looked_at_for_a_price_that_falls():
+    class Falls:
+        """Only adding B to A makes a set cheaper."""
+
+        def cost(self, features, evidence):
+            amounts = {"": 0.0, "A": 5.0, "B": 1.0, "AB": 4.0}
+            return amounts["".join(sorted(features))]
+
+    check = check_monotone_at(Falls(), ("A", "B"), {})
+    assert check == CostCheck(False, True, "not monotone: {A} costs 5 and {A, B} only 4")
+
+
+def test_small_prices_differ_by_rounding_up_to_the_tolerance():
+    class Small:
+        def cost(self, features, evidence):
+            return [0.0, 0.1 + 5e-10, 0.1][len(features)]
+
+    assert check_monotone_at(Small(), ("A", "B"), {}).monotone
