@@ -90,3 +90,17 @@ def twins(*prices):
         {"Y": [0.5, 0.5], **{name: [[1.0, 0.0], [0.0, 1.0]] for name in names}},
     )
     return Problem.create(network, "Y", dict(zip(names, prices, strict=True)), [[0, 40], [40, 0]])
+
+
+def impossible_state():
+    """Y → A → B, where A never takes its last value."""
+    network = Network.from_tables(
+        {"Y": ["T", "F"], "A": ["a", "b", "c"], "B": ["T", "F"]},
+        {"A": ["Y"], "B": ["A"]},
+        {
+            "Y": [0.4, 0.6],
+            "A": [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]],
+            "B": [[0.7, 0.3], [0.2, 0.8], [0.5, 0.5]],
+        },
+    )
+    return Problem.create(network, "Y", {"A": 1.0, "B": 0.5}, [[0, 40], [30, 0]])

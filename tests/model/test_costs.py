@@ -537,3 +537,9 @@ def test_small_prices_differ_by_rounding_up_to_the_tolerance():
             return [0.0, 0.1 + 5e-10, 0.1][len(features)]
 
     assert check_monotone_at(Small(), ("A", "B"), {}).monotone
+
+
+def test_a_class_that_is_certain_up_to_rounding_has_no_scaled_costs():
+    for kind in ("symmetric", "asymmetric"):
+        with pytest.raises(InputError, match="between 0 and 1, got 1, 1e-20"):
+            scaled_costs(kind, 1, [1.0, 1e-20])

@@ -3,7 +3,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from helpers.problems import noisy_bayes, twins, varied
+from helpers.problems import impossible_state, noisy_bayes, twins, varied
 from helpers.solving import RULES, cost_of, optimum
 from helpers.strategies import problems, with_own_costs
 from helpers.table_dp import optimal_cost
@@ -495,3 +495,13 @@ def test_deciding_is_exact_where_nothing_pays():
     assert search.exact
     assert (search.n_expanded, search.action) == (0, 0)
     assert search.lower == search.upper == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize("largest", [None, 2])
+def test_outcomes_that_are_impossible_are_left_out(largest):
+    problem = impossible_state()
+    search = Search(problem, ()) if largest is None else streamed(problem, largest)
+    assert search.n_expanded > 0
+    assert search.exact
+    assert search.upper == pytest.approx(optimal_cost(problem), abs=1e-9)
+    assert all(known.known.get("A") != "c" for known in search._nodes.values())

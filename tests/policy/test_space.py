@@ -6,10 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.problems import naive_bayes, noisy_bayes, random_problem, structured, twins, varied
+from helpers.problems import (
+    impossible_state,
+    naive_bayes,
+    noisy_bayes,
+    random_problem,
+    structured,
+    twins,
+    varied,
+)
 from helpers.strategies import full_joint
 
-from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem, load_problem
+from voilattice import ConditionalCost, FeatureCosts, Group, Problem, load_problem
 from voilattice.budgets import memory_limit
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import bits
@@ -25,20 +33,6 @@ GROUPED = replace(
     CHAIN,
     costs=FeatureCosts(CHAIN.costs.prices, (Group("g", 0.5, ("A",)), Group("h", 0.75, ("B", "D")))),
 )
-
-
-def impossible_state():
-    """Y → A → B, where A never takes its last value."""
-    network = Network.from_tables(
-        {"Y": ["T", "F"], "A": ["a", "b", "c"], "B": ["T", "F"]},
-        {"A": ["Y"], "B": ["A"]},
-        {
-            "Y": [0.4, 0.6],
-            "A": [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]],
-            "B": [[0.7, 0.3], [0.2, 0.8], [0.5, 0.5]],
-        },
-    )
-    return Problem.create(network, "Y", {"A": 1.0, "B": 0.5}, [[0, 40], [30, 0]])
 
 
 PROBLEMS = {
