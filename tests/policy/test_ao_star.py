@@ -505,3 +505,10 @@ def test_outcomes_that_are_impossible_are_left_out(largest):
     assert search.exact
     assert search.upper == pytest.approx(optimal_cost(problem), abs=1e-9)
     assert all(known.known.get("A") != "c" for known in search._nodes.values())
+
+
+def test_a_first_policy_that_costs_as_much_as_deciding_is_not_followed():
+    problem = twins(20.0)  # it tells Y for what deciding costs
+    search = Search(problem, [RULES["markov-blanket"]], max_expansions=0)
+    assert build_policy(problem, "markov-blanket").expected_total_cost == search.upper == 20.0
+    assert search.action == 0
