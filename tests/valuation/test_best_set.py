@@ -656,3 +656,54 @@ def test_a_search_that_is_stopped_tells_what_is_open():
         assert (found.exact, found.short_of) == (False, "time")
         assert found.benefit <= exact.benefit <= found.bound
         assert found.evi - found.cost == pytest.approx(found.benefit)
+
+
+def test_in_a_table_as_elsewhere_ties_are_those_of_what_is_at_stake(monkeypatch):
+    stakes = []
+    original = best._Search
+
+    def spy(problem, known, stake, *rest):
+        stakes.append(stake)
+        return original(problem, known, stake, *rest)
+
+    monkeypatch.setattr(best, "_Search", spy)
+    problem = load_problem("asia").with_evidence({"dysp": "yes"})
+    features = [k for k, name in enumerate(problem.features) if name != "dysp"]
+    root = root_table(problem, problem.evidence, features)
+    assert root.probability != 1.0
+    best.best_in_table(problem, problem.evidence, features, root)
+    assert stakes == pytest.approx([value(problem, ()).emc])
+
+
+@pytest.mark.parametrize(("cells", "limit"), [(1 << 10, None), (96, 40), (24, 24)])
+def test_a_climb_comes_first_where_not_all_fits_into_a_table(monkeypatch, cells, limit):
+    problem, climbed = noisy_bayes(6), []  # a table of 128 cells
+    original = best._Search._climb
+    monkeypatch.setattr(
+        best._Search,
+        "_climb",
+        lambda self, most: climbed.append(most) or original(self, most),
+    )
+    monkeypatch.setattr(best, "WHOLE_CELLS", cells)
+    monkeypatch.setattr(best, "SPLIT_CELLS", 40)
+    assert best_set(problem, engine="python").exact
+    assert climbed == ([] if limit is None else [limit])
+
+
+@pytest.mark.parametrize("cells", [2, 4, 8, 16, 32, 1000])
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 0, 4, 1, 3, 2), (4, 5, 2, 3, 0, 1)])
+def test_of_sets_that_tie_the_first_is_found_with_tables_of_any_size(order, cells):
+    names = [f"X{k}" for k in range(6)]
+    pairs = [(names[order[k]], names[order[k + 1]]) for k in (0, 2, 4)]
+    parents = {second: ["Y", first] for first, second in pairs}
+    flip = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in ["Y", *names]},
+        parents,
+        {name: flip if name in parents else [0.5, 0.5] for name in ["Y", *names]},
+    )
+    problem = Problem.create(network, "Y", dict.fromkeys(names, 1.0), [[0, 100], [100, 0]])
+    with small_tables(cells):
+        found = best_set(problem, engine="python")
+    assert found.exact
+    assert found.features == min(map(frozenset, pairs), key=sorted)
