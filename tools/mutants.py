@@ -187,8 +187,7 @@ def skipped_spans(source: str, names: dict[str, str]) -> Iterator[Span]:
         elif isinstance(node, ast.Assign):
             target = node.targets[0]
             is_named = isinstance(target, ast.Name) and target.id in names
-            is_type = isinstance(target, ast.Name) and target.id.startswith("_P")
-            found = [node] if is_named or is_type else []
+            found = [node] if is_named else []
         for part in found:
             if part is not None:
                 decorators = getattr(part, "decorator_list", [])

@@ -331,11 +331,19 @@ def grouped():
     return random_problem(parents, sizes, costs, seed=5, stakes=60.0)
 
 
+def many_prices():
+    """Naive Bayes whose features have prices from 0.1 to 3."""
+    problem = replace(noisy_bayes(6), misclassification=[[0, 60], [36, 0]])
+    prices = np.random.default_rng(0).uniform(0.1, 3, 6).tolist()
+    return replace(problem, costs=FeatureCosts(dict(zip(problem.features, prices, strict=True))))
+
+
 FIXED = {
     "grouped": grouped(),
     "varied": varied(),
     "noisy Bayes": noisy_bayes(6),
     "dear stakes": replace(noisy_bayes(5, 1), misclassification=[[0, 60], [90, 0]]),
+    "many prices": many_prices(),
     "twins": twins(2.0, 1.0, 1.0),
     "free twins": twins(0.0, 0.0),
     "chain": chain(3),
@@ -554,7 +562,9 @@ def test_below_a_node_the_worth_is_on_the_scale_of_money():
     assert best._Below((3, 1), 0, root, 10.0, 2.0).kept == 0
 
 
-@pytest.mark.parametrize("name", ["grouped", "varied", "asia", "dear stakes", "twins"])
+@pytest.mark.parametrize(
+    "name", ["grouped", "varied", "asia", "dear stakes", "many prices", "twins"]
+)
 @pytest.mark.parametrize("cells", [4, 1 << 20])
 def test_the_readable_search_evaluates_what_its_twin_does(name, cells):
     problem = FIXED[name]
