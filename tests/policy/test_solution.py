@@ -512,6 +512,8 @@ def test_what_to_do_is_kept_unless_only_costs_are_asked_for():
     space = python_space(problem)
     for made in (solve(space), Solution(space, problem)):
         assert made.choose({}) == 0b01
+        assert made.choose({"A": "T"}) == 0  # Y is known
+        assert made.choose({"B": "F"}) == 0
     assert solve(space, choices=False)._choice is None
     assert solve(space, choices=False).expected_total_cost == close(1.0)
 
@@ -591,7 +593,7 @@ def test_evidence_of_no_state_is_solved_once_for_all_that_follows():
     costs = FeatureCosts({"A": 1, "B": 1, "C": 1}, (Group("g", 5.0, ("A", "B")),))
     problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
     solution = solve(python_space(problem), choices=False)
-    for known in ({"B": "T"}, {"B": "T", "C": "F"}, {"B": "T", "A": "F"}):
+    for known in ({"B": "T"}, {"B": "T"}, {"B": "T", "C": "F"}, {"B": "T", "A": "F"}):
         there = solve(python_space(problem.with_evidence(known)))
         assert solution.cost_to_go(known) == close(there.expected_total_cost)
     assert [dict(known) for known, _ in solution._deeper] == [{"B": "T"}]
@@ -615,6 +617,20 @@ def test_evidence_is_lost_only_below_the_least_mass():
         start = problem.with_evidence({"X1": "a"})
         deeper = solve(python_space(start))
         assert (deeper._locate({"X0": "a"}) is not None) == is_kept
+
+
+def test_a_value_is_rare_by_its_own_mass_and_not_by_that_of_another():
+    q = 1e-280
+    network = Network.from_tables(
+        {name: ["a", "b"] for name in "YXZ"},
+        {"X": ["Y"], "Z": ["Y"]},
+        {"Y": [0.4, 0.6], "X": [[1, q], [1, 2 * q]], "Z": [[0.8, 0.2], [0.3, 0.7]]},
+    )
+    problem = Problem.create(network, "Y", {"X": 1.0, "Z": 1.0}, [[0, 100], [90, 0]])
+    solution = solve(python_space(problem))
+    assert solution._locate({"X": "b"}) is None
+    assert solution._locate({"X": "a"}) is not None
+    assert solution._locate({"Z": "b"}) is not None
 
 
 def test_the_place_of_values_counts_the_last_axis_fastest():
