@@ -84,7 +84,9 @@ def main() -> int:
     for name in arguments.modules or config["modules"]:
         settings = config["modules"][name]
         source = path_of(name).read_text()
-        mutants = sample(list(mutants_of(source, config, settings)), settings.get("sample"))
+        every = list(mutants_of(source, config, settings))
+        done.setdefault("sizes", {})[name] = len(every)
+        mutants = sample(every, settings.get("sample"))
         last = done.get(name, {})
         if arguments.survivors:
             mutants = [m for m in mutants if last.get(m.name, {}).get("outcome") == "survived"]
@@ -298,7 +300,7 @@ def report(config: dict[str, Any], done: dict[str, Any]) -> str:
     for name, settings in config["modules"].items():
         if name in done:
             figures = figures_of(config, name, done[name])
-            size = f"a sample of {settings['sample']}" if "sample" in settings else "all"
+            size = f"a sample of {done['sizes'][name]}" if "sample" in settings else "all"
             parts.append(f"| `{name}` | {size} | " + " | ".join(map(str, figures.values())) + " |")
     total = Counter[str]()
     for name in config["modules"]:

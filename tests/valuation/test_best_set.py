@@ -701,8 +701,9 @@ def test_a_climb_comes_first_where_not_all_fits_into_a_table(monkeypatch, cells,
 
 
 @pytest.mark.parametrize("cells", [2, 4, 8, 16, 32, 1000])
-@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 0, 4, 1, 3, 2), (4, 5, 2, 3, 0, 1)])
-def test_of_sets_that_tie_the_first_is_found_with_tables_of_any_size(order, cells):
+@pytest.mark.parametrize("price", [0.0, 1.0])
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 0, 1, 2, 3, 4), (4, 5, 2, 3, 0, 1)])
+def test_of_sets_that_tie_the_first_is_found_with_tables_of_any_size(order, price, cells):
     names = [f"X{k}" for k in range(6)]
     pairs = [(names[order[k]], names[order[k + 1]]) for k in (0, 2, 4)]
     parents = {second: ["Y", first] for first, second in pairs}
@@ -712,7 +713,7 @@ def test_of_sets_that_tie_the_first_is_found_with_tables_of_any_size(order, cell
         parents,
         {name: flip if name in parents else [0.5, 0.5] for name in ["Y", *names]},
     )
-    problem = Problem.create(network, "Y", dict.fromkeys(names, 1.0), [[0, 100], [100, 0]])
+    problem = Problem.create(network, "Y", dict.fromkeys(names, price), [[0, 100], [100, 0]])
     with small_tables(cells):
         found = best_set(problem, engine="python")
     assert found.exact
