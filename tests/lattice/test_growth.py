@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.problems import chain, naive_bayes, structured
 
+from voilattice import Network, Problem
 from voilattice.errors import TooLargeError
 from voilattice.lattice import growth
 from voilattice.lattice.growth import grow_levels
@@ -164,3 +165,9 @@ def test_what_is_not_in_the_cache_is_none():
 def test_a_problem_whose_features_say_nothing_has_the_empty_set_alone():
     problem = structured({"X": [], "Y": []}, features=["X"])
     assert sets_of(grow_levels(graph_of(problem), 0)) == [[0]]
+
+
+def test_a_problem_without_features_has_the_empty_set_in_one_word():
+    network = Network.from_tables({"Y": ["T", "F"]}, {}, {"Y": [0.5, 0.5]})
+    problem = Problem.create(network, "Y", {}, [[0, 1], [1, 0]], features=[])
+    assert [level.tolist() for level in grow_levels(graph_of(problem), 0)] == [[[0]]]
