@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUN := .venv/.run
 DEV := .venv/.dev
 
-.PHONY: demo check test browser lint bench clean
+.PHONY: demo check test browser lint bench mutants clean
 
 demo: $(RUN)
 	@$(BIN)/voilattice value figure1 --features X1,X2
@@ -48,6 +48,11 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/valuation.py
 	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/optimal.py
+
+# About half an hour; prints the mutants that survive and are not listed in mutants.toml.
+mutants: $(DEV) requirements-mutants.txt
+	$(PIP) -r requirements-mutants.txt
+	$(BIN)/python tools/mutants.py --write docs/mutants.md
 
 clean:
 	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -6,7 +6,15 @@ import itertools
 
 import numpy as np
 
-from voilattice import FeatureCosts, Network, Problem, load_problem, write_problem
+from voilattice import (
+    ConditionalCost,
+    FeatureCosts,
+    Group,
+    Network,
+    Problem,
+    load_problem,
+    write_problem,
+)
 
 # A problem file: A and B say for sure what Y is, so that they cannot differ.
 SURE = """
@@ -92,3 +100,53 @@ def write_markup_problem(folder):
         features=[names.get(f, f) for f in asia.features], title="<b>Mine</b> & $x^$",
     )  # fmt: skip
     write_problem(problem, folder)
+
+
+def random_problem(parents, sizes, costs, seed=0, stakes=40.0):
+    """A problem with this graph and random tables; Y is the target."""
+    rng = np.random.default_rng(seed)
+    tables = {
+        name: rng.dirichlet(np.ones(size), [sizes[p] for p in parents.get(name, ())])
+        for name, size in sizes.items()
+    }
+    states = {name: [f"{name}{v}" for v in range(size)] for name, size in sizes.items()}
+    network = Network.from_tables(states, parents, tables)
+    features = [name for name in sizes if name != "Y"]
+    return Problem.create(network, "Y", costs, [[0, stakes], [0.7 * stakes, 0]], features=features)
+
+
+def varied():
+    """A chain, a fork and a collider of several sizes, with a group and conditional prices."""
+    prices = {"A": 1.0, "B": 2.0, "C": 0.5, "D": 1.5}
+    costs = FeatureCosts(
+        prices,
+        (Group("g", 1.25, ("B", "D")),),
+        (ConditionalCost("D", {"A": "A1"}, 0.25), ConditionalCost("D", {"A": "A0"}, 3.0)),
+    )
+    parents = {"A": ["Y"], "B": ["A"], "C": ["Y", "D"]}
+    return random_problem(parents, {"Y": 2, "D": 2, "A": 3, "B": 2, "C": 2}, costs)
+
+
+def twins(*prices):
+    """Features that each tell Y outright, at these prices."""
+    names = "ABCD"[: len(prices)]
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in ("Y", *names)},
+        {name: ["Y"] for name in names},
+        {"Y": [0.5, 0.5], **{name: [[1.0, 0.0], [0.0, 1.0]] for name in names}},
+    )
+    return Problem.create(network, "Y", dict(zip(names, prices, strict=True)), [[0, 40], [40, 0]])
+
+
+def impossible_state():
+    """Y → A → B, where A never takes its last value."""
+    network = Network.from_tables(
+        {"Y": ["T", "F"], "A": ["a", "b", "c"], "B": ["T", "F"]},
+        {"A": ["Y"], "B": ["A"]},
+        {
+            "Y": [0.4, 0.6],
+            "A": [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]],
+            "B": [[0.7, 0.3], [0.2, 0.8], [0.5, 0.5]],
+        },
+    )
+    return Problem.create(network, "Y", {"A": 1.0, "B": 0.5}, [[0, 40], [30, 0]])

@@ -1,4 +1,6 @@
 import math
+import pickle
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -7,14 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts
-from voilattice.errors import InputError
+from voilattice.errors import InputError, UnknownNameError
+from voilattice.feature_sets import to_words
 from voilattice.model.costs import (
+    MAX_AMOUNT,
     ConditionalCost,
+    CostCheck,
+    CostModel,
     Group,
+    check_amount,
     check_monotone,
     check_monotone_at,
     cost_matrix,
     scaled_costs,
+    set_costs,
     stakes_scale,
 )
 
@@ -224,3 +232,313 @@ def test_a_set_that_costs_a_little_more_than_a_superset_is_found():
     assert not check.monotone
     assert "costs 2 and" in check.checked
     assert check_monotone_at(Odd(), ("A", "B"), {"A": "a"}).monotone
+
+
+BLOOD = Group("blood", 2.0, ("A", "B"))
+SCAN = Group("scan", 3.0, ("C",))
+CHEAPER = ConditionalCost("C", (("A", "T"),), 4)
+ALL = FeatureCosts({"A": 1, "B": 2, "C": 9, "D": 5}, (BLOOD, SCAN), (CHEAPER,))
+
+
+@pytest.mark.parametrize("made", [BLOOD, CHEAPER, ALL, CostCheck(True, True, "all")])
+def test_what_was_checked_cannot_be_changed(made):
+    with pytest.raises(FrozenInstanceError):
+        setattr(made, made.__slots__[0], 1)
+    assert not hasattr(made, "__dict__")
+
+
+def test_costs_survive_a_trip_through_pickle():
+    again = pickle.loads(pickle.dumps(ALL))
+    assert again == ALL
+    assert hash(again) == hash(ALL)
+    assert repr(ALL) == "<FeatureCosts: 4 prices, 2 groups, 1 conditional price>"
+
+
+def test_a_condition_may_be_given_as_a_mapping():
+    assert ConditionalCost("C", {"A": "T"}, 4) == CHEAPER
+
+
+def test_costs_without_some_features_forget_all_that_names_them():
+    assert ALL.without({"D"}) == FeatureCosts({"A": 1, "B": 2, "C": 9}, (BLOOD, SCAN), (CHEAPER,))
+    assert ALL.without({"A"}) == FeatureCosts(
+        {"B": 2, "C": 9, "D": 5}, (Group("blood", 2.0, ("B",)), SCAN)
+    )
+    assert ALL.without({"C"}) == FeatureCosts({"A": 1, "B": 2, "D": 5}, (BLOOD,))
+    assert ALL.without({"A", "B"}) == FeatureCosts({"C": 9, "D": 5}, (SCAN,))
+    assert ALL.without(()) == ALL
+
+
+def test_an_overhead_is_paid_until_a_member_is_known():
+    assert ALL.unpaid_groups({}) == [BLOOD, SCAN]
+    assert ALL.unpaid_groups({"B": "T", "D": "T"}) == [SCAN]
+    assert ALL.unpaid_groups({"A", "C"}) == []
+
+
+@pytest.mark.parametrize("evidence", [{}, {"A": "T"}, {"A": "F", "D": "T"}, {"C": "T"}])
+@pytest.mark.parametrize("prefix", [0, 62])
+def test_the_costs_of_many_sets_are_those_of_each(evidence, prefix):
+    # With many features before them, the sets stand in the second word of a row.
+    before = [f"X{k:02d}" for k in range(prefix)]
+    costs = FeatureCosts({**dict.fromkeys(before, 0.5), **ALL.prices}, ALL.groups, ALL.conditional)
+    names = [*before, "A", "B", "C", "D"]
+    masks = [s << prefix | (1 if prefix else 0) for s in range(16)]
+    rows = to_words(masks, 2 if prefix else 1)
+    want = []
+    for mask in masks:
+        chosen = {f for k, f in enumerate(names) if mask >> k & 1}
+        want.append(costs.cost(frozenset(chosen - set(evidence)), evidence))
+        # What is known is paid for.
+    assert set_costs(costs, names, rows, evidence) == pytest.approx(want, abs=1e-12)
+
+
+def test_the_costs_of_many_sets_may_be_a_users_own():
+    class Squared:
+        def cost(self, features, evidence):
+            return float(len(features) ** 2 + ("B" in features))
+
+    rows = to_words(range(8), 1)
+    assert set_costs(Squared(), ["A", "B", "C"], rows, {}).tolist() == [0, 1, 2, 5, 1, 4, 5, 10]
+
+
+class Recorded:
+    """One for each feature; what was asked is written down."""
+
+    def __init__(self):
+        self.asked = []
+
+    def cost(self, features, evidence):
+        self.asked.append((frozenset(features), dict(evidence)))
+        return float(len(features))
+
+
+def test_anything_that_prices_a_set_is_a_cost_model():
+    assert isinstance(Recorded(), CostModel)
+    assert isinstance(ALL, CostModel)
+    assert not isinstance(object(), CostModel)
+
+
+def test_further_evidence_leaves_something_to_acquire_and_adds_to_what_is_known():
+    costs = Recorded()
+    states = {f"X{k}": ["T", "F"] for k in range(6)}
+    check = check_monotone(costs, states, {"X5": "T"})
+    assert check == CostCheck(
+        True,
+        True,
+        "monotone on all 80 pairs of sets at the initial evidence and 80 at random evidence",
+    )
+    now = [features for features, known in costs.asked if known == {"X5": "T"}]
+    assert len(now) == 1 + 32  # the empty set, and every set
+    later = [(features, known) for features, known in costs.asked if known != {"X5": "T"}]
+    pairs = list(zip(later[::2], later[1::2], strict=True))
+    assert len(pairs) == 80
+    for (less, known), (more, also_known) in pairs:
+        assert known == also_known
+        assert known["X5"] == "T"
+        assert not more & set(known)
+        assert len(more - less) == 1
+        assert less < more
+    assert {len(known) for _, known in later} == {2, 3, 4, 5}
+    assert {len(less) for (less, _), _ in pairs} == {0, 1, 2, 3}
+
+
+def test_one_feature_has_no_further_evidence():
+    costs = Recorded()
+    check = check_monotone(costs, {"A": ["T", "F"]}, {})
+    assert str(check).endswith(
+        "all 1 pairs of sets at the initial evidence and 0 at random evidence"
+    )
+    assert all(known == {} for _, known in costs.asked)
+    two = check_monotone(Recorded(), {"A": ["T"], "B": ["T"]}, {})
+    assert str(two).endswith("all 4 pairs of sets at the initial evidence and 4 at random evidence")
+
+
+def test_with_nothing_to_acquire_there_are_no_pairs():
+    check = check_monotone(Recorded(), {"A": ["T"]}, {"A": "T"})
+    assert check.monotone
+    assert str(check).endswith(
+        "all 0 pairs of sets at the initial evidence and 0 at random evidence"
+    )
+
+
+def test_the_sets_of_ten_features_are_all_priced_and_those_of_eleven_are_not():
+    ten, eleven = ([f"X{k}" for k in range(n)] for n in (10, 11))
+    assert check_monotone_at(Additive(), ten, {}) == CostCheck(
+        True, True, "monotone on all 5120 pairs of sets at the initial evidence"
+    )
+    costs = Recorded()
+    assert check_monotone_at(costs, eleven, {}, max_pairs=7) == CostCheck(
+        True, False, "monotone on 7 of 11264 pairs of sets at the initial evidence"
+    )
+    assert len(costs.asked) == 1 + 2 * 7
+    # What is known does not count.
+    assert check_monotone_at(Additive(), eleven, {"X0": "T"}).proved
+
+
+def test_of_the_pairs_of_many_features_at_random_evidence_so_many_are_compared():
+    many = {f"X{k}": ["T", "F"] for k in range(20)}
+    assert str(check_monotone(Additive(), many, {})) == (
+        "monotone on 10000 of 10485760 pairs of sets at the initial evidence "
+        "and 10000 at random evidence"
+    )
+
+
+def test_a_pair_that_random_choice_finds_refutes():
+    class Falling:
+        def cost(self, features, evidence):
+            return 100.0 - len(features) if features else 0.0
+
+    many = [f"X{k}" for k in range(12)]
+    check = check_monotone_at(Falling(), many, {})
+    assert not check.monotone
+    assert check.proved
+    assert check.checked.startswith("not monotone: {")
+
+
+def test_a_choice_of_pairs_is_the_same_for_the_same_seed():
+    many = [f"X{k}" for k in range(12)]
+
+    def asked(**options):
+        costs = Recorded()
+        check_monotone_at(costs, many, {}, max_pairs=20, **options)
+        return costs.asked
+
+    assert asked(seed=1) == asked(seed=1) != asked(seed=2)
+
+
+def test_what_is_found_at_further_evidence_is_told_with_it():
+    class Later:
+        def cost(self, features, evidence):
+            return float(len(features)) if not evidence else 9.0 - len(features)
+
+    check = check_monotone(Later(), {"A": ["T"], "B": ["T"]}, {})
+    assert (check.monotone, check.proved) == (False, True)
+    assert check.checked in {
+        "not monotone: {} costs 9 and {A} only 8 at {'B': 'T'}",
+        "not monotone: {} costs 9 and {B} only 8 at {'A': 'T'}",
+    }
+
+
+def test_prices_that_differ_by_rounding_are_monotone():
+    class Rounded:
+        def __init__(self, factor, size):
+            self.factor, self.size = factor, size
+
+        def cost(self, features, evidence):
+            return [0.0, self.size, self.size * (1 - self.factor)][len(features)]
+
+    for size in (1.0, 1e6):
+        assert check_monotone_at(Rounded(0.5e-9, size), ("A", "B"), {}).monotone
+        assert not check_monotone_at(Rounded(2e-9, size), ("A", "B"), {}).monotone
+        many = tuple(f"X{k}" for k in range(11))
+
+        class Many(Rounded):
+            def cost(self, features, evidence):
+                return self.size * (1 - self.factor * len(features)) if features else 0.0
+
+        assert check_monotone_at(Many(0.5e-9, size), many, {}, max_pairs=50).monotone
+        assert not check_monotone_at(Many(2e-9, size), many, {}, max_pairs=50).monotone
+
+
+def test_the_empty_set_may_cost_a_rounding_error():
+    class Nearly:
+        def cost(self, features, evidence):
+            return 1e-9 + len(features)
+
+    assert check_monotone_at(Nearly(), ("A",), {}).monotone
+
+
+def test_a_matrix_must_name_every_class_and_no_other():
+    good = {"T": {"T": 0, "F": 1}, "F": {"T": 1, "F": 0}}
+    for rows, message in [
+        ({**good, "U": {}}, "U: this is not a class; the predicted classes are 'T', 'F'"),
+        ({"T": good["T"]}, "the predicted class 'F' is missing"),
+        ({**good, "F": {"T": 1, "F": 0, "U": 1}}, "F.U: this is not a class; the actual"),
+        ({**good, "F": {"T": 1}}, "F: the actual class 'F' is missing"),
+        ({**good, "F": 3}, "F: must be a table"),
+        ({**good, "F": {"T": -1, "F": 0}}, "F.T: must be >= 0, got -1"),
+    ]:
+        with pytest.raises((InputError, UnknownNameError), match=message):
+            cost_matrix(rows, ["T", "F"])
+
+
+def test_scaled_costs_are_those_of_the_paper():
+    assert scaled_costs("symmetric", 10, [0.2, 0.3, 0.5]) == pytest.approx(
+        np.array([[0, 20, 20], [20, 0, 20], [20, 20, 0]])
+    )
+    assert scaled_costs("asymmetric", 10, [0.2, 0.3, 0.5]) == pytest.approx(
+        np.array([[0, 50 / 3, 10], [25, 0, 10], [25, 50 / 3, 0]])
+    )
+
+
+def test_a_price_is_returned_as_it_is_up_to_the_largest_amount():
+    class Fixed:
+        def __init__(self, amount):
+            self.amount = amount
+
+        def cost(self, features, evidence):
+            return self.amount
+
+    one = frozenset({"A"})
+    for amount in (0.0, 2.5, MAX_AMOUNT, 3, np.float32(1.5)):
+        price = price_set(Fixed(amount), one, {})
+        assert price == amount
+        assert type(price) is float
+    for amount, message in [
+        (-1e-300, r"the cost of \{A\}: must be >= 0"),
+        (2e100, r"the cost of \{A\}: must be at most 1e\+100"),
+        (math.nan, r"the cost of \{A\}: must be finite"),
+        (True, r"the cost of \{A\}: must be a number"),
+        ("1", r"the cost of \{A\}: must be a number"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            price_set(Fixed(amount), one, {})
+
+
+def test_amounts_are_from_zero_to_the_largest():
+    assert check_amount(0) == 0.0
+    assert check_amount(MAX_AMOUNT) == 1e100
+    for amount, message in [
+        (-(10**400), "must be >= 0"),
+        (10**400, "must be at most"),
+        (-math.inf, "must be finite"),
+        (math.nextafter(MAX_AMOUNT, math.inf), "must be at most"),
+        (-5e-324, "must be >= 0"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            check_amount(amount)
+
+
+def test_the_scale_of_stakes_is_that_of_their_largest():
+    unit = np.array([[0.0, 1.0], [2.0, 0.0]])
+    assert stakes_scale(0 * unit, unit) == 0.0
+    assert stakes_scale(unit * (1 + 1e-12), unit) == pytest.approx(1.0)
+    with pytest.raises(InputError):
+        stakes_scale(unit, np.zeros((2, 2)))
+    with pytest.raises(InputError):
+        stakes_scale(np.array([[0.0, 1.0 + 1e-8], [2.0, 0.0]]), unit)
+
+
+def test_every_feature_is_looked_at_for_a_price_that_falls():
+    class Falls:
+        """Only adding B to A makes a set cheaper."""
+
+        def cost(self, features, evidence):
+            amounts = {"": 0.0, "A": 5.0, "B": 1.0, "AB": 4.0}
+            return amounts["".join(sorted(features))]
+
+    check = check_monotone_at(Falls(), ("A", "B"), {})
+    assert check == CostCheck(False, True, "not monotone: {A} costs 5 and {A, B} only 4")
+
+
+def test_small_prices_differ_by_rounding_up_to_the_tolerance():
+    class Small:
+        def cost(self, features, evidence):
+            return [0.0, 0.1 + 5e-10, 0.1][len(features)]
+
+    assert check_monotone_at(Small(), ("A", "B"), {}).monotone
+
+
+def test_a_class_that_is_certain_up_to_rounding_has_no_scaled_costs():
+    for kind in ("symmetric", "asymmetric"):
+        with pytest.raises(InputError, match="between 0 and 1, got 1, 1e-20"):
+            scaled_costs(kind, 1, [1.0, 1e-20])

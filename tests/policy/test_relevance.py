@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
+from helpers.problems import chain
 from helpers.strategies import problems
 from hypothesis import given
 
 from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem
 from voilattice.feature_sets import bits
-from voilattice.lattice.independence import is_separated
-from voilattice.policy.relevance import Relevance
+from voilattice.lattice.independence import graph_of, is_separated
+from voilattice.policy.relevance import Relevance, price_conditions, screen
 
 
 def unconditional(problem):
@@ -82,3 +83,23 @@ def test_a_rule_of_ones_own_forgets_nothing(problem):
     relevance = Relevance(problem, forgets=False)
     for e in range(1 << len(problem.features)):
         assert relevance.what_matters(e) == (relevance.graph.all & ~e, e)
+
+
+def test_what_each_price_depends_on_is_all_that_its_conditions_name():
+    prices = {"X": 5, "A": 1, "B": 1}
+    conditional = (ConditionalCost("B", {"A": "T"}, 2), ConditionalCost("A", {"B": "F"}, 3))
+    problem = two_bystanders(FeatureCosts(prices, conditional=conditional))
+    assert problem.features == ("X", "A", "B")
+    assert price_conditions(problem) == {2: 0b010, 1: 0b100}
+    conditional += (ConditionalCost("A", {"X": "T"}, 4),)
+    problem = two_bystanders(FeatureCosts(prices, conditional=conditional))
+    assert price_conditions(problem) == {2: 0b010, 1: 0b101}
+
+
+def test_the_screen_of_a_chain_is_the_nearest_evidence():
+    # Y → X00 → X01 → X02 → X03: from X03 all of X00 ... X02 is seen through X02.
+    graph = graph_of(chain(4))
+    assert screen(graph, 0b1000, 0b0111) == 0b0100
+    assert screen(graph, 0b0010, 0b1101) == 0b0101
+    assert screen(graph, 0b0001, 0b1100) == 0b0100
+    assert screen(graph, 0b0001, 0) == 0

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.problems import noisy_bayes, rare_findings
+from helpers.problems import chain, noisy_bayes, rare_findings, twins, varied
 from helpers.solving import POLICIES, cost_of, optimal_step, optimum
 from helpers.strategies import possible_evidence, problems
 from helpers.table_dp import optimal_cost
@@ -18,9 +18,10 @@ from voilattice.budgets import memory_limit
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import ConditionalCost, Group
 from voilattice.policy.advice import advise
+from voilattice.policy.optimal import solution as module
 from voilattice.policy.optimal.blocks import find_blocks
 from voilattice.policy.optimal.bundles import bundles_of
-from voilattice.policy.optimal.solution import solve
+from voilattice.policy.optimal.solution import Solution, solve
 from voilattice.policy.optimal.space import StateSpace
 from voilattice.policy.relevance import Relevance
 from voilattice.policy.solvers import build_policy
@@ -517,3 +518,144 @@ def test_a_screen_goes_through_a_collider_that_is_known_from_the_start(engine):
     free = replace(problem, costs=replace(problem.costs, prices=dict.fromkeys(prices, 0.0)))
     solution = solve(StateSpace(free, engine=engine))
     assert solution.expected_total_cost == pytest.approx(optimal_cost(free), abs=1e-9)
+
+
+def python_space(problem):
+    return StateSpace(problem, engine="python")
+
+
+def test_what_to_do_is_kept_unless_only_costs_are_asked_for():
+    problem = twins(1.0, 2.0)
+    space = python_space(problem)
+    for made in (solve(space), Solution(space, problem)):
+        assert made.choose({}) == 0b01
+        assert made.choose({"A": "T"}) == 0  # Y is known
+        assert made.choose({"B": "F"}) == 0
+    assert solve(space, choices=False)._choice is None
+    assert solve(space, choices=False).expected_total_cost == close(1.0)
+
+
+def test_a_problem_is_solved_at_its_own_prices_over_the_states_of_another():
+    space = python_space(twins(1.0, 2.0))
+    assert solve(space, twins(4.0, 3.0)).expected_total_cost == close(3.0)
+    assert solve(space, twins(4.0, 3.0)).choose({}) == 0b10
+    assert solve(space).expected_total_cost == close(1.0)
+
+
+@pytest.mark.parametrize("make", [varied, lambda: noisy_bayes(3), lambda: twins(1.0, 30.0)])
+def test_every_block_is_solved_once_and_only_when_it_is_asked_for(monkeypatch, make):
+    problem, space = make(), python_space(make())
+    solved = []
+    original = module.cost_to_go
+
+    def spy(blocks, todo, *rest, **options):
+        if blocks is space.blocks:  # and not those of evidence that has no state here
+            solved.append(todo.tolist())
+        original(blocks, todo, *rest, **options)
+
+    monkeypatch.setattr(module, "cost_to_go", spy)
+    solution = solve(space)
+    marked = np.zeros(len(space.blocks), np.uint8)
+    marked[0] = 1
+    module.twin_of("python").mark(marked, space.layout, space.prices(problem))
+    assert solved == [np.flatnonzero(marked).tolist()]
+    for known in all_evidence(problem):
+        if is_possible(problem, known):
+            solution.cost_to_go(known)
+    every = list(itertools.chain(*solved))
+    assert len(every) == len(set(every))
+    assert set(every) == set(range(len(space.blocks)))
+
+
+def all_evidence(problem):
+    """Every assignment to some of the features, in the problem's order and in the other."""
+    for values in itertools.product(*((None, *problem.states(f)) for f in problem.features)):
+        known = [(f, v) for f, v in zip(problem.features, values, strict=True) if v is not None]
+        yield dict(known)
+        yield dict(reversed(known))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        varied,
+        lambda: chain(3),
+        lambda: varied().with_evidence({"B": "B1"}),
+        lambda: varied().with_evidence({"C": "C0"}),
+    ],
+)
+def test_at_all_evidence_the_cost_to_go_is_that_of_the_problem_with_that_evidence(make):
+    problem = make()
+    solution = solve(python_space(problem))
+    for known in all_evidence(problem):
+        if set(known) & set(problem.evidence):
+            continue
+        there = solve(python_space(problem.with_evidence(known)))
+        assert solution.cost_to_go(known) == close(there.expected_total_cost)
+        assert solution.choose(known) == there.choose({})
+
+
+def test_evidence_of_no_state_is_solved_once_for_all_that_follows():
+    # B says nothing, but has paid the overhead of A's group: no policy would buy it.
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YABC"},
+        {"A": ["Y"], "C": ["Y"]},
+        {
+            "Y": [0.5, 0.5],
+            "A": [[0.9, 0.1], [0.2, 0.8]],
+            "B": [0.5, 0.5],
+            "C": [[0.8, 0.2], [0.3, 0.7]],
+        },
+    )
+    costs = FeatureCosts({"A": 1, "B": 1, "C": 1}, (Group("g", 5.0, ("A", "B")),))
+    problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+    solution = solve(python_space(problem), choices=False)
+    for known in ({"B": "T"}, {"B": "T"}, {"B": "T", "C": "F"}, {"B": "T", "A": "F"}):
+        there = solve(python_space(problem.with_evidence(known)))
+        assert solution.cost_to_go(known) == close(there.expected_total_cost)
+    assert [dict(known) for known, _ in solution._deeper] == [{"B": "T"}]
+    assert solution._deeper[0][1]._choice is None
+    solution.cost_to_go({"B": "F"})
+    assert [dict(known) for known, _ in solution._deeper] == [{"B": "T"}, {"B": "F"}]
+    chosen = solve(python_space(problem))
+    assert chosen.choose({"B": "T"}) == solve(
+        python_space(problem.with_evidence({"B": "T"}))
+    ).choose({})
+
+
+def test_evidence_is_lost_only_below_the_least_mass():
+    # The evidence has the probability q; the tables of the space keep it while q is no less than
+    # the least mass, whatever the probability of the evidence from the start.
+    for q, is_kept in [(1e-60, True), (1e-300, False)]:
+        problem = rare_findings(q, chain=False)
+        solution = solve(python_space(problem))
+        found = solution._locate({"X0": "a"})
+        assert (found is not None) == is_kept
+        start = problem.with_evidence({"X1": "a"})
+        deeper = solve(python_space(start))
+        assert (deeper._locate({"X0": "a"}) is not None) == is_kept
+
+
+def test_a_value_is_rare_by_its_own_mass_and_not_by_that_of_another():
+    q = 1e-280
+    network = Network.from_tables(
+        {name: ["a", "b"] for name in "YXZ"},
+        {"X": ["Y"], "Z": ["Y"]},
+        {"Y": [0.4, 0.6], "X": [[1, q], [1, 2 * q]], "Z": [[0.8, 0.2], [0.3, 0.7]]},
+    )
+    problem = Problem.create(network, "Y", {"X": 1.0, "Z": 1.0}, [[0, 100], [90, 0]])
+    solution = solve(python_space(problem))
+    assert solution._locate({"X": "b"}) is None
+    assert solution._locate({"X": "a"}) is not None
+    assert solution._locate({"Z": "b"}) is not None
+
+
+def test_the_place_of_values_counts_the_last_axis_fastest():
+    sizes = np.array([2, 3, 4])
+    cells = [
+        module._cell({0: i, 1: j, 2: k}, 0b111, sizes)
+        for i, j, k in itertools.product(range(2), range(3), range(4))
+    ]
+    assert cells == list(range(24))
+    assert module._cell({0: 1, 2: 3}, 0b101, sizes) == 7
+    assert module._cell({}, 0, sizes) == 0

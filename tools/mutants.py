@@ -1,0 +1,330 @@
+"""Mutation testing: change one operator or number at a time, and see whether a test fails.
+
+Cosmic Ray makes the mutants; this script runs the tests. Starting pytest takes seconds, and there
+are hundreds of mutants. So one process imports the libraries, and forks for each mutant. The child
+imports voilattice with the changed source of one module; no file is changed on disk.
+
+`mutants.toml` names the modules, their tests, the operators, and the mutants that are listed with a
+reason. A mutant is a line before and after the change.
+
+    python tools/mutants.py                        # all modules; prints what survives, unlisted
+    python tools/mutants.py policy.relevance       # some modules
+    python tools/mutants.py --write docs/mutants.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.abc
+import importlib.util
+import json
+import math
+import os
+import random
+import resource
+import signal
+import sys
+import time
+import tomllib
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import hypothesis
+import pytest
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "build" / "mutants.json"
+MAX_BYTES = 8 << 30  # a mutant may ask for any amount of memory
+PRELOADED = ("numpy", "numba", "pytest", "hypothesis.strategies", "click", "rich.console",
+             "rich.table", "networkx", "pyagrum", "joblib")  # fmt: skip
+
+KEYS = ("mutants", "killed", "listed", "open")
+HEAD = """| module | tried | mutants | killed | listed | open |
+| --- | --- | ---: | ---: | ---: | ---: |"""
+
+Span = tuple[tuple[int, int], tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One change of one module."""
+
+    operator: str
+    occurrence: int
+    line: int
+    before: str
+    after: str
+    source: str  # of the whole module
+
+    @property
+    def name(self) -> str:
+        return f"{self.operator}:{self.occurrence}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Mutation testing of voilattice.")
+    parser.add_argument("modules", nargs="*", help="of mutants.toml; all when none is given")
+    parser.add_argument("--write", type=Path, help="write the figures and the list to this file")
+    parser.add_argument("--survivors", action="store_true", help="only what survived last time")
+    arguments = parser.parse_args()
+    config = tomllib.loads((ROOT / "mutants.toml").read_text())
+    done = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    preload()
+    n_open = 0
+    for name in arguments.modules or config["modules"]:
+        settings = config["modules"][name]
+        source = path_of(name).read_text()
+        every = list(mutants_of(source, config, settings))
+        done.setdefault("sizes", {})[name] = len(every)
+        mutants = sample(every, settings.get("sample"))
+        last = done.get(name, {})
+        if arguments.survivors:
+            mutants = [m for m in mutants if last.get(m.name, {}).get("outcome") == "survived"]
+        results = dict(last) if arguments.survivors else {}
+        check_tests_pass(name, source, settings)
+        for mutant in mutants:
+            began = time.monotonic()
+            outcome = run_tests(name, mutant.source, settings)
+            listed = reason_of(config, name, mutant) if outcome == "survived" else None
+            results[mutant.name] = {
+                "line": mutant.line, "before": mutant.before, "after": mutant.after,
+                "outcome": outcome, "seconds": round(time.monotonic() - began, 1),
+            }  # fmt: skip
+            if outcome == "survived" and listed is None:
+                print(
+                    f"{name}:{mutant.line} {mutant.operator}\n- {mutant.before}\n+ {mutant.after}"
+                )
+            sys.stdout.flush()
+        done[name] = results
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(done, indent=1))
+        figures = figures_of(config, name, results)
+        n_open += figures["open"]
+        print(f"{name}: {figures}", flush=True)
+    if arguments.write:
+        arguments.write.write_text(report(config, done))
+    return 1 if n_open else 0
+
+
+def preload() -> None:
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+    os.chdir(ROOT)
+    # A thread of the parent would not live on in a child.
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    for name in PRELOADED:
+        importlib.import_module(name)
+
+
+def path_of(name: str) -> Path:
+    return ROOT / "src" / "voilattice" / (name.replace(".", "/") + ".py")
+
+
+def mutants_of(source: str, config: dict[str, Any], settings: dict[str, Any]) -> Iterator[Mutant]:
+    """Return the mutants of a module, without those of types, error texts and skipped parts."""
+    tree = get_ast(source)
+    skipped = list(skipped_spans(source, settings.get("skip", {})))
+    lines = source.splitlines()
+    seen: set[str] = set()
+    for operator in config["operators"]:
+        made = get_operator(f"core/{operator}")()
+        places = (p for node in ast_nodes(tree) for p in made.mutation_positions(node))
+        for occurrence, (start, end) in enumerate(places):
+            if any(first <= tuple(start) and tuple(end) <= last for first, last in skipped):
+                continue
+            changed = mutate(source, operator, occurrence)
+            if changed in seen or not is_python(changed):  # a star is no product everywhere
+                continue
+            seen.add(changed)
+            after = changed.splitlines()
+            # Cosmic Ray changes one line, or replaces the whole body of a loop's header.
+            place = next(k for k, line in enumerate(lines) if line != after[k])
+            yield Mutant(
+                operator, occurrence, place + 1, lines[place].strip(), after[place].strip(), changed
+            )
+
+
+def mutate(source: str, operator: str, occurrence: int) -> str:
+    changed: str = mutate_code(source, get_operator(f"core/{operator}")(), occurrence)
+    return changed
+
+
+def is_python(source: str) -> bool:
+    try:
+        compile(source, "mutant", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+def skipped_spans(source: str, names: dict[str, str]) -> Iterator[Span]:
+    """Return where no mutants are made: annotations, raised errors, parts named in mutants.toml."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        found: list[ast.AST | None] = []
+        if isinstance(node, ast.FunctionDef):
+            found = [node.returns]
+            # `/` for `*` among the parameters changes how they are passed, not what is done.
+            for k in range(node.lineno, node.body[0].lineno + 1):
+                if lines[k - 1].strip() == "*,":
+                    yield (k, 0), (k, len(lines[k - 1]))
+                elif (star := lines[k - 1].find(" *, ")) >= 0:
+                    yield (k, star), (k, star + 3)
+            found += [node] if node.name in names else []
+        elif isinstance(node, ast.ClassDef):
+            found = [node] if node.name in names else []
+        elif isinstance(node, ast.arg | ast.AnnAssign):
+            found = [node.annotation]
+        elif isinstance(node, ast.Raise):
+            found = [node]
+        elif isinstance(node, ast.Assign):
+            target = node.targets[0]
+            is_named = isinstance(target, ast.Name) and target.id in names
+            found = [node] if is_named else []
+        for part in found:
+            if part is not None:
+                decorators = getattr(part, "decorator_list", [])
+                first = min([part.lineno, *(d.lineno for d in decorators)])
+                yield (first, 0 if decorators else part.col_offset), (
+                    part.end_lineno, part.end_col_offset,
+                )  # fmt: skip
+
+
+def sample(mutants: list[Mutant], size: int | None) -> list[Mutant]:
+    """Return some mutants, the same every time, in the order of the source."""
+    if size is not None and size < len(mutants):
+        mutants = random.Random(0).sample(mutants, len(mutants))[:size]
+    return sorted(mutants, key=lambda mutant: (mutant.line, mutant.name))
+
+
+def check_tests_pass(name: str, source: str, settings: dict[str, Any]) -> None:
+    """Check that the tests pass, and set the time for a mutant by the time they take."""
+    for _ in range(2):  # the second time, all is compiled
+        began = time.monotonic()
+        if run_tests(name, source, {**settings, "timeout": 600}) != "survived":
+            sys.exit(f"{name}: its tests fail without a mutant")
+        seconds = time.monotonic() - began
+    settings.setdefault("timeout", 6 + 3 * math.ceil(seconds))
+    print(f"{name}: its tests take {seconds:.1f} s", flush=True)
+
+
+def run_tests(name: str, source: str, settings: dict[str, Any]) -> str:
+    """Return "killed", "timeout" or "survived"."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(in_child(name, source, settings))
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return "timeout" if os.WTERMSIG(status) == signal.SIGALRM else "killed"
+    return "killed" if os.WEXITSTATUS(status) else "survived"
+
+
+def in_child(name: str, source: str, settings: dict[str, Any]) -> int:
+    """Run the tests of a module with another source; return their exit status."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(settings["timeout"])
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
+    if not os.environ.get("MUTANTS_VERBOSE"):
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+    sys.meta_path.insert(0, Replaced(f"voilattice.{name}", source))
+    # The suite's own profile inherits from this one: no example is shrunk.
+    phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+    hypothesis.settings.register_profile("mutants", phases=phases, database=None)
+    hypothesis.settings.load_profile("mutants")
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-k", settings.get("select", "")]
+    return int(pytest.main([*options, *settings["tests"]]))
+
+
+class Replaced(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports one module from a text."""
+
+    def __init__(self, name: str, source: str) -> None:
+        self._name, self._source = name, source
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self._name:
+            return None
+        return importlib.util.spec_from_loader(fullname, self)
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(compile(self._source, self._name, "exec"), module.__dict__)
+
+
+def reason_of(config: dict[str, Any], name: str, mutant: Mutant) -> str | None:
+    """Return why a mutant is listed, or None."""
+    return listed_reason(config, name, mutant.before, mutant.after)
+
+
+def listed_reason(config: dict[str, Any], name: str, before: str, after: str) -> str | None:
+    for entry in config.get("everywhere", []):
+        if before.replace(entry["from"], entry["to"]) == after:
+            return str(entry["reason"])
+    for entry in config.get("listed", []):
+        is_this = entry["module"] == name and entry["before"] == before
+        if is_this and after in entry.get("after", [after]):
+            return str(entry["reason"])
+    return None
+
+
+def figures_of(config: dict[str, Any], name: str, results: dict[str, Any]) -> dict[str, int]:
+    """Return how many mutants there are, were killed, survived and are listed, or are open."""
+    count: Counter[str] = Counter()
+    for found in results.values():
+        listed = listed_reason(config, name, found["before"], found["after"])
+        survived = found["outcome"] == "survived"
+        count["killed" if not survived else "open" if listed is None else "listed"] += 1
+    return {"mutants": len(results), **{key: count[key] for key in ("killed", "listed", "open")}}
+
+
+def report(config: dict[str, Any], done: dict[str, Any]) -> str:
+    """Return the figures and the listed mutants as Markdown."""
+    parts = [config["about"].strip(), "", "## Figures", "", HEAD]
+    for name, settings in config["modules"].items():
+        if name in done:
+            figures = figures_of(config, name, done[name])
+            size = f"a sample of {done['sizes'][name]}" if "sample" in settings else "all"
+            parts.append(f"| `{name}` | {size} | " + " | ".join(map(str, figures.values())) + " |")
+    total = Counter[str]()
+    for name in config["modules"]:
+        total.update(figures_of(config, name, done.get(name, {})))
+    parts.append("| in all | | " + " | ".join(str(total[key]) for key in KEYS) + " |")
+    parts += ["", "## Listed mutants", ""]
+    for entry in config["everywhere"]:
+        parts.append(f"- everywhere, `{entry['from']}` → `{entry['to']}`: {entry['reason']}")
+    parts.append("")
+    for name in config["modules"]:
+        rows = [entry for entry in config["listed"] if entry["module"] == name]
+        if not rows:
+            continue
+        parts += [f"### `{name}`", ""]
+        for entry in rows:
+            becomes = ", ".join(f"`{line}`" for line in entry.get("after", [])) or "any change"
+            parts.append(f"- `{entry['before']}` → {becomes}: {entry['reason']}")
+        parts.append("")
+    parts += ["## Left out", ""]
+    for name, settings in config["modules"].items():
+        for part, why in settings.get("skip", {}).items():
+            parts.append(f"- `{name}`, `{part}`: {why}")
+    return "\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
