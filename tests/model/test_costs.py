@@ -21,6 +21,7 @@ from voilattice.model.costs import (
     check_monotone,
     check_monotone_at,
     cost_matrix,
+    price_set,
     scaled_costs,
     set_costs,
     stakes_scale,
