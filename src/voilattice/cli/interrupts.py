@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import signal
 import threading
+from _thread import interrupt_main
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 
 __all__ = ["deaf_workers"]
+
+SECONDS_PER_LOOK = 0.2
 
 
 @contextmanager
@@ -27,17 +30,17 @@ def deaf_workers() -> Iterator[None]:
 
     for tracker in (resource_tracker, loky_tracker):
         tracker.ensure_running()
-    is_over, is_listening = threading.Event(), threading.Event()
+    is_over = threading.Event()
 
-    # A signal goes to any thread that does not block it; Python then interrupts the main thread.
     def listen() -> None:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        is_listening.set()
-        is_over.wait()
+        # A handler that runs in another thread would only set a flag, which a main thread that
+        # computes may not look at. This thread takes the signal itself and interrupts the main one.
+        while not is_over.is_set():
+            if signal.sigtimedwait({signal.SIGINT}, SECONDS_PER_LOOK) is not None:
+                interrupt_main()
 
-    threading.Thread(target=listen, daemon=True).start()
-    is_listening.wait()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    threading.Thread(target=listen, daemon=True).start()  # it inherits the mask
     try:
         yield
     finally:
