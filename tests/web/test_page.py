@@ -169,12 +169,20 @@ def test_lattice_policy_and_curves(page, server):
     assert re.search(r"EVI [\d.]+, cost [\d.]+, benefit [\d.]+", title)
     assert page.locator("#lattice-picture .edge.way").count() > 0
     page.get_by_role("tab", name="Whole policy").click()
-    expect(page.locator("#tree-text")).to_contain_text("It is proved optimal.")
+    expect(page.locator("#tree-text")).to_contain_text(
+        "Proved optimal: no policy costs less than 62.46 on average."
+    )
     folded = page.locator("#tree-list details").first
     folded.locator("summary").first.click()
     expect(folded).not_to_have_attribute("open", "")
     page.get_by_role("tab", name="Cost curves").click()
     expect(page.locator("#curves-picture svg")).to_be_visible()
+
+
+def test_only_the_optimum_is_called_proved(page, server):
+    open_page(page, server, "#problem=asia&policy=greedy&view=policy")
+    expect(page.locator("#tree-text")).to_contain_text("greedy: expected total cost 110.00")
+    expect(page.locator("#tree-text")).not_to_contain_text("optimal")
 
 
 def test_a_large_lattice_is_shown_by_level(page, server):

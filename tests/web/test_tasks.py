@@ -73,17 +73,17 @@ def asia():
 
 
 def test_a_problem_with_the_same_stakes_is_kept_with_what_was_solved(asia):
-    assert tasks.staked("asia", None, None, ()) is asia
-    staked = tasks.staked("asia", "symmetric", 50.0, ("xray",))
-    assert staked is tasks.staked("asia", "symmetric", 50.0, ("xray",))
-    assert "xray" not in staked.features
-    assert emc(staked) == pytest.approx(50)
+    assert tasks.with_stakes("asia", None, None, ()) is asia
+    with_stakes = tasks.with_stakes("asia", "symmetric", 50.0, ("xray",))
+    assert with_stakes is tasks.with_stakes("asia", "symmetric", 50.0, ("xray",))
+    assert "xray" not in with_stakes.features
+    assert emc(with_stakes) == pytest.approx(50)
 
 
 def test_another_problem_under_the_same_name_replaces_it(asia):
-    before = tasks.staked("asia", "symmetric", 50.0, ())
+    before = tasks.with_stakes("asia", "symmetric", 50.0, ())
     tasks.keep("asia", asia.with_evidence({"smoke": "yes"}))
-    after = tasks.staked("asia", "symmetric", 50.0, ())
+    after = tasks.with_stakes("asia", "symmetric", 50.0, ())
     assert (before.evidence, after.evidence) == ({}, {"smoke": "yes"})
 
 

@@ -164,7 +164,9 @@ def test_a_worker_is_told_a_problem_once_and_goes_on_after_an_error(worker):
 @pytest.mark.slow
 def test_a_task_that_takes_too_long_ends_with_its_process_and_the_next_has_another(worker):
     points = [float(x) for x in range(0, 4000, 10)]
-    long = Request("compare", "heart", load_problem("heart"), options={"points": points})
+    long = Request(
+        "compare", "heart", load_problem("heart"), options={"points": points, "seconds": 60.0}
+    )
     with pytest.raises(TooLargeError, match="^not done after 0.3 seconds; ask for less"):
         worker.do(long, 0.3)
     looks = iter([False, False, False])

@@ -45,11 +45,11 @@ _problems: dict[str, Problem] = {}
 def keep(name: str, problem: Problem) -> None:
     """Keep a problem under a name."""
     _problems[name] = problem
-    staked.cache_clear()
+    with_stakes.cache_clear()
 
 
 @lru_cache(maxsize=8)
-def staked(
+def with_stakes(
     name: str, kind: str | None, expected: float | None, unavailable: tuple[str, ...]
 ) -> Problem:
     """Return a kept problem with other stakes, and without some features."""

@@ -101,7 +101,7 @@ class Worker:
         if is_cancelled():
             raise Cancelled
         tell("")
-        pipe = self._started()
+        pipe = self._ensure_started()
         deadline = Deadline(seconds)
         is_sent = False
         while True:
@@ -152,7 +152,7 @@ class Worker:
         self._process = self._pipe = None
         self._told.clear()
 
-    def _started(self) -> Connection:
+    def _ensure_started(self) -> Connection:
         if self._pipe is None or not self._process.is_alive():
             self.stop()
             context = multiprocessing.get_context("spawn")
@@ -170,7 +170,7 @@ def _work(pipe: Connection, memory_bytes: int) -> None:
     import signal
 
     from voilattice.budgets import memory_limit
-    from voilattice.web.tasks import TASKS, keep, staked
+    from voilattice.web.tasks import TASKS, keep, with_stakes
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     with memory_limit(memory_bytes):
@@ -183,7 +183,7 @@ def _work(pipe: Connection, memory_bytes: int) -> None:
                 if asked.problem is not None:
                     keep(asked.name, asked.problem)
                 document = TASKS[asked.task](
-                    staked(asked.name, asked.kind, asked.expected, asked.unavailable),
+                    with_stakes(asked.name, asked.kind, asked.expected, asked.unavailable),
                     asked.evidence,
                     lambda text: pipe.send(("progress", text)),
                     **asked.options,
