@@ -124,7 +124,7 @@ def against_the_lattice(spaces: dict[str, StateSpace]) -> None:
             ),
             1,
         )
-        whole = best_of(lambda p=problem: solve(StateSpace(p, engine="compiled")), 1)
+        whole = best_of(lambda p=problem: solve(StateSpace(p, engine="compiled"), choices=False), 1)
         print(
             f"  {name:10} {solving / value:10.2f}   {whole / both:10.2f}"
             f"      ({1e3 * solving:.1f} ms / {1e3 * value:.1f} ms)"
@@ -164,7 +164,9 @@ def against_influence_diagrams(sizes: Sizes) -> None:
         theirs = optimal_cost(problem)
         diagram = time.perf_counter() - start
         space = StateSpace(problem, engine="compiled")
-        whole = best_of(lambda p=problem: solve(StateSpace(p, engine="compiled")), 20)
+        whole = best_of(
+            lambda p=problem: solve(StateSpace(p, engine="compiled"), choices=False), 20
+        )
         solving = best_of(lambda s=space: solve(s, choices=False), 20)
         ours = solve(space).expected_total_cost
         print(
@@ -229,7 +231,7 @@ def against_pystreed(sizes: Sizes) -> None:
         stakes,
     )
     start = time.perf_counter()
-    ours = solve(StateSpace(problem, engine="compiled")).expected_total_cost
+    ours = solve(StateSpace(problem, engine="compiled"), choices=False).expected_total_cost
     mine = time.perf_counter() - start
     cases = {f: x[:, k].astype(str) for k, f in enumerate(problem.features)}
     applied = apply_policy(build_policy(problem, "optimal"), cases | {"class": y.astype(str)})
