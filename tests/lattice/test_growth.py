@@ -74,6 +74,15 @@ def test_the_budget_counts_every_set_found(n):
         grow_levels(graph, 0, max_size=n, max_nodes=2**n - 1, engine="python")
 
 
+def test_the_remedy_names_the_largest_size_that_is_whole():
+    graph = graph_of(naive_bayes(4))  # 1, 4, 6, 4 and 1 sets of 0 to 4 features
+    for max_nodes, size in ((4, None), (5, 1), (10, 1), (11, 2), (14, 2), (15, 3)):
+        with pytest.raises(TooLargeError) as refused:
+            grow_levels(graph, 0, max_nodes=max_nodes, engine="python")
+        said = [r.text for r in refused.value.remedies if r.parameter == "max_size"]
+        assert said == ([] if size is None else [f"keep to sets of at most {size}"])
+
+
 def test_progress_tells_the_size_being_grown_and_the_sets_found_in_all():
     told = []
     grow_levels(
