@@ -141,7 +141,7 @@ def _acquire(
     m = layout.sizes.shape[0]
     sizes, kept, c, i = layout.sizes, layout.kept[b], layout.child[t], layout.axis[t]
     n, size = layout.cells[b], layout.sizes[i]
-    below = value[layout.start[c] : layout.start[c] + layout.cells[c]]
+    below, below_kept = value[layout.start[c] : layout.start[c] + layout.cells[c]], layout.kept[c]
     p = tables.mass[tables.at[b] : tables.at[b] + n]
     price_mask = prices.masks[prices.of[t]]
     if tables.factor_of[t] < 0 and price_mask == _ZERO:
@@ -167,7 +167,7 @@ def _acquire(
         bit = _ONE << np.uint64(a)
         if a == i:
             in_run = False
-            if layout.kept[c] & bit:
+            if below_kept & bit:
                 x_child = child_step
             if factor_mask & bit:
                 x_factor = factor_step
@@ -177,21 +177,22 @@ def _acquire(
             else:
                 in_run = False
                 length[n_slow] = sizes[a]
-                step_child[n_slow] = child_step if layout.kept[c] & bit else 0
+                step_child[n_slow] = child_step if below_kept & bit else 0
                 step_factor[n_slow] = factor_step if factor_mask & bit else 0
                 step_price[n_slow] = price_step if price_mask & bit else 0
                 count[n_slow] = 0
                 n_slow += 1
-        if layout.kept[c] & bit:
+        if below_kept & bit:
             child_step *= sizes[a]
         if factor_mask & bit:
             factor_step *= sizes[a]
         if price_mask & bit:
             price_step *= sizes[a]
     at_child, at_factor, at_price = 0, 0, 0
+    surcharge = prices.surcharge[t]
     one = factor_mask == _ZERO
     for o in range(n // inner):
-        price = price_table[at_price] + prices.surcharge[t]
+        price = price_table[at_price] + surcharge
         base = o * inner
         if size == 2:
             w = 1.0 if one else factor[at_factor]
