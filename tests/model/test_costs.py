@@ -543,3 +543,8 @@ def test_a_class_that_is_certain_up_to_rounding_has_no_scaled_costs():
     for kind in ("symmetric", "asymmetric"):
         with pytest.raises(InputError, match="between 0 and 1, got 1, 1e-20"):
             scaled_costs(kind, 1, [1.0, 1e-20])
+
+
+def test_costs_of_a_problem_file_need_no_proof_by_pricing():
+    check = check_monotone_at(FeatureCosts({"A": 1, "B": 1}), ("A", "B"), {})
+    assert (check.monotone, check.proved) == (True, True)
