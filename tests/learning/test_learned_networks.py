@@ -140,3 +140,15 @@ def test_an_error_names_the_parameter(options, said):
     with pytest.raises(VoilatticeError) as error:
         learn_network(table(y="abab", x="1212", z="1122"), "y", **options)
     assert str(error.value).startswith(said)
+
+
+@pytest.mark.parametrize("smoothing", [1.0, 10.0, 100.0])
+def test_a_missing_cell_of_x_does_not_move_the_classes(smoothing):
+    data = table(y=["a", "a", "b", "b"], x=["0", "1", "0", None])
+    recipe = Recipe(required=(("y", "x"),), smoothing=smoothing)
+    network = learn_network(data, "y", recipe).network
+    assert network.tables[network.index("y")] == pytest.approx([0.5, 0.5], abs=1e-6)
+    # The fixed point of p = (1 + p + a) / (2 + 2 a), for the state of x that was seen with b.
+    p = (1 + smoothing) / (1 + 2 * smoothing)
+    wanted = np.array([[0.5, 0.5], [p, 1 - p]])
+    assert network.tables[network.index("x")] == pytest.approx(wanted, abs=2e-6)
