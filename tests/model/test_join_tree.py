@@ -222,7 +222,9 @@ def test_products_too_small_for_a_double_are_eliminated_instead(engine):
             "Y": [[0.9, 0.1], [0.2, 0.8]],
         },
     )
-    found = JoinTree(network, 0, [1, 2], engine=engine).posteriors([-1, 0])
+    tree = JoinTree(network, 0, [1, 2], engine=engine)
+    assert tree.is_extreme
+    found = tree.posteriors([-1, 0])
     assert found.belief == pytest.approx([0.9, 0.1])
     assert found.pairs[0].tolist() == pytest.approx(np.array([[0.9, 0.1], [0.0, 0.0]]))
     assert found.log_probability == pytest.approx(2 * math.log(1e-200))
@@ -305,3 +307,17 @@ def test_wrong_questions_are_refused():
         tree.posteriors([0, 2])
     with pytest.raises(InputError, match="'X0' has the states 0 to 1, got -2"):
         tree.posteriors_of([[-2, 0]])
+
+
+def test_kernels_propagate_without_allocation():
+    from voilattice.compiled.join_tree import propagate
+
+    tree = JoinTree(naive_bayes(3, [[0.9, 0.1], [0.2, 0.8]]), 0, [1, 2, 3])
+    messages = tree.new_messages()
+    belief, pairs = np.empty(2), np.empty((3, 2, 2))
+    for known in ([0, -1, -1], [0, 1, -1], [-1, 1, -1]):
+        found = propagate(tree.arrays, messages, np.array(known), belief, pairs)
+        wanted = tree.posteriors(known)
+        np.testing.assert_allclose(belief, wanted.belief, atol=1e-15)
+        np.testing.assert_allclose(pairs, wanted.pairs, atol=1e-15)
+        assert found == pytest.approx(wanted.log_probability)

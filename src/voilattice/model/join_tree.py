@@ -100,6 +100,12 @@ class JoinTree:
     engine
         ``"python"`` (NumPy), ``"compiled"``, or ``"auto"``: by the work so far.
 
+    Attributes
+    ----------
+    is_extreme
+        Whether probabilities are so small that a kernel, which cannot eliminate instead, may take
+        a possible class for impossible.
+
     Raises
     ------
     TooLargeError
@@ -132,7 +138,7 @@ class JoinTree:
         self._features, self._evidence = tuple(features), evidence
         self._n_states = np.array([network.n_states[node] for node in features], dtype=np.int64)
         self._cliques = build_cliques(network, target, features, evidence)
-        self._is_extreme = _is_extreme(network, ancestors(network, {target, *features, *evidence}))
+        self.is_extreme = _is_extreme(network, ancestors(network, {target, *features, *evidence}))
         self._n_passes = 0
         self._passes: dict[str, _NumpyPasses | _CompiledPasses] = {}
 
@@ -202,7 +208,7 @@ class JoinTree:
 
     def _check_zeros(self, known: NDArray[np.int64], found: Posteriors) -> None:
         """Where a class seems impossible only because numbers underflowed, eliminate instead."""
-        if not self._is_extreme:
+        if not self.is_extreme:
             return
         for row in np.flatnonzero((found.belief == 0).any(axis=1)).tolist():
             states = zip(self._features, known[row].tolist(), strict=True)
