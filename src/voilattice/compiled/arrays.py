@@ -12,6 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "AXIS",
+    "CLIQUE",
+    "FEATURE",
+    "STATUS",
     "BlockLayout",
     "CliqueTree",
     "Floats",
@@ -26,6 +30,7 @@ __all__ = [
     "Offers",
     "Places",
     "Prices",
+    "Records",
     "StateTables",
 ]
 
@@ -34,6 +39,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.uint8]
 Places: TypeAlias = NDArray[np.int32]
+Records: TypeAlias = NDArray[np.void]
 
 
 class Growth(NamedTuple):
@@ -143,6 +149,60 @@ class Prices(NamedTuple):
     scale: float  # of the stakes, relative to unit stakes
 
 
+# The records of a join tree. numba passes an array as seven numbers, at every call, so one array of
+# records compiles in far less time than an array for each field.
+CLIQUE: np.dtype[np.void] = np.dtype(
+    [
+        ("parent", np.int64),  # -1: none
+        ("root", np.int64),
+        ("first_child", np.int64),  # where its list of `children` begins and ends
+        ("last_child", np.int64),
+        ("first_axis", np.int64),  # where its list of `axes` begins and ends
+        ("last_axis", np.int64),
+        ("hidden", np.int64),  # how many values its hidden nodes have
+        ("separators", np.int64),  # how many values its separator has
+        ("table_at", np.int64),  # where its table begins
+        ("message_at", np.int64),  # where its message begins
+        ("is_unit", np.int64),  # is the message 1 if nothing is known in the clique and below?
+        ("least", np.float64),  # the least positive entry of the table
+        # How its message lies in the parent's table. A row of the parent is `n_blocks` blocks. A
+        # block is a stretch of the message, `repeats` times. `offsets` says where the stretch
+        # begins, for each row and block.
+        ("n_blocks", np.int64),
+        ("repeats", np.int64),
+        ("stretch", np.int64),
+        ("offsets_at", np.int64),
+    ],
+    align=True,
+)
+FEATURE: np.dtype[np.void] = np.dtype(
+    [
+        ("clique", np.int64),  # -1: it has a fixed state
+        ("fixed", np.int64),  # the fixed state; -1: none
+        ("n_states", np.int64),
+    ],
+    align=True,
+)
+AXIS: np.dtype[np.void] = np.dtype(
+    [
+        ("feature", np.int64),
+        ("n_states", np.int64),
+        ("digits_at", np.int64),  # where its `digits` begin
+    ],
+    align=True,
+)
+STATUS: np.dtype[np.void] = np.dtype(
+    [
+        ("is_dirty", np.int64),  # has the evidence changed in the clique or below? At first: yes
+        ("is_wanted", np.int64),  # is a feature unknown in the clique or below?
+        ("is_plain", np.int64),  # is t_C the table of the tree?
+        ("is_one", np.int64),  # is the upward message 1 everywhere? Then it is not written
+        ("least", np.float64),  # the least positive entry of the upward message
+    ],
+    align=True,
+)
+
+
 class CliqueTree(NamedTuple):
     """A join tree, children before parents (`model.join_tree`).
 
@@ -150,31 +210,13 @@ class CliqueTree(NamedTuple):
     features, the first feature slowest. A message is [separator, class].
     """
 
-    parent: Ints  # of each clique; -1: none
-    root: Ints  # of each clique
-    children: tuple[Ints, Ints]  # of each clique: where its list begins, all lists
-    rows: Ints  # how many rows, hidden values and separator values each clique has
-    hidden: Ints
-    separators: Ints
+    cliques: Records  # CLIQUE
+    children: Ints  # of all cliques
+    axes: Records  # AXIS: the residual features of all cliques
+    features: Records  # FEATURE
     tables: Floats
-    table_at: Ints  # where each clique's table begins
-    message_at: Ints  # where each clique's message begins
-    is_unit: Flags  # is the message 1 if nothing is known in the clique and below?
-    least: Floats  # the least positive entry of each table
-    features: tuple[Ints, Ints]  # the residual features of each clique, in the form of `children`
-    digits_at: Ints  # for each entry of these lists: where its digits begin
-    digits: Places  # the state of the feature in each row
-    # How the message of each clique lies in its parent's table. A row of the parent is `n_blocks`
-    # blocks of `block` cells. A block is a stretch of the message or, if `is_constant`, the same
-    # cell of it again and again. `offsets` says where, for each row and block.
-    n_blocks: Ints
-    block: Ints
-    is_constant: Flags
-    offsets_at: Ints
+    digits: Places  # the state of a feature in each row
     offsets: Places
-    clique_of: Ints  # of each feature; -1: it has a fixed state
-    fixed: Ints  # the fixed state of each feature; -1: none
-    n_states: Ints  # of each feature
     mantissa: Floats  # g(y) = mantissa * 2**exponent
     exponent: Ints
     is_safe: int  # can no product underflow?
@@ -183,20 +225,14 @@ class CliqueTree(NamedTuple):
 class Messages(NamedTuple):
     """What a join tree knows of the last evidence, to be written over (`model.join_tree`)."""
 
-    is_started: Flags  # one flag
     known: Ints  # the state of each feature; -1: unknown
+    cliques: Records  # STATUS
     tables: Floats  # t_C, where `is_plain` is not set; otherwise t_C is the table of the tree
-    is_plain: Flags
     up: Floats
-    is_one: Flags  # is the message of a clique 1 everywhere? Then it is not written
     exponents: Ints  # [clique, class]
-    least: Floats  # the least positive entry of each message
     down: Floats
-    is_dirty: Flags
-    is_wanted: Flags
     conditionals: Floats  # P(x_i | y, e), [feature, state, class]
     active: Places  # room for the numbers of rows
     room: Floats  # room for a row
     sums: Floats  # room for a number for each class
-    mantissas: Floats
     shifts: Ints

@@ -7,11 +7,13 @@ changes, and each thread has its own `messages`.
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from voilattice.compiled.arrays import CliqueTree, Floats, Ints, Messages, Places
+from voilattice.compiled.arrays import CliqueTree, Floats, Ints, Messages, Places, Records
 
 __all__ = ["propagate", "propagate_rows"]
 
@@ -23,6 +25,10 @@ _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 # The product of the masses of many trees is scaled by 2 to this power when it falls below.
 _STEP = 500
 _LIMIT = 2.0**-_STEP
+
+# The functions that only kernels call have no wrappers for Python. They are not inlined, and the
+# small ones take arrays, not whole tuples. All this makes compilation several times faster.
+_inner = partial(njit, cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @njit(cache=True, nogil=True)
@@ -44,130 +50,28 @@ def propagate(
         P(Y, X_i | e), [feature, state, class]. Zero beyond a feature's last state. For a known
         feature, all mass is at its state.
     """
-    parent, root, is_unit, clique_of = tree.parent, tree.root, tree.is_unit, tree.clique_of
-    child_first, child_of = tree.children
-    feature_first, feature_of = tree.features
-    n_states, message_at = tree.n_states, tree.message_at
-    last, is_dirty, is_wanted = messages.known, messages.is_dirty, messages.is_wanted
-    is_one, is_plain, up, exponents = (
-        messages.is_one, messages.is_plain, messages.up, messages.exponents
-    )  # fmt: skip
-    active, down = messages.active, messages.down
-    conditionals = messages.conditionals
-    n, m, n_features = parent.shape[0], belief.shape[0], n_states.shape[0]
-
-    is_fresh = messages.is_started[0] == 0
-    messages.is_started[0] = 1
-    for c in range(n):
-        is_dirty[c] = is_fresh and not is_unit[c]
-        is_wanted[c] = 0
-    for f in range(n_features):
-        if known[f] != last[f]:
-            last[f] = known[f]
-            if clique_of[f] >= 0:
-                is_dirty[clique_of[f]] = 1
-        if known[f] < 0 and clique_of[f] >= 0:
-            is_wanted[clique_of[f]] = 1
-
-    # Upward
-    for c in range(n):
-        if is_wanted[c] and parent[c] >= 0:
-            is_wanted[parent[c]] = 1
-        if not is_dirty[c]:
-            continue
-        if parent[c] >= 0:
-            is_dirty[parent[c]] = 1
-        n_factors = 0
-        for y in range(m):
-            exponents[c, y] = 0
-        for k in range(child_first[c], child_first[c + 1]):
-            child = child_of[k]
-            if not is_one[child]:
-                n_factors += 1
-                for y in range(m):
-                    exponents[c, y] += exponents[child, y]
-        n_known = 0
-        for k in range(feature_first[c], feature_first[c + 1]):
-            n_known += known[feature_of[k]] >= 0
-        is_plain[c] = n_factors == 0
-        is_one[c] = is_unit[c] and n_factors == 0 and n_known == 0
-        if is_one[c]:
-            continue
-        n_active = _list_rows(
-            feature_first[c], feature_first[c + 1], feature_of, n_states, known, active
-        )
-        if tree.is_safe:
-            if n_factors:
-                _multiply(tree, messages, c, n_active, m)
-            _sum_residual(tree, messages, c, n_active, m)
-        else:
-            _collect_scaled(tree, messages, c, n_active, m)
-
-    # Downward
-    for c in range(n - 1, -1, -1):
-        if not is_wanted[c] or not (is_fresh or is_dirty[root[c]]):
-            continue
-        at = message_at[c]
-        if parent[c] < 0:
-            for y in range(m):
-                mass = 1.0 if is_one[c] else up[at + y]
-                down[at + y] = 1.0 / mass if mass > 0 else 0.0
-        n_active = _list_rows(
-            feature_first[c], feature_first[c + 1], feature_of, n_states, known, active
-        )
-        n_unknown = 0
-        for k in range(feature_first[c], feature_first[c + 1]):
-            f = feature_of[k]
+    cliques, features, status = tree.cliques, tree.features, messages.cliques
+    for c in range(cliques.shape[0]):
+        status[c].is_wanted = 0
+    for f in range(features.shape[0]):
+        c = features[f].clique
+        if c >= 0:
+            if known[f] != messages.known[f]:
+                status[c].is_dirty = 1
             if known[f] < 0:
-                n_unknown += 1
-                for x in range(n_states[f]):
-                    for y in range(m):
-                        conditionals[f, x, y] = 0.0
-        _distribute(tree, messages, c, n_active, n_unknown, m)
-
-    # Together
-    mantissas, shifts = messages.mantissas, messages.shifts
-    for y in range(m):
-        mantissas[y] = tree.mantissa[y]
-        shifts[y] = tree.exponent[y]
-    for c in range(n):
-        if parent[c] < 0 and not is_one[c]:
-            at = message_at[c]
-            for y in range(m):
-                mass = mantissas[y] * up[at + y]
-                shifts[y] += exponents[c, y]
-                if 0.0 < mass < _LIMIT:
-                    mass = math.ldexp(mass, _STEP)
-                    shifts[y] -= _STEP
-                mantissas[y] = mass
-    is_possible = True
-    for f in range(n_features):
-        if tree.fixed[f] >= 0 and known[f] >= 0 and known[f] != tree.fixed[f]:
-            is_possible = False
-    top = np.int64(-(1 << 62))
-    for y in range(m):
-        if is_possible and mantissas[y] > 0:
-            top = max(top, shifts[y])
-    total = 0.0
-    for y in range(m):
-        belief[y] = 0.0
-        if is_possible and mantissas[y] > 0:
-            belief[y] = math.ldexp(mantissas[y], max(shifts[y] - top, -4000))
-            total += belief[y]
-    if total > 0:
-        for y in range(m):
-            belief[y] /= total
-    for f in range(n_features):
-        state = tree.fixed[f] if tree.fixed[f] >= 0 else known[f]
-        if state >= 0:
-            for x in range(pairs.shape[1]):
-                for y in range(m):
-                    pairs[f, x, y] = belief[y] if x == state else 0.0
-        else:  # the conditionals beyond the last state stay 0
-            for x in range(pairs.shape[1]):
-                for y in range(m):
-                    pairs[f, x, y] = conditionals[f, x, y] * belief[y]
-    return math.log(total) + top * math.log(2.0) if total > 0 else -np.inf
+                status[c].is_wanted = 1
+        messages.known[f] = known[f]
+    for c in range(cliques.shape[0]):
+        parent = cliques[c].parent
+        if parent >= 0:
+            status[parent].is_dirty |= status[c].is_dirty
+            status[parent].is_wanted |= status[c].is_wanted
+    _collect(tree, messages)
+    _distribute(tree, messages)
+    for c in range(cliques.shape[0]):
+        status[c].is_dirty = 0
+    log_probability: float = _combine(tree, messages, belief, pairs)
+    return log_probability
 
 
 @njit(cache=True, nogil=True)
@@ -184,16 +88,179 @@ def propagate_rows(
         log_probability[row] = propagate(tree, messages, known[row], belief[row], pairs[row])
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _list_rows(
-    first: int, last: int, features: Ints, n_states: Ints, known: Ints, active: Places
-) -> int:
+@_inner()
+def _collect(tree: CliqueTree, messages: Messages) -> None:
+    """Compute t_C and up_C of each clique where evidence changed, from the leaves to the roots."""
+    status, exponents, active = messages.cliques, messages.exponents, messages.active
+    m = exponents.shape[1]
+    for c in range(tree.cliques.shape[0]):
+        if not status[c].is_dirty:
+            continue
+        clique, mine = tree.cliques[c], status[c]
+        mine.is_plain = 1
+        mine.is_one = clique.is_unit
+        least = clique.least
+        for y in range(m):
+            exponents[c, y] = 0
+        for k in range(clique.first_child, clique.last_child):
+            d = tree.children[k]
+            if not status[d].is_one:
+                mine.is_one = 0
+                least *= status[d].least
+                for y in range(m):
+                    exponents[c, y] += exponents[d, y]
+        for k in range(clique.first_axis, clique.last_axis):
+            if messages.known[tree.axes[k].feature] >= 0:
+                mine.is_one = 0
+        if mine.is_one:
+            continue
+        n_active = _list_rows(clique, tree.axes, messages.known, active)
+        must_scale = not tree.is_safe and least <= _LEAST_PRODUCT
+        if must_scale:
+            _rescale(clique, mine, tree.tables, messages.tables, active, n_active, exponents[c])
+        for k in range(clique.first_child, clique.last_child):
+            d = tree.children[k]
+            if status[d].is_one:
+                continue
+            tables = tree.tables if mine.is_plain else messages.tables
+            length = clique.hidden * clique.separators * m
+            _multiply(
+                tree.cliques[d], clique.table_at, length, tables, messages.tables, messages.up,
+                tree.offsets, active, n_active,
+            )  # fmt: skip
+            mine.is_plain = 0
+            if must_scale:
+                _rescale(clique, mine, tree.tables, messages.tables, active, n_active, exponents[c])
+        while True:
+            tables = tree.tables if mine.is_plain else messages.tables
+            _sum_residual(clique, tables, messages.up, active, n_active, m)
+            if tree.is_safe or not _is_small(clique, mine, messages.up, m):
+                break
+            _rescale(clique, mine, tree.tables, messages.tables, active, n_active, exponents[c])
+
+
+@_inner()
+def _distribute(tree: CliqueTree, messages: Messages) -> None:
+    """Compute the posteriors of the cliques, from the roots to the leaves.
+
+    These are P(x_i | y, e) of the features of a clique and `down` of its children.
+    """
+    status, active, known = messages.cliques, messages.active, messages.known
+    down, up, sums = messages.down, messages.up, messages.sums
+    conditionals, axes = messages.conditionals, tree.axes
+    m = sums.shape[0]
+    for c in range(tree.cliques.shape[0] - 1, -1, -1):
+        clique = tree.cliques[c]
+        if not status[c].is_wanted or not status[clique.root].is_dirty:
+            continue
+        width = clique.separators * m
+        length = clique.hidden * width
+        message = down[clique.message_at : clique.message_at + width]
+        if clique.parent < 0:
+            for y in range(m):
+                mass = 1.0 if status[c].is_one else up[clique.message_at + y]
+                message[y] = 1.0 / mass if mass > 0 else 0.0
+        n_active = _list_rows(clique, axes, known, active)
+        n_unknown = 0
+        for k in range(clique.first_axis, clique.last_axis):
+            if known[axes[k].feature] < 0:
+                n_unknown += 1
+                for x in range(axes[k].n_states):
+                    for y in range(m):
+                        conditionals[axes[k].feature, x, y] = 0.0
+        for k in range(clique.first_child, clique.last_child):
+            d = tree.children[k]
+            if status[d].is_wanted:
+                start = tree.cliques[d].message_at
+                for j in range(start, start + tree.cliques[d].separators * m):
+                    down[j] = 0.0
+        tables = tree.tables if status[c].is_plain else messages.tables
+        room = messages.room[:length]
+        for i in range(n_active):
+            row = active[i]
+            start = clique.table_at + row * length
+            for h in range(clique.hidden):
+                here = tables[start + h * width : start + (h + 1) * width]
+                mine = room[h * width : (h + 1) * width]
+                for j in range(width):
+                    mine[j] = here[j] * message[j]
+            if n_unknown:
+                for y in range(m):
+                    sums[y] = 0.0
+                for r in range(clique.hidden * clique.separators):
+                    for y in range(m):
+                        sums[y] += room[r * m + y]
+                for k in range(clique.first_axis, clique.last_axis):
+                    f = axes[k].feature
+                    if known[f] < 0:
+                        x = tree.digits[axes[k].digits_at + row]
+                        for y in range(m):
+                            conditionals[f, x, y] += sums[y]
+            for k in range(clique.first_child, clique.last_child):
+                d = tree.children[k]
+                if status[d].is_wanted:
+                    _add_row(tree.cliques[d], row, room, down, tree.offsets)
+        for k in range(clique.first_child, clique.last_child):
+            d = tree.children[k]
+            if status[d].is_wanted and not status[d].is_one:
+                start = tree.cliques[d].message_at
+                for j in range(start, start + tree.cliques[d].separators * m):
+                    down[j] = down[j] / up[j] if up[j] > 0 else 0.0
+
+
+@_inner()
+def _combine(tree: CliqueTree, messages: Messages, belief: Floats, pairs: Floats) -> float:
+    """Write the results from the messages of the roots and the posteriors of all cliques."""
+    features, known, shifts = tree.features, messages.known, messages.shifts
+    m = belief.shape[0]
+    is_possible = True
+    for f in range(features.shape[0]):
+        if features[f].fixed >= 0 and known[f] >= 0 and known[f] != features[f].fixed:
+            is_possible = False
+    for y in range(m):
+        belief[y] = tree.mantissa[y] if is_possible else 0.0
+        shifts[y] = tree.exponent[y]
+    for c in range(tree.cliques.shape[0]):
+        if tree.cliques[c].parent < 0 and not messages.cliques[c].is_one:
+            at = tree.cliques[c].message_at
+            for y in range(m):
+                mass = belief[y] * messages.up[at + y]
+                shifts[y] += messages.exponents[c, y]
+                if 0.0 < mass < _LIMIT:
+                    mass = math.ldexp(mass, _STEP)
+                    shifts[y] -= _STEP
+                belief[y] = mass
+    top = np.int64(-(1 << 62))
+    for y in range(m):
+        if belief[y] > 0:
+            top = max(top, shifts[y])
+    total = 0.0
+    for y in range(m):
+        if belief[y] > 0:
+            belief[y] = math.ldexp(belief[y], max(shifts[y] - top, -4000))
+            total += belief[y]
+    if total > 0:
+        for y in range(m):
+            belief[y] /= total
+    for f in range(features.shape[0]):
+        state = features[f].fixed if features[f].fixed >= 0 else known[f]
+        for x in range(pairs.shape[1]):
+            for y in range(m):
+                if state < 0:  # the conditionals beyond the last state stay 0
+                    pairs[f, x, y] = messages.conditionals[f, x, y] * belief[y]
+                else:
+                    pairs[f, x, y] = belief[y] if x == state else 0.0
+    return math.log(total) + top * math.log(2.0) if total > 0 else -np.inf
+
+
+@_inner()
+def _list_rows(clique: Any, axes: Records, known: Ints, active: Places) -> int:
     """List the rows of a clique that agree with what is known; return how many there are."""
     n = 1
     active[0] = 0
-    for k in range(first, last):
-        size = n_states[features[k]]
-        state = known[features[k]]
+    for k in range(clique.first_axis, clique.last_axis):
+        size = axes[k].n_states
+        state = known[axes[k].feature]
         if state >= 0:
             for i in range(n):
                 active[i] = active[i] * size + state
@@ -206,214 +273,110 @@ def _list_rows(
     return n
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _multiply_row(
-    out: Floats, source: Floats, up: Floats, offsets: Places, block: int, is_constant: int, m: int
+@_inner()
+def _multiply(
+    child: Any,
+    table_at: int,
+    length: int,
+    source: Floats,
+    tables: Floats,
+    up: Floats,
+    offsets: Places,
+    active: Places,
+    n_active: int,
 ) -> None:
-    """Multiply a row of a table with a message, block by block."""
-    if is_constant:
-        for q in range(offsets.shape[0]):
-            part = up[offsets[q] : offsets[q] + m]
-            for r in range(q * block, (q + 1) * block):
-                for y in range(m):
-                    out[r * m + y] = source[r * m + y] * part[y]
-    else:
-        length = block * m
-        for q in range(offsets.shape[0]):
-            part = up[offsets[q] : offsets[q] + length]
-            mine = out[q * length : (q + 1) * length]
-            theirs = source[q * length : (q + 1) * length]
-            for j in range(length):
-                mine[j] = theirs[j] * part[j]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _add_row(
-    row: Floats, down: Floats, offsets: Places, block: int, is_constant: int, m: int
-) -> None:
-    """Add a row of a table to a message, block by block."""
-    if is_constant:
-        for q in range(offsets.shape[0]):
-            part = down[offsets[q] : offsets[q] + m]
-            for r in range(q * block, (q + 1) * block):
-                for y in range(m):
-                    part[y] += row[r * m + y]
-    else:
-        length = block * m
-        for q in range(offsets.shape[0]):
-            part = down[offsets[q] : offsets[q] + length]
-            mine = row[q * length : (q + 1) * length]
-            for j in range(length):
-                part[j] += mine[j]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _multiply(tree: CliqueTree, messages: Messages, c: int, n_active: int, m: int) -> None:
-    """Compute t_C in the active rows, if some child has a message that is not 1."""
-    child_first, child_of = tree.children
-    length = tree.hidden[c] * tree.separators[c] * m
+    """Multiply the active rows of a table with the message of a child."""
+    stretch = child.stretch
     for i in range(n_active):
-        row = messages.active[i]
-        start = tree.table_at[c] + row * length
-        here = messages.tables[start : start + length]
-        source = tree.tables[start : start + length]
-        for k in range(child_first[c], child_first[c + 1]):
-            d = child_of[k]
-            if not messages.is_one[d]:
-                at = tree.offsets_at[d] + row * tree.n_blocks[d]
-                offsets = tree.offsets[at : at + tree.n_blocks[d]]
-                _multiply_row(
-                    here, source, messages.up, offsets, tree.block[d], tree.is_constant[d], m
-                )
-                source = here
+        start = table_at + active[i] * length
+        place = child.offsets_at + active[i] * child.n_blocks
+        for q in range(place, place + child.n_blocks):
+            part = up[offsets[q] : offsets[q] + stretch]
+            for _ in range(child.repeats):
+                theirs = source[start : start + stretch]
+                mine = tables[start : start + stretch]
+                for j in range(stretch):
+                    mine[j] = theirs[j] * part[j]
+                start += stretch
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _sum_residual(tree: CliqueTree, messages: Messages, c: int, n_active: int, m: int) -> None:
+@_inner()
+def _add_row(child: Any, row: int, cells: Floats, down: Floats, offsets: Places) -> None:
+    """Add a row of a table to the message to a child."""
+    stretch = child.stretch
+    start = 0
+    place = child.offsets_at + row * child.n_blocks
+    for q in range(place, place + child.n_blocks):
+        part = down[offsets[q] : offsets[q] + stretch]
+        for _ in range(child.repeats):
+            mine = cells[start : start + stretch]
+            for j in range(stretch):
+                part[j] += mine[j]
+            start += stretch
+
+
+@_inner()
+def _sum_residual(
+    clique: Any, tables: Floats, up: Floats, active: Places, n_active: int, m: int
+) -> None:
     """Compute up_C from t_C."""
-    width = tree.separators[c] * m
-    hidden = tree.hidden[c]
-    tables = tree.tables if messages.is_plain[c] else messages.tables
-    message = messages.up[tree.message_at[c] : tree.message_at[c] + width]
+    width = clique.separators * m
+    message = up[clique.message_at : clique.message_at + width]
     for j in range(width):
         message[j] = 0.0
     for i in range(n_active):
-        start = tree.table_at[c] + messages.active[i] * hidden * width
-        for h in range(hidden):
-            here = tables[start + h * width : start + (h + 1) * width]
+        start = clique.table_at + active[i] * clique.hidden * width
+        for _ in range(clique.hidden):
+            here = tables[start : start + width]
             for j in range(width):
                 message[j] += here[j]
+            start += width
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _distribute(
-    tree: CliqueTree, messages: Messages, c: int, n_active: int, n_unknown: int, m: int
-) -> None:
-    """Compute the posterior of a clique: P(x_i | y, e) of its features, `down` of its children."""
-    child_first, child_of = tree.children
-    feature_first, feature_of = tree.features
-    width = tree.separators[c] * m
-    hidden = tree.hidden[c]
-    length = hidden * width
-    tables = tree.tables if messages.is_plain[c] else messages.tables
-    down, up, sums = messages.down, messages.up, messages.sums
-    message = down[tree.message_at[c] : tree.message_at[c] + width]
-    n_wanted = 0
-    for k in range(child_first[c], child_first[c + 1]):
-        d = child_of[k]
-        if messages.is_wanted[d]:
-            n_wanted += 1
-            for j in range(tree.message_at[d], tree.message_at[d] + tree.separators[d] * m):
-                down[j] = 0.0
-    for i in range(n_active):
-        row = messages.active[i]
-        start = tree.table_at[c] + row * length
-        room = messages.room[:length]
-        for h in range(hidden):
-            here = tables[start + h * width : start + (h + 1) * width]
-            mine = room[h * width : (h + 1) * width]
-            for j in range(width):
-                mine[j] = here[j] * message[j]
-        if n_unknown:
-            for y in range(m):
-                sums[y] = 0.0
-            for r in range(hidden * tree.separators[c]):
-                for y in range(m):
-                    sums[y] += room[r * m + y]
-            for k in range(feature_first[c], feature_first[c + 1]):
-                f = feature_of[k]
-                if messages.known[f] < 0:
-                    x = tree.digits[tree.digits_at[k] + row]
-                    for y in range(m):
-                        messages.conditionals[f, x, y] += sums[y]
-        if n_wanted:
-            for k in range(child_first[c], child_first[c + 1]):
-                d = child_of[k]
-                if messages.is_wanted[d]:
-                    at = tree.offsets_at[d] + row * tree.n_blocks[d]
-                    offsets = tree.offsets[at : at + tree.n_blocks[d]]
-                    _add_row(room, down, offsets, tree.block[d], tree.is_constant[d], m)
-    for k in range(child_first[c], child_first[c + 1]):
-        d = child_of[k]
-        if messages.is_wanted[d] and not messages.is_one[d]:
-            for j in range(tree.message_at[d], tree.message_at[d] + tree.separators[d] * m):
-                down[j] = down[j] / up[j] if up[j] > 0 else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _collect_scaled(tree: CliqueTree, messages: Messages, c: int, n_active: int, m: int) -> None:
-    """Compute t_C and up_C where a product could underflow."""
-    child_first, child_of = tree.children
-    width = tree.separators[c] * m
-    length = tree.hidden[c] * width
-    least = tree.least[c]
-    for k in range(child_first[c], child_first[c + 1]):
-        if not messages.is_one[child_of[k]]:
-            least *= messages.least[child_of[k]]
-    if least > _LEAST_PRODUCT:
-        if not messages.is_plain[c]:
-            _multiply(tree, messages, c, n_active, m)
-    else:
-        messages.is_plain[c] = 0
-        for i in range(n_active):
-            start = tree.table_at[c] + messages.active[i] * length
-            for j in range(start, start + length):
-                messages.tables[j] = tree.tables[j]
-        _rescale(tree, messages, c, n_active, m)
-        for k in range(child_first[c], child_first[c + 1]):
-            d = child_of[k]
-            if not messages.is_one[d]:
-                for i in range(n_active):
-                    row = messages.active[i]
-                    start = tree.table_at[c] + row * length
-                    here = messages.tables[start : start + length]
-                    at = tree.offsets_at[d] + row * tree.n_blocks[d]
-                    offsets = tree.offsets[at : at + tree.n_blocks[d]]
-                    _multiply_row(
-                        here, here, messages.up, offsets, tree.block[d], tree.is_constant[d], m
-                    )
-                _rescale(tree, messages, c, n_active, m)
-    _sum_residual(tree, messages, c, n_active, m)
-    message = messages.up[tree.message_at[c] : tree.message_at[c] + width]
-    is_small = False
+@_inner()
+def _is_small(clique: Any, status: Any, up: Floats, m: int) -> bool:
+    """Return whether up_C is small for some class; otherwise, note its least positive entry."""
+    first, last = clique.message_at, clique.message_at + clique.separators * m
     for y in range(m):
         largest = 0.0
-        for j in range(y, width, m):
-            largest = max(largest, message[j])
+        for j in range(first + y, last, m):
+            largest = max(largest, up[j])
         if 0.0 < largest < _SAFE:
-            is_small = True
-    if is_small:
-        if messages.is_plain[c]:
-            messages.is_plain[c] = 0
-            for i in range(n_active):
-                start = tree.table_at[c] + messages.active[i] * length
-                for j in range(start, start + length):
-                    messages.tables[j] = tree.tables[j]
-        _rescale(tree, messages, c, n_active, m)
-        _sum_residual(tree, messages, c, n_active, m)
-    least = 1.0
-    for j in range(width):
-        if message[j] < _SMALLEST_NORMAL:
-            message[j] = 0.0  # 1 / message would overflow
+            return True
+    status.least = 1.0
+    for j in range(first, last):
+        if up[j] < _SMALLEST_NORMAL:
+            up[j] = 0.0  # 1 / up would overflow
         else:
-            least = min(least, message[j])
-    messages.least[c] = least
+            status.least = min(status.least, up[j])
+    return False
 
 
-@njit(cache=True, nogil=True)
-def _rescale(tree: CliqueTree, messages: Messages, c: int, n_active: int, m: int) -> None:
+@_inner()
+def _rescale(
+    clique: Any,
+    status: Any,
+    plain: Floats,
+    tables: Floats,
+    active: Places,
+    n_active: int,
+    exponents: Ints,
+) -> None:
     """Scale t_C by a power of two for each class, if its largest entry is small."""
-    length = tree.hidden[c] * tree.separators[c] * m
+    m = exponents.shape[0]
+    length = clique.hidden * clique.separators * m
+    source = plain if status.is_plain else tables
     for y in range(m):
         largest = 0.0
         for i in range(n_active):
-            start = tree.table_at[c] + messages.active[i] * length
+            start = clique.table_at + active[i] * length
             for j in range(start + y, start + length, m):
-                largest = max(largest, messages.tables[j])
-        if 0.0 < largest < _SAFE:
-            shift = math.frexp(largest)[1]
-            messages.exponents[c, y] += shift
+                largest = max(largest, source[j])
+        shift = math.frexp(largest)[1] if 0.0 < largest < _SAFE else 0
+        exponents[y] += shift
+        if shift or status.is_plain:
             for i in range(n_active):
-                start = tree.table_at[c] + messages.active[i] * length
+                start = clique.table_at + active[i] * length
                 for j in range(start + y, start + length, m):
-                    messages.tables[j] = math.ldexp(messages.tables[j], -shift)
+                    tables[j] = math.ldexp(source[j], -shift)
+    status.is_plain = 0

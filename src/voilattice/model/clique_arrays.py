@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.compiled.arrays import CliqueTree, Messages
+from voilattice.compiled.arrays import AXIS, CLIQUE, FEATURE, STATUS, CliqueTree, Messages
 from voilattice.model.cliques import Clique, Cliques
 
 __all__ = ["clique_tree", "new_messages"]
@@ -23,54 +23,58 @@ __all__ = ["clique_tree", "new_messages"]
 def clique_tree(cliques: Cliques, n_states: NDArray[np.int64]) -> CliqueTree:
     """Return the cliques as arrays for `compiled.join_tree`."""
     found = cliques.cliques
-    n, m = len(found), len(cliques.mantissa)
+    m = len(cliques.mantissa)
+    records = np.zeros(len(found), dtype=CLIQUE)
+    records["parent"] = [clique.parent for clique in found]
+    records["root"] = cliques.roots
+    _number(records, "child", [len(clique.children) for clique in found])
+    _number(records, "axis", [clique.n_features for clique in found])
     shapes = [clique.table.shape for clique in found]
     rows = [math.prod(s[: c.n_features]) for s, c in zip(shapes, found, strict=True)]
-    hidden = [math.prod(s[c.n_features : c.n_residual]) for s, c in zip(shapes, found, strict=True)]
-    separators = [math.prod(s[c.n_residual : -1]) for s, c in zip(shapes, found, strict=True)]
-    feature_at = {(p.clique, p.axis): f for f, p in enumerate(cliques.places) if p.clique >= 0}
-    features = [[feature_at[k, axis] for axis in range(c.n_features)] for k, c in enumerate(found)]
-    message_at = _starts([size * m for size in separators])
-    digits = []
-    for clique, count in zip(found, rows, strict=True):
-        inner = count
-        for size in clique.table.shape[: clique.n_features]:
-            inner //= size
-            digits.append(np.arange(count) // inner % size)
-    n_blocks, block = np.ones(n, dtype=np.int64), np.ones(n, dtype=np.int64)
-    is_constant = np.zeros(n, dtype=np.uint8)
+    for k, (clique, shape) in enumerate(zip(found, shapes, strict=True)):
+        records["hidden"][k] = math.prod(shape[clique.n_features : clique.n_residual])
+        records["separators"][k] = math.prod(shape[clique.n_residual : -1])
+    records["table_at"] = _starts([clique.table.size for clique in found])[:-1]
+    records["message_at"] = _starts((records["separators"] * m).tolist())[:-1]
+    records["is_unit"] = [clique.is_unit for clique in found]
+    records["least"] = cliques.least
     offsets: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64) for _ in found]
     for clique, count in zip(found, rows, strict=True):
         columns = clique.table.size // (m * count)
         for k in clique.children:
             child = found[k]
             shared = child.nodes[child.n_residual :]
-            where, block[k], is_constant[k] = _lie(clique, shared)
-            n_blocks[k] = columns // block[k]
-            offsets[k] = where * m + message_at[k]
+            where, block, is_constant = _lie(clique, shared)
+            records["n_blocks"][k] = columns // block
+            records["repeats"][k], stretch = (block, 1) if is_constant else (1, block)
+            records["stretch"][k] = stretch * m
+            offsets[k] = where * m + records["message_at"][k]
+    records["offsets_at"] = _starts([len(part) for part in offsets])[:-1]
+
+    feature_at = {(p.clique, p.axis): f for f, p in enumerate(cliques.places) if p.clique >= 0}
+    listed = [(k, axis) for k, clique in enumerate(found) for axis in range(clique.n_features)]
+    axes = np.zeros(len(listed), dtype=AXIS)
+    axes["feature"] = [feature_at[place] for place in listed]
+    axes["n_states"] = n_states[axes["feature"]]
+    digits = []
+    for clique, count in zip(found, rows, strict=True):
+        inner = count
+        for size in clique.table.shape[: clique.n_features]:
+            inner //= size
+            digits.append(np.arange(count) // inner % size)
+    axes["digits_at"] = _starts([len(part) for part in digits])[:-1]
+    features = np.zeros(len(n_states), dtype=FEATURE)
+    features["clique"] = [place.clique for place in cliques.places]
+    features["fixed"] = [place.state for place in cliques.places]
+    features["n_states"] = n_states
     return CliqueTree(
-        parent=np.array([clique.parent for clique in found], dtype=np.int64),
-        root=np.array(cliques.roots, dtype=np.int64),
-        children=_lists([clique.children for clique in found]),
-        rows=np.array(rows, dtype=np.int64),
-        hidden=np.array(hidden, dtype=np.int64),
-        separators=np.array(separators, dtype=np.int64),
+        cliques=records,
+        children=np.array([k for clique in found for k in clique.children], dtype=np.int64),
+        axes=axes,
+        features=features,
         tables=cliques.flat,
-        table_at=_starts([clique.table.size for clique in found])[:-1],
-        message_at=message_at,
-        is_unit=np.array([clique.is_unit for clique in found], dtype=np.uint8),
-        least=cliques.least,
-        features=_lists(features),
-        digits_at=_starts([len(part) for part in digits]),
         digits=np.concatenate([*digits, np.zeros(0)]).astype(np.int32),
-        n_blocks=n_blocks,
-        block=block,
-        is_constant=is_constant,
-        offsets_at=_starts([len(part) for part in offsets]),
         offsets=np.concatenate([*offsets, np.zeros(0)]).astype(np.int32),
-        clique_of=np.array([place.clique for place in cliques.places], dtype=np.int64),
-        fixed=np.array([place.state for place in cliques.places], dtype=np.int64),
-        n_states=n_states,
         mantissa=cliques.mantissa,
         exponent=cliques.exponent,
         is_safe=int(cliques.is_safe),
@@ -79,24 +83,25 @@ def clique_tree(cliques: Cliques, n_states: NDArray[np.int64]) -> CliqueTree:
 
 def new_messages(tree: CliqueTree) -> Messages:
     """Return the arrays that a thread needs to propagate evidence through a tree."""
-    n, m, n_features = len(tree.parent), len(tree.mantissa), len(tree.n_states)
+    cliques, n_states = tree.cliques, tree.features["n_states"]
+    n, m, n_features = len(cliques), len(tree.mantissa), len(n_states)
+    n_cells = m * int(cliques["separators"].sum())
+    columns = m * cliques["hidden"] * cliques["separators"]
+    sizes = np.diff(cliques["table_at"], append=len(tree.tables))
+    status = np.zeros(n, dtype=STATUS)
+    status["is_dirty"] = status["is_plain"] = status["is_one"] = 1
+    status["least"] = 1.0
     return Messages(
-        is_started=np.zeros(1, dtype=np.uint8),
         known=np.full(n_features, -1, dtype=np.int64),
+        cliques=status,
         tables=np.empty(len(tree.tables)),
-        is_plain=np.ones(n, dtype=np.uint8),
-        up=np.ones(tree.message_at[-1]),
-        is_one=np.ones(n, dtype=np.uint8),
+        up=np.ones(n_cells),
         exponents=np.zeros((n, m), dtype=np.int64),
-        least=np.ones(n),
-        down=np.empty(tree.message_at[-1]),
-        is_dirty=np.zeros(n, dtype=np.uint8),
-        is_wanted=np.zeros(n, dtype=np.uint8),
-        conditionals=np.zeros((n_features, int(tree.n_states.max(initial=1)), m)),
-        active=np.empty(int(tree.rows.max(initial=1)), dtype=np.int32),
-        room=np.empty(int((tree.hidden * tree.separators).max(initial=1)) * m),
+        down=np.empty(n_cells),
+        conditionals=np.zeros((n_features, int(n_states.max(initial=1)), m)),
+        active=np.empty(int((sizes // columns).max(initial=1)), dtype=np.int32),
+        room=np.empty(int(columns.max(initial=1))),
         sums=np.empty(m),
-        mantissas=np.empty(m),
         shifts=np.empty(m, dtype=np.int64),
     )
 
@@ -129,7 +134,7 @@ def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *sizes], dtype=np.int64)
 
 
-def _lists(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return lists as one array, and where each list begins."""
-    flat = [item for items in lists for item in items]
-    return _starts([len(items) for items in lists]), np.array(flat, dtype=np.int64)
+def _number(records: NDArray[np.void], kind: str, counts: Sequence[int]) -> None:
+    """Write down where the list of each record begins and ends."""
+    starts = _starts(counts)
+    records[f"first_{kind}"], records[f"last_{kind}"] = starts[:-1], starts[1:]
