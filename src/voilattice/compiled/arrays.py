@@ -231,7 +231,7 @@ class Messages(NamedTuple):
     up: Floats
     exponents: Ints  # [clique, class]
     down: Floats
-    conditionals: Floats  # P(x_i | y, e), [feature, state, class]
+    conditionals: Floats  # P(x_i | y, e), [feature, state, class]; of known features too
     active: Places  # room for the numbers of rows
     room: Floats  # room for a row
     sums: Floats  # room for a number for each class

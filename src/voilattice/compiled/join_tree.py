@@ -58,6 +58,9 @@ def propagate(
         if c >= 0:
             if known[f] != messages.known[f]:
                 status[c].is_dirty = 1
+                for x in range(features[f].n_states):
+                    for y in range(belief.shape[0]):
+                        messages.conditionals[f, x, y] = x == known[f]
             if known[f] < 0:
                 status[c].is_wanted = 1
         messages.known[f] = known[f]
@@ -212,6 +215,7 @@ def _distribute(tree: CliqueTree, messages: Messages) -> None:
 def _combine(tree: CliqueTree, messages: Messages, belief: Floats, pairs: Floats) -> float:
     """Write the results from the messages of the roots and the posteriors of all cliques."""
     features, known, shifts = tree.features, messages.known, messages.shifts
+    conditionals = messages.conditionals
     m = belief.shape[0]
     is_possible = True
     for f in range(features.shape[0]):
@@ -243,13 +247,9 @@ def _combine(tree: CliqueTree, messages: Messages, belief: Floats, pairs: Floats
         for y in range(m):
             belief[y] /= total
     for f in range(features.shape[0]):
-        state = features[f].fixed if features[f].fixed >= 0 else known[f]
         for x in range(pairs.shape[1]):
             for y in range(m):
-                if state < 0:  # the conditionals beyond the last state stay 0
-                    pairs[f, x, y] = messages.conditionals[f, x, y] * belief[y]
-                else:
-                    pairs[f, x, y] = belief[y] if x == state else 0.0
+                pairs[f, x, y] = conditionals[f, x, y] * belief[y]
     return math.log(total) + top * math.log(2.0) if total > 0 else -np.inf
 
 

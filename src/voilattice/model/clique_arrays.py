@@ -91,6 +91,9 @@ def new_messages(tree: CliqueTree) -> Messages:
     status = np.zeros(n, dtype=STATUS)
     status["is_dirty"] = status["is_plain"] = status["is_one"] = 1
     status["least"] = 1.0
+    conditionals = np.zeros((n_features, int(n_states.max(initial=1)), m))
+    is_fixed = tree.features["fixed"] >= 0
+    conditionals[is_fixed, tree.features["fixed"][is_fixed]] = 1.0
     return Messages(
         known=np.full(n_features, -1, dtype=np.int64),
         cliques=status,
@@ -98,7 +101,7 @@ def new_messages(tree: CliqueTree) -> Messages:
         up=np.ones(n_cells),
         exponents=np.zeros((n, m), dtype=np.int64),
         down=np.empty(n_cells),
-        conditionals=np.zeros((n_features, int(n_states.max(initial=1)), m)),
+        conditionals=conditionals,
         active=np.empty(int((sizes // columns).max(initial=1)), dtype=np.int32),
         room=np.empty(int(columns.max(initial=1))),
         sums=np.empty(m),
