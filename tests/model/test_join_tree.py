@@ -321,3 +321,24 @@ def test_kernels_propagate_without_allocation():
         np.testing.assert_allclose(belief, wanted.belief, atol=1e-15)
         np.testing.assert_allclose(pairs, wanted.pairs, atol=1e-15)
         assert found == pytest.approx(wanted.log_probability)
+
+
+def test_kernels_propagate_through_a_pointer():
+    from numba import njit
+
+    from voilattice.compiled.join_tree import propagate
+    from voilattice.compiled.pointers import Pointer
+
+    @njit
+    def ask(inner, tree, messages, known, belief, pairs):
+        return inner(tree, messages, known, belief, pairs)
+
+    tree = JoinTree(naive_bayes(3, [[0.9, 0.1], [0.2, 0.8]]), 0, [1, 2, 3])
+    messages, known = tree.new_messages(), np.array([0, -1, 1])
+    belief, pairs = np.empty(2), np.empty((3, 2, 2))
+    pointer = Pointer(propagate, tree.arrays, messages, known, belief, pairs)
+    found = ask(pointer, tree.arrays, messages, known, belief, pairs)
+    wanted = tree.posteriors(known)
+    np.testing.assert_allclose(belief, wanted.belief, atol=1e-15)
+    np.testing.assert_allclose(pairs, wanted.pairs, atol=1e-15)
+    assert found == pytest.approx(wanted.log_probability)
