@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "BlockLayout",
+    "DigitPrices",
     "Floats",
     "Flow",
     "Frames",
@@ -22,6 +23,7 @@ __all__ = [
     "Leaves",
     "Masks",
     "Offers",
+    "PlainLayout",
     "Prices",
     "StateTables",
 ]
@@ -137,3 +139,32 @@ class Prices(NamedTuple):
     own: Floats
     gain: Floats  # of each block: the most that free information reduces the risk
     scale: float  # of the stakes, relative to unit stakes
+
+
+class DigitPrices(NamedTuple):
+    """What acquiring a digit of a plain table costs (`optimal.plain`)."""
+
+    own: Floats  # the tables of all own prices, one after the other
+    starts: Ints  # where the table of each digit begins
+    steps: Ints  # [i, d]: how far one unit of digit d moves in the table of i; 0: it does not matter
+    group_of: Ints  # the group of each digit; -1: none
+    overhead: Floats  # of each group; 0: paid for already
+
+
+class PlainLayout(NamedTuple):
+    """How a plain table is cut into blocks and rows (`optimal.plain`)."""
+
+    sizes: Ints  # the number of values of each digit; the digit `size` means unknown
+    n_slow: int  # the digits before this one are the same in a block
+    n_outer: int  # the digits before this one are the same in a row
+    block_states: int
+    row_states: int
+    # The steps inside a row: their digit and their state, states ascending.
+    row_axis: Ints
+    row_state: Ints
+    # What the digits inside a block say about each price, for each state of a block:
+    place: NDArray[np.int32]  # where its own price lies, from the place that the slow digits give
+    is_open: Flags  # whether all members of its group inside the block are unknown
+    # Whether these differ from state to state; if not, `place` and `is_open` are not used.
+    place_varies: Flags
+    open_varies: Flags
