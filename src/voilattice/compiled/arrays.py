@@ -146,7 +146,7 @@ class DigitPrices(NamedTuple):
 
     own: Floats  # the tables of all own prices, one after the other
     starts: Ints  # where the table of each digit begins
-    steps: Ints  # [i, d]: how far one unit of digit d moves in the table of i; 0: it does not matter
+    steps: Ints  # [i, d]: how far digit d moves in the table of i; 0: it does not matter
     group_of: Ints  # the group of each digit; -1: none
     overhead: Floats  # of each group; 0: paid for already
 

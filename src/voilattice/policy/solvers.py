@@ -8,7 +8,7 @@ A solver answers three questions about a problem, each with as little work as po
 
 Each answer has a `Certificate`: a bound that no policy can beat, whether the policy is what its
 name says, and which limit stopped the work early. A `RuleSolver` builds the policy of a rule
-(`policy.rules`). The `OptimalSolver` solves exactly if the states fit (`optimal.solution`), and
+(`policy.rules`). The `OptimalSolver` solves exactly if the states fit (`optimal.exact`), and
 searches otherwise (`optimal.ao_star`).
 
 `register` takes a solver of anybody's own: it is then known to `build_policy`, `advise` and
@@ -29,8 +29,7 @@ from voilattice.lattice.independence import acquirable_core
 from voilattice.model.problem import Problem, check_problem
 from voilattice.policy import rules
 from voilattice.policy.optimal.ao_star import Search
-from voilattice.policy.optimal.solution import Solution
-from voilattice.policy.optimal.space import StateSpace
+from voilattice.policy.optimal.exact import ExactSolution, find_states, solve_exactly
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.rules import Rule
 from voilattice.policy.situations import (
@@ -62,8 +61,7 @@ __all__ = [
 
 TIME_LIMIT = 60.0  # seconds, for a search
 PLUGINS = "voilattice.solvers"  # the entry points of packages that bring solvers along
-STATES_PER_SECOND = 2_000_000  # a cautious estimate of the speed of the exact solver
-SHARE_OF_FINDING = 0.5  # of the time, to find the states; after that the search begins
+SHARE_OF_EXACT = 0.5  # of the time, for the exact solver; after that the search begins
 
 # Called during a search with the number of expanded states and the interval so far.
 Progress: TypeAlias = Callable[[int, tuple[float, float]], None]
@@ -234,7 +232,7 @@ class OptimalSolver:
     starts = (rules.greedy_la, rules.batch, rules.greedy)
 
     def __init__(self) -> None:
-        self._kept: tuple[object, Solution | None] | None = None  # a problem, and its optimum
+        self._kept: tuple[object, ExactSolution | None] | None = None  # a problem, and its optimum
 
     def build(
         self,
@@ -246,7 +244,7 @@ class OptimalSolver:
     ) -> Policy:
         """Return the policy, with its certificate."""
         deadline = Deadline(limits.time_limit)
-        if (solution := self._solve(problem, limits, deadline, sweep)) is None:
+        if (solution := self._solve(problem, deadline, sweep)) is None:
             search = Search(
                 problem, self.starts, deadline=deadline, max_states=limits.max_states,
                 progress=progress,
@@ -261,7 +259,7 @@ class OptimalSolver:
     def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
         """Return what the policy costs; the exact solver does not build the policy for this."""
         deadline = Deadline(limits.time_limit)
-        solution = self._solve(problem, limits, deadline, sweep, choices=False)
+        solution = self._solve(problem, deadline, sweep, choices=False)
         if solution is not None:
             found = solution.expected_total_cost
             return Cost(found, Certificate(found))
@@ -286,35 +284,34 @@ class OptimalSolver:
         search = Search(here, self.starts, deadline=deadline)
         return Step(problem.feature_names(search.action), search.upper, search.certificate)
 
-    def _solve_once(self, problem: Problem, limits: Limits, deadline: Deadline) -> Solution | None:
+    def _solve_once(
+        self, problem: Problem, limits: Limits, deadline: Deadline
+    ) -> ExactSolution | None:
         """Return the exact optimum; that of the problem asked about last is kept."""
         # What a smaller budget could not hold, a larger one may: so the budget is part of the key.
         key = (problem, limits, memory_budget())
         if self._kept is None or self._kept[0] != key:
             self._kept = None  # its memory is free before the next one is solved
-            self._kept = key, self._solve(problem, limits, deadline)
+            self._kept = key, self._solve(problem, deadline)
         return self._kept[1]
 
     @staticmethod
     def _solve(
         problem: Problem,
-        limits: Limits,
         deadline: Deadline,
         sweep: Sweep | None = None,
         *,
         choices: bool = True,
-    ) -> Solution | None:
+    ) -> ExactSolution | None:
         """Return the exact optimum, or None if there are too many states for memory or time."""
-        seconds = limits.time_limit
-        max_states = None if seconds is None else int(min(seconds, 1e9) * STATES_PER_SECOND)
-        part = deadline.share(SHARE_OF_FINDING)
+        part = deadline.share(SHARE_OF_EXACT)
         try:
             if sweep is not None:
-                return sweep.solve(problem, max_states=max_states, deadline=part, choices=choices)
-            space = StateSpace(problem, max_states=max_states, deadline=part)
+                return sweep.solve(problem, deadline=part, choices=choices)
+            space = find_states(problem, deadline=part)
+            return solve_exactly(space, problem, choices=choices, deadline=part)
         except TooLargeError:
             return None
-        return Solution(space, problem, choices=choices)
 
 
 _registry: dict[str, Solver] = {}

@@ -5,7 +5,8 @@ If all features matter, hardly any two partial assignments are one state, and bl
 value, or `size` if it is unknown. Its place in the table is the number with these digits, the first
 feature in the slowest place. With V(e) = P(e) v(e), the recursion is
 
-    V(e) = min( min_d Σ_j c_dj P(y_j, e),  min_{i unknown in e}  C(X_i | e) P(e) + Σ_x V(e, x_i = x) )
+    V(e) = min( min_d Σ_j c_dj P(y_j, e),
+                min_{i unknown}  C(X_i | e) P(e) + Σ_x V(e, x_i = x) )
 
 "Unknown" is the largest digit, so every (e, x_i) has a smaller number than e: one pass in ascending
 order solves the table. Nothing is ever normalized: impossible states have V = 0.
@@ -30,9 +31,10 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import DigitPrices, Floats, Ints, PlainLayout
@@ -99,7 +101,7 @@ def digit_prices(
     own: Sequence[ArrayLike],
     named: Sequence[Sequence[int]] | None = None,
     group_of: Sequence[int] | None = None,
-    overhead: Sequence[float] = (),
+    overhead: Sequence[float] | Floats = (),
 ) -> DigitPrices:
     """Return the prices of a plain table.
 
@@ -179,19 +181,19 @@ def _states(unknown: int, sizes: Sequence[int]) -> tuple[slice, ...]:
 
 
 def _price(i: int, sizes: Sequence[int], prices: DigitPrices) -> Floats:
-    """Return C(X_i | e), with an axis for each digit, of length 1 where the digit does not matter."""
+    """Return C(X_i | e): an axis for each digit, of length 1 where the digit does not matter."""
     n = len(sizes)
 
-    def along(d: int, values: Floats) -> Floats:
+    def along(d: int, values: NDArray[Any]) -> NDArray[Any]:
         return values.reshape([-1 if axis == d else 1 for axis in range(n)])
 
     place = np.full([1] * n, prices.starts[i])
-    for d in np.flatnonzero(prices.steps[i]):
+    for d in np.flatnonzero(prices.steps[i]).tolist():
         place = place + along(d, prices.steps[i, d] * np.arange(sizes[d] + 1))
     price: Floats = prices.own[place]
     if (g := prices.group_of[i]) >= 0:
         is_open = np.ones([1] * n)
-        for d in np.flatnonzero(prices.group_of == g):
+        for d in np.flatnonzero(prices.group_of == g).tolist():
             is_open = is_open * along(d, np.arange(sizes[d] + 1) == sizes[d])
         price = price + prices.overhead[g] * is_open
     return price
@@ -254,13 +256,18 @@ def _cut(sizes: Sequence[int], most: int) -> int:
     return cut
 
 
+def _digits(sizes: Sequence[int]) -> Ints:
+    """Return the digits of all states, a row for each digit."""
+    digits = np.indices([size + 1 for size in sizes])
+    return digits.reshape(len(sizes), count_states(sizes))
+
+
 def _layout(sizes: tuple[int, ...], prices: DigitPrices) -> PlainLayout:
     """Cut the table into blocks and rows, and look at prices inside a block."""
     n, slow, outer = len(sizes), _cut(sizes, BLOCK_STATES), _cut(sizes, ROW_STATES)
-    shape = [size + 1 for size in sizes[slow:]]
-    n_states, row_states = math.prod(shape), count_states(sizes[outer:])
-    row_digits = np.stack(np.unravel_index(np.arange(row_states), shape[outer - slow :]), axis=1)
-    row_state, row_axis = np.nonzero(row_digits == np.array(sizes[outer:]))
+    n_states = count_states(sizes[slow:])
+    unknown = np.array(sizes[outer:], dtype=np.int64)
+    row_state, row_axis = np.nonzero(unknown == _digits(sizes[outer:]).T)
     inside = np.arange(n) >= slow
     mates = (prices.group_of[:, None] == prices.group_of) & ~np.eye(n, dtype=bool)
     place_varies = (prices.steps[:, inside] != 0).any(axis=1)
@@ -268,7 +275,7 @@ def _layout(sizes: tuple[int, ...], prices: DigitPrices) -> PlainLayout:
     n_cells = n_states if (place_varies | open_varies).any() else 0
     place, is_open = np.zeros((n, n_cells), np.int32), np.ones((n, n_cells), np.uint8)
     if n_cells:
-        digits = np.unravel_index(np.arange(n_states), shape)
+        digits = _digits(sizes[slow:])
         for i in range(n):
             for d in range(slow, n):
                 place[i] += (prices.steps[i, d] * digits[d - slow]).astype(np.int32)
@@ -279,7 +286,7 @@ def _layout(sizes: tuple[int, ...], prices: DigitPrices) -> PlainLayout:
         slow,
         outer,
         n_states,
-        row_states,
+        count_states(sizes[outer:]),
         row_axis.astype(np.int64) + outer,
         row_state.astype(np.int64),
         place,
