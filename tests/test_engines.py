@@ -11,6 +11,8 @@ from voilattice.errors import UnknownNameError
 from voilattice.lattice import growth
 from voilattice.policy.optimal.blocks import find_blocks
 from voilattice.policy.optimal.bundles import bundles_of
+from voilattice.policy.optimal.plain import solve_plain
+from voilattice.policy.optimal.plain_solution import PlainSpace
 from voilattice.policy.optimal.solution import solve
 from voilattice.policy.optimal.space import StateSpace
 from voilattice.valuation.tables import expected_emcs
@@ -50,8 +52,20 @@ def solution(problem, engine):
     return [space.gain, tables.mass, tables.risk, tables.factors, found._values, found._choice]
 
 
+def plain_table(problem, engine):
+    space = PlainSpace(problem, engine=engine)
+    mass = np.empty(space.n_states)
+    joint = space.joint.reshape(len(space.joint), -1)
+    value = solve_plain(
+        joint, space.sizes, problem.misclassification, space.prices(problem), mass=mass,
+        engine=engine,
+    )  # fmt: skip
+    return [value, mass]
+
+
 PAIRS = {
     "growth": grown, "tables": valued, "best_set": best, "blocks": blocks, "bellman": solution,
+    "plain": plain_table,
 }  # fmt: skip
 
 
@@ -64,7 +78,7 @@ def test_no_pair_is_left_out():
 @settings(max_examples=60)
 @given(problem=problems(max_features=5, max_states=3), seed=st.integers(0, 2**32 - 1))
 def test_both_twins_say_the_same(pair, problem, seed):
-    assume(pair not in {"blocks", "bellman"} or not bundles_of(problem))
+    assume(pair not in {"blocks", "bellman", "plain"} or not bundles_of(problem))
     here = problem.with_evidence(possible_evidence(problem, seed, share=0.2))
     readable, compiled = (PAIRS[pair](here, engine) for engine in ("python", "compiled"))
     assert len(readable) == len(compiled)

@@ -37,7 +37,7 @@ ExactSolution: TypeAlias = Solution | PlainSolution
 
 # Cautious estimates of speed.
 BLOCK_STATES_PER_SECOND = 4_000_000
-PLAIN_NANOSECONDS = (1.0, 4.0)  # a state, for each feature and for each class
+PLAIN_NANOSECONDS = (1.0, 10.0)  # a state, for each feature and for each class
 
 PLAIN_FROM = 500_000  # with fewer states in the table, blocks take milliseconds, merged or not
 N_DRAWN = 64
