@@ -25,6 +25,7 @@ HEADINGS = {
         "state-actions",
         "pyAgrum's influence diagram / our optimum",
         "features   irreducible sets",
+        "a plain table, all features matter",
         "pystreed on heart",
     ],
 }
@@ -47,6 +48,8 @@ RATIOS = {
         r"numpy\.add .* ratio (\S+)$",
         r"2 values each: (\S+) from nothing",
         r"^ +6 +36 +\d+ +(\S+)",
+        r"^ +5 +243 +\S+ +\S+ +\S+ +\S+ +(\S+)",
+        r"a cold process: .* = (\S+) bytes a state",
         r"depth 1: +(\S+) times our time",
     ],
 }
@@ -87,6 +90,16 @@ def test_the_command_line_chooses_the_sizes(small, monkeypatch):
     chosen = []
     arguments.run(chosen.append, "A benchmark.")
     assert chosen == [small]
+
+
+def test_a_benchmark_may_have_a_large_part(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import arguments
+
+    monkeypatch.setattr(sys, "argv", ["optimal.py", "--large"])
+    chosen = []
+    arguments.run(lambda *sizes: chosen.append(sizes), "A benchmark.", large="more of it")
+    assert chosen == [(False, True)]
 
 
 @pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*.py")), ids=lambda path: path.name)

@@ -151,9 +151,8 @@ def test_the_work_stops_between_tasks(monkeypatch):
     assert np.isfinite(value).sum() == 6
 
 
-def test_blocks_with_equally_many_unknown_slow_digits_are_one_level(monkeypatch):
-    monkeypatch.setattr(plain, "BLOCK_STATES", 3)
-    layout = plain._layout((2, 1, 2), digit_prices([1.0] * 3))
+def test_blocks_with_equally_many_unknown_slow_digits_are_one_level():
+    layout = plain._layout((2, 1, 2), digit_prices([1.0] * 3), 3, 3)
     levels = [level.tolist() for level in plain._levels(layout)]
     # The slow digits of block b are b // 2 (2: unknown) and b % 2 (1: unknown).
     assert levels == [[0, 2], [1, 3, 4], [5]]

@@ -31,6 +31,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -211,7 +212,7 @@ def _solve_compiled(
     """Do the same with the compiled kernel; threads share the blocks of a level."""
     from voilattice.compiled import plain as compiled
 
-    layout = _layout(sizes, prices)
+    layout = _layout(sizes, prices, BLOCK_STATES, ROW_STATES)
 
     def run(blocks: Ints) -> None:
         if not deadline.is_over:
@@ -262,25 +263,39 @@ def _digits(sizes: Sequence[int]) -> Ints:
     return digits.reshape(len(sizes), count_states(sizes))
 
 
-def _layout(sizes: tuple[int, ...], prices: DigitPrices) -> PlainLayout:
+def _layout(
+    sizes: tuple[int, ...], prices: DigitPrices, block_states: int, row_states: int
+) -> PlainLayout:
     """Cut the table into blocks and rows, and look at prices inside a block."""
-    n, slow, outer = len(sizes), _cut(sizes, BLOCK_STATES), _cut(sizes, ROW_STATES)
+    # It does not depend on the prices themselves, and many tables may differ only in these.
+    steps, group_of = tuple(prices.steps.reshape(-1).tolist()), tuple(prices.group_of.tolist())
+    return _cached_layout(sizes, steps, group_of, block_states, row_states)
+
+
+@lru_cache(maxsize=4)
+def _cached_layout(
+    sizes: tuple[int, ...],
+    flat_steps: tuple[int, ...],
+    groups: tuple[int, ...],
+    block_states: int,
+    row_states: int,
+) -> PlainLayout:
+    n, slow, outer = len(sizes), _cut(sizes, block_states), _cut(sizes, row_states)
+    steps, group_of = np.array(flat_steps, np.int64).reshape(n, n), np.array(groups, np.int64)
     n_states = count_states(sizes[slow:])
     unknown = np.array(sizes[outer:], dtype=np.int64)
     row_state, row_axis = np.nonzero(unknown == _digits(sizes[outer:]).T)
     inside = np.arange(n) >= slow
-    mates = (prices.group_of[:, None] == prices.group_of) & ~np.eye(n, dtype=bool)
-    place_varies = (prices.steps[:, inside] != 0).any(axis=1)
-    open_varies = (prices.group_of >= 0) & mates[:, inside].any(axis=1)
+    mates = (group_of[:, None] == group_of) & (group_of >= 0) & ~np.eye(n, dtype=bool)
+    place_varies = (steps[:, inside] != 0).any(axis=1)
+    open_varies = mates[:, inside].any(axis=1)
     n_cells = n_states if (place_varies | open_varies).any() else 0
     place, is_open = np.zeros((n, n_cells), np.int32), np.ones((n, n_cells), np.uint8)
     if n_cells:
         digits = _digits(sizes[slow:])
-        for i in range(n):
-            for d in range(slow, n):
-                place[i] += (prices.steps[i, d] * digits[d - slow]).astype(np.int32)
-                if prices.group_of[i] >= 0 and mates[i, d]:
-                    is_open[i] &= digits[d - slow] == sizes[d]
+        place[:] = steps[:, inside] @ digits
+        for i, d in np.argwhere(mates & inside).tolist():
+            is_open[i] &= digits[d - slow] == sizes[d]
     return PlainLayout(
         np.array(sizes, dtype=np.int64),
         slow,
