@@ -58,13 +58,13 @@ def state_by_state(joint, sizes, cost, prices):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=60)
-@given(seed=st.integers(0, 2**32 - 1), block=st.sampled_from([1, 4, 12, 3**9]))
-def test_arrays_say_what_the_recursion_says(engine, seed, block):
+@given(seed=st.integers(0, 2**32 - 1), tile=st.sampled_from([1, 4, 12, 3**9]))
+def test_arrays_say_what_the_recursion_says(engine, seed, tile):
     joint, sizes, cost, prices = random_table(seed)
     value, mass = np.full(count_states(sizes), np.nan), np.full(count_states(sizes), np.nan)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain, "BLOCK_STATES", block)
-        patch.setattr(plain, "ROW_STATES", max(block // 3, 1))
+        patch.setattr(plain, "TILE_STATES", tile)
+        patch.setattr(plain, "ROW_STATES", max(tile // 3, 1))
         found = solve_plain(
             joint, sizes, cost, digit_prices(*prices), value=value, mass=mass, engine=engine
         )
@@ -114,7 +114,7 @@ def test_the_number_of_threads_changes_nothing(n_threads, monkeypatch):
     joint, cost = rng.random((2, math.prod(sizes))), np.array([[0.0, 9.0], [5.0, 0.0]])
     prices = digit_prices(rng.random(7))
     want = solve_plain(joint, sizes, cost, prices, engine="compiled")
-    monkeypatch.setattr(plain, "BLOCK_STATES", 30)
+    monkeypatch.setattr(plain, "TILE_STATES", 30)
     monkeypatch.setattr(plain, "ROW_STATES", 9)
     monkeypatch.setattr(plain, "STATES_PER_TASK", 60)
     monkeypatch.setattr(plain, "MAX_THREADS", n_threads)
@@ -138,7 +138,7 @@ def test_the_work_stops_between_tasks(monkeypatch):
             self.n_asked += 1
             return self.n_asked > 4  # each task asks before it, and the loop asks after it
 
-    monkeypatch.setattr(plain, "BLOCK_STATES", 3)
+    monkeypatch.setattr(plain, "TILE_STATES", 3)
     monkeypatch.setattr(plain, "STATES_PER_TASK", 3)
     monkeypatch.setattr(plain, "MAX_THREADS", 1)
     value = np.full(27, np.nan)
@@ -154,7 +154,7 @@ def test_the_work_stops_between_tasks(monkeypatch):
 def test_blocks_with_equally_many_unknown_slow_digits_are_one_level():
     layout = plain._layout((2, 1, 2), digit_prices([1.0] * 3), 3, 3)
     levels = [level.tolist() for level in plain._levels(layout)]
-    # The slow digits of block b are b // 2 (2: unknown) and b % 2 (1: unknown).
+    # The slow digits of tile b are b // 2 (2: unknown) and b % 2 (1: unknown).
     assert levels == [[0, 2], [1, 3, 4], [5]]
 
 

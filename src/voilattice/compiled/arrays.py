@@ -152,19 +152,19 @@ class DigitPrices(NamedTuple):
 
 
 class PlainLayout(NamedTuple):
-    """How a plain table is cut into blocks and rows (`optimal.plain`)."""
+    """How a plain table is cut into tiles and rows (`optimal.plain`)."""
 
     sizes: Ints  # the number of values of each digit; the digit `size` means unknown
-    n_slow: int  # the digits before this one are the same in a block
+    n_slow: int  # the digits before this one are the same in a tile
     n_outer: int  # the digits before this one are the same in a row
-    block_states: int
+    tile_states: int
     row_states: int
     # The steps inside a row: their digit and their state, states ascending.
     row_axis: Ints
     row_state: Ints
-    # What the digits inside a block say about each price, for each state of a block:
+    # What the digits inside a tile say about each price, for each state of a tile:
     place: NDArray[np.int32]  # where its own price lies, from the place that the slow digits give
-    is_open: Flags  # whether all members of its group inside the block are unknown
+    is_open: Flags  # whether all members of its group inside the tile are unknown
     # Whether these differ from state to state; if not, `place` and `is_open` are not used.
     place_varies: Flags
     open_varies: Flags

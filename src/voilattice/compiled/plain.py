@@ -7,12 +7,12 @@ from numba import njit
 
 from voilattice.compiled.arrays import DigitPrices, Floats, Ints, PlainLayout
 
-__all__ = ["solve_blocks"]
+__all__ = ["solve_tiles"]
 
 
 @njit(cache=True, nogil=True)
-def solve_blocks(
-    blocks: Ints,
+def solve_tiles(
+    tiles: Ints,
     layout: PlainLayout,
     prices: DigitPrices,
     joint: Floats,
@@ -20,31 +20,31 @@ def solve_blocks(
     value: Floats,
     mass: Floats,
 ) -> None:
-    """Write V of every state of the blocks; the blocks of their children must be solved already.
+    """Write V of every state of the tiles; the tiles of their children must be solved already.
 
     `joint` is P(Y, features), a row for each class. P(e) is written to `mass` unless it is empty.
     """
     sizes, n, a, b = layout.sizes, layout.sizes.shape[0], layout.n_slow, layout.n_outer
-    n_classes, n_states = joint.shape[0], layout.block_states
-    parts = np.empty((n_classes, n_states))  # P(y, e) of a block
+    n_classes, n_states = joint.shape[0], layout.tile_states
+    parts = np.empty((n_classes, n_states))  # P(y, e) of a tile
     p, room = np.empty(n_states), np.empty(n_states)
     digits, steps = np.empty(n, np.int64), np.ones(n, np.int64)
     base, open_overhead = np.empty(n, np.int64), np.empty(n)
-    flat = np.empty(n)  # the price of a digit if it is the same in the whole block, else -1
+    flat = np.empty(n)  # the price of a digit if it is the same in the whole tile, else -1
     for i in range(n - 2, -1, -1):
         steps[i] = steps[i + 1] * (sizes[i + 1] + 1)
-    for block in blocks:
-        left = block
+    for tile in tiles:
+        left = tile
         for i in range(a - 1, -1, -1):
             digits[i] = left % (sizes[i] + 1)
             left //= sizes[i] + 1
-        start = block * n_states
+        start = tile * n_states
         here = value[start : start + n_states]
         _fill(digits, layout, joint, parts)
         _decide(parts, cost, p, here, room)
         if mass.shape[0]:
             mass[start : start + n_states] = p
-        _price_block(digits, layout, prices, base, open_overhead, flat)
+        _price_tile(digits, layout, prices, base, open_overhead, flat)
         for i in range(a):
             if digits[i] == sizes[i]:
                 _acquire(
@@ -79,7 +79,7 @@ def solve_blocks(
 
 @njit(cache=True, nogil=True)
 def _fill(digits: Ints, layout: PlainLayout, joint: Floats, parts: Floats) -> None:
-    """Write P(y, e) of every state of a block: sum slow unknown digits out, then expand."""
+    """Write P(y, e) of every state of a tile: sum slow unknown digits out, then expand."""
     sizes, n, a = layout.sizes, layout.sizes.shape[0], layout.n_slow
     cells = 1
     for i in range(a, n):
@@ -178,7 +178,7 @@ def _decide(parts: Floats, cost: Floats, p: Floats, out: Floats, room: Floats) -
 
 
 @njit(cache=True, nogil=True)
-def _price_block(
+def _price_tile(
     digits: Ints,
     layout: PlainLayout,
     prices: DigitPrices,
@@ -186,7 +186,7 @@ def _price_block(
     open_overhead: Floats,
     flat: Floats,
 ) -> None:
-    """Write what the slow digits of a block say about each price."""
+    """Write what the slow digits of a tile say about each price."""
     n, a = layout.sizes.shape[0], layout.n_slow
     for i in range(n):
         base[i] = prices.starts[i]
@@ -223,7 +223,7 @@ def _acquire(
 ) -> None:
     """Lower V of a run of states to what acquiring digit i and all later steps cost.
 
-    The run begins at `first` in the block, and its children for value v at ``child + v * step``.
+    The run begins at `first` in the tile, and its children for value v at ``child + v * step``.
     """
     out, mass = here[first : first + length], p[first : first + length]
     size = layout.sizes[i]

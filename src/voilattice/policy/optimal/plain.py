@@ -13,14 +13,14 @@ order solves the table. Nothing is ever normalized: impossible states have V = 0
 
 Memory. The table holds V alone, 8 bytes a state. The children are the only other states in the
 recursion, and only their V. So P(e) and the risk are needed once, when V(e) is written. The states
-are cut into *blocks* that agree in the first, slow digits. A block sums P(Y, e) over its unknown
+are cut into *tiles* that agree in the first, slow digits. A tile sums P(Y, e) over its unknown
 slow digits from the joint table P(Y, features), then expands its own digits one by one: the last
 entry of each axis is the sum of the others. The joint table has far fewer cells than there are
-states, and the tables of a block stay in the cache. What to do in a state is not stored: it follows
+states, and the tables of a tile stay in the cache. What to do in a state is not stored: it follows
 from V of the children.
 
-Order. A block depends on blocks with one slow unknown digit fewer. So blocks with equally many
-unknown slow digits can be solved side by side, by several threads (`_levels`). Inside a block, a
+Order. A tile depends on tiles with one slow unknown digit fewer. So tiles with equally many
+unknown slow digits can be solved side by side, by several threads (`_levels`). Inside a tile, a
 *row* holds the states that agree in all but the last digits. The steps of all other digits run over
 whole rows. Only the steps inside a row are taken state by state.
 """
@@ -46,7 +46,7 @@ from voilattice.feature_sets import bits
 __all__ = ["MAX_THREADS", "count_states", "digit_prices", "scratch_bytes", "solve_plain"]
 
 MAX_THREADS = 2
-BLOCK_STATES = 3**9  # a block's tables then stay in the cache of a core
+TILE_STATES = 3**9  # a tile's tables then stay in the cache of a core
 ROW_STATES = 3**4
 STATES_PER_TASK = 1 << 20  # between tasks, the time is checked and Ctrl-C is handled
 
@@ -140,10 +140,10 @@ def count_states(sizes: Sequence[int]) -> int:
 
 def scratch_bytes(sizes: Sequence[int], n_classes: int) -> int:
     """Return how many bytes the compiled twin needs besides V and the joint table."""
-    cut = _cut(sizes, BLOCK_STATES)
-    block, n_blocks = count_states(sizes[cut:]), count_states(sizes[:cut])
-    in_a_thread = 8 * (n_classes + 2) * block
-    return MAX_THREADS * in_a_thread + 5 * len(sizes) * block + 32 * n_blocks
+    cut = _cut(sizes, TILE_STATES)
+    tile, n_tiles = count_states(sizes[cut:]), count_states(sizes[:cut])
+    in_a_thread = 8 * (n_classes + 2) * tile
+    return MAX_THREADS * in_a_thread + 5 * len(sizes) * tile + 32 * n_tiles
 
 
 def _solve_numpy(
@@ -209,20 +209,20 @@ def _solve_compiled(
     mass: Floats,
     deadline: Deadline,
 ) -> None:
-    """Do the same with the compiled kernel; threads share the blocks of a level."""
+    """Do the same with the compiled kernel; threads share the tiles of a level."""
     from voilattice.compiled import plain as compiled
 
-    layout = _layout(sizes, prices, BLOCK_STATES, ROW_STATES)
+    layout = _layout(sizes, prices, TILE_STATES, ROW_STATES)
 
-    def run(blocks: Ints) -> None:
+    def run(tiles: Ints) -> None:
         if not deadline.is_over:
-            compiled.solve_blocks(blocks, layout, prices, joint, cost, value, mass)
+            compiled.solve_tiles(tiles, layout, prices, joint, cost, value, mass)
 
     n_threads = min(MAX_THREADS, os.cpu_count() or 1)
     pool = ThreadPoolExecutor(n_threads)
     try:
         for level in _levels(layout):
-            per_task = max(STATES_PER_TASK // layout.block_states, 1)
+            per_task = max(STATES_PER_TASK // layout.tile_states, 1)
             per_task = min(per_task, -(-len(level) // n_threads))
             tasks = [level[at : at + per_task] for at in range(0, len(level), per_task)]
             for _ in pool.map(run, tasks) if len(tasks) > 1 and n_threads > 1 else map(run, tasks):
@@ -240,7 +240,7 @@ def _check_time(deadline: Deadline) -> None:
 
 
 def _levels(layout: PlainLayout) -> Iterator[Ints]:
-    """Return the blocks by the number of their unknown slow digits, ascending."""
+    """Return the tiles by the number of their unknown slow digits, ascending."""
     unknown = np.zeros(1, dtype=np.int8)
     for size in layout.sizes[: layout.n_slow].tolist():
         last = np.arange(size + 1) == size
@@ -264,12 +264,12 @@ def _digits(sizes: Sequence[int]) -> Ints:
 
 
 def _layout(
-    sizes: tuple[int, ...], prices: DigitPrices, block_states: int, row_states: int
+    sizes: tuple[int, ...], prices: DigitPrices, tile_states: int, row_states: int
 ) -> PlainLayout:
-    """Cut the table into blocks and rows, and look at prices inside a block."""
+    """Cut the table into tiles and rows, and look at prices inside a tile."""
     # It does not depend on the prices themselves, and many tables may differ only in these.
     steps, group_of = tuple(prices.steps.reshape(-1).tolist()), tuple(prices.group_of.tolist())
-    return _cached_layout(sizes, steps, group_of, block_states, row_states)
+    return _cached_layout(sizes, steps, group_of, tile_states, row_states)
 
 
 @lru_cache(maxsize=4)
@@ -277,10 +277,10 @@ def _cached_layout(
     sizes: tuple[int, ...],
     flat_steps: tuple[int, ...],
     groups: tuple[int, ...],
-    block_states: int,
+    tile_states: int,
     row_states: int,
 ) -> PlainLayout:
-    n, slow, outer = len(sizes), _cut(sizes, block_states), _cut(sizes, row_states)
+    n, slow, outer = len(sizes), _cut(sizes, tile_states), _cut(sizes, row_states)
     steps, group_of = np.array(flat_steps, np.int64).reshape(n, n), np.array(groups, np.int64)
     n_states = count_states(sizes[slow:])
     unknown = np.array(sizes[outer:], dtype=np.int64)

@@ -217,7 +217,7 @@ def plain_bytes(sizes: Sequence[int], n_classes: int) -> int:
 def _in_order(relevance: Relevance, relevant: int) -> tuple[int, ...]:
     """Return the features of R, those that other prices depend on first.
 
-    Then most prices are the same in a whole block of the table.
+    Then most prices are the same in a whole tile of the table.
     """
     named = 0
     for k in bits(relevant):
