@@ -1,16 +1,16 @@
 """Two exact solvers, and the one place that chooses between them.
 
 Blocks merge all partial assignments that are one state (`space`, `solution`). A plain table merges
-nothing, but needs a third of the memory and a fifth of the time for each state (`plain_solution`).
+nothing, but needs a third of the memory and an eighth of the time for a state (`plain_solution`).
 Both need the joint table P(Y, R). The smaller one is taken, counted in bytes, if it can be solved
 in time.
 
 The states of a plain table are counted without work. The states of blocks are known only when all
-blocks are found, which takes long where nothing merges. So some sets of known features are drawn,
-each as likely as its share of the table. If all evidence on such a set matters, and all that is
-unknown too, its states are merged with no others. If too many sets are so, the blocks would be
-larger than the table. Otherwise the blocks are found, at most as many as take the memory of the
-table.
+blocks are found, which takes as long as solving the table where nothing merges. So some sets of
+known features are drawn, each as likely as its share of the table. If all evidence on such a set
+matters, and all that is unknown too, its states are merged with no others. If too many sets are so,
+the blocks would be larger than the table. Otherwise the blocks are found, at most as many as take
+the memory of the table.
 """
 
 from __future__ import annotations
