@@ -8,10 +8,12 @@ the threshold of the loop. Below the threshold, Python finishes before numba loa
 
 from __future__ import annotations
 
+import sys
+
 from voilattice.errors import UnknownNameError
 from voilattice.wording import quote
 
-__all__ = ["COMPILED_FROM", "ENGINES", "check_engine", "choose_engine"]
+__all__ = ["COMPILED_FROM", "ENGINES", "check_engine", "choose_engine", "is_loaded"]
 
 ENGINES = ("auto", "python", "compiled")
 
@@ -37,3 +39,8 @@ def choose_engine(engine: str, loop: str, work: float) -> str:
     if engine != "auto":
         return engine
     return "compiled" if work >= COMPILED_FROM[loop] else "python"
+
+
+def is_loaded() -> bool:
+    """Return whether numba is loaded, so that the compiled engine begins at once."""
+    return "numba" in sys.modules

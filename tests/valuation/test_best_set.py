@@ -24,6 +24,7 @@ from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.model.costs import ConditionalCost, Group
 from voilattice.ties import Offer, tolerance
 from voilattice.valuation import best_set as best
+from voilattice.valuation import bounds, tables
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.tables import Root, root_table
@@ -390,10 +391,11 @@ def test_the_best_set_of_a_table_is_that_of_all_subsets(name):
     features = list(range(len(problem.features)))
     for order in (features, features[::-1]):
         root = root_table(problem, {}, order)
-        found = best.best_in_table(problem, {}, order, root)
+        found, short_of = best.best_in_table(problem, {}, order, root)
         assert problem.feature_names(found) == best_of_all_subsets(problem, {}).features
+        assert short_of is None
     some = features[::2]
-    found = best.best_in_table(problem, {}, some, root_table(problem, {}, some))
+    found, _ = best.best_in_table(problem, {}, some, root_table(problem, {}, some))
     names = [problem.features[k] for k in some]
     most = max(
         value(problem, s).benefit
@@ -603,23 +605,23 @@ def test_the_bound_by_a_separator_is_found_while_its_table_fits(monkeypatch):
     tight = search_of(problem).worth_bound()
     assert tight < perfect - 1
     cells = []
-    original = best.scaled_joint_table
+    original = bounds.scaled_joint_table
 
     def spy(network, nodes, evidence):
         cells.append(math.prod(network.n_states[node] for node in nodes))
         return original(network, nodes, evidence)
 
-    monkeypatch.setattr(best, "scaled_joint_table", spy)
+    monkeypatch.setattr(bounds, "scaled_joint_table", spy)
     search_of(problem).worth_bound()
     needed = cells[-1]
     for room, bound in [(needed, tight), (needed - 1, perfect)]:
         search = search_of(problem)
         search._max_cells = room
         assert search.worth_bound() == pytest.approx(bound)
-    monkeypatch.setattr(best, "CELLS_PER_SECOND", needed)
+    monkeypatch.setattr(tables, "CELLS_PER_SECOND", needed)
     timed = search_of(problem, deadline=Deadline(100.0))
     assert timed.worth_bound() == pytest.approx(tight)
-    monkeypatch.setattr(best, "MAX_AXES", 1)
+    monkeypatch.setattr(bounds, "MAX_AXES", 1)
     assert search_of(problem).worth_bound() == pytest.approx(perfect)
 
 
