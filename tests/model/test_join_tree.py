@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.join_tree import JoinTree
 
-ENGINES = ["python"]
+ENGINES = ["python", "compiled"]
 
 
 def expected(network, target, features, evidence, known):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "BlockLayout",
+    "CliqueTree",
     "Floats",
     "Flow",
     "Frames",
@@ -21,7 +22,9 @@ __all__ = [
     "Ints",
     "Leaves",
     "Masks",
+    "Messages",
     "Offers",
+    "Places",
     "Prices",
     "StateTables",
 ]
@@ -30,6 +33,7 @@ Masks: TypeAlias = NDArray[np.uint64]
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.uint8]
+Places: TypeAlias = NDArray[np.int32]
 
 
 class Growth(NamedTuple):
@@ -137,3 +141,62 @@ class Prices(NamedTuple):
     own: Floats
     gain: Floats  # of each block: the most that free information reduces the risk
     scale: float  # of the stakes, relative to unit stakes
+
+
+class CliqueTree(NamedTuple):
+    """A join tree, children before parents (`model.join_tree`).
+
+    The table of a clique is [row, hidden, separator, class]. A row is a value of its residual
+    features, the first feature slowest. A message is [separator, class].
+    """
+
+    parent: Ints  # of each clique; -1: none
+    root: Ints  # of each clique
+    children: tuple[Ints, Ints]  # of each clique: where its list begins, all lists
+    rows: Ints  # how many rows, hidden values and separator values each clique has
+    hidden: Ints
+    separators: Ints
+    tables: Floats
+    table_at: Ints  # where each clique's table begins
+    message_at: Ints  # where each clique's message begins
+    is_unit: Flags  # is the message 1 if nothing is known in the clique and below?
+    least: Floats  # the least positive entry of each table
+    features: tuple[Ints, Ints]  # the residual features of each clique, in the form of `children`
+    digits_at: Ints  # for each entry of these lists: where its digits begin
+    digits: Places  # the state of the feature in each row
+    # How the message of each clique lies in its parent's table. A row of the parent is `n_blocks`
+    # blocks of `block` cells. A block is a stretch of the message or, if `is_constant`, the same
+    # cell of it again and again. `offsets` says where, for each row and block.
+    n_blocks: Ints
+    block: Ints
+    is_constant: Flags
+    offsets_at: Ints
+    offsets: Places
+    clique_of: Ints  # of each feature; -1: it has a fixed state
+    fixed: Ints  # the fixed state of each feature; -1: none
+    n_states: Ints  # of each feature
+    mantissa: Floats  # g(y) = mantissa * 2**exponent
+    exponent: Ints
+    is_safe: int  # can no product underflow?
+
+
+class Messages(NamedTuple):
+    """What a join tree knows of the last evidence, to be written over (`model.join_tree`)."""
+
+    is_started: Flags  # one flag
+    known: Ints  # the state of each feature; -1: unknown
+    tables: Floats  # t_C, where `is_plain` is not set; otherwise t_C is the table of the tree
+    is_plain: Flags
+    up: Floats
+    is_one: Flags  # is the message of a clique 1 everywhere? Then it is not written
+    exponents: Ints  # [clique, class]
+    least: Floats  # the least positive entry of each message
+    down: Floats
+    is_dirty: Flags
+    is_wanted: Flags
+    conditionals: Floats  # P(x_i | y, e), [feature, state, class]
+    active: Places  # room for the numbers of rows
+    room: Floats  # room for a row
+    sums: Floats  # room for a number for each class
+    mantissas: Floats
+    shifts: Ints

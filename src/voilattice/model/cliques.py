@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,12 @@ __all__ = ["Clique", "Cliques", "Place", "build_cliques"]
 
 # The tables f_C, their products with messages, and index maps are in memory at the same time.
 TABLES_AT_ONCE = 3
+
+# From so many cells on, a second way to make cliques is tried.
+MANY_CELLS = 20_000
+
+# No product of entries underflows if the product of the least entries is above this.
+LEAST_PRODUCT = 1e-280
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,21 @@ class Cliques:
     flat: Table  # all tables, one after the other
     mantissa: Table  # g(y) = mantissa * 2**exponent
     exponent: NDArray[np.int64]
+    least: Table  # the least positive entry of each table
+
+    @property
+    def roots(self) -> list[int]:
+        """The root of each clique's tree."""
+        roots = list(range(len(self.cliques)))
+        for k in reversed(roots):
+            if (parent := self.cliques[k].parent) >= 0:
+                roots[k] = roots[parent]
+        return roots
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether no product of entries, one of each table, can underflow."""
+        return float(np.log(self.least).sum()) > math.log(LEAST_PRODUCT)
 
 
 def build_cliques(
@@ -87,76 +109,72 @@ def build_cliques(
     TooLargeError
         The tables would not fit the budget (`memory_limit`).
     """
-    n_states = network.n_states
-    relevant = ancestors(network, {target, *features, *evidence})
+    n_states, m = network.n_states, network.n_states[target]
+    relevant = sorted(ancestors(network, {target, *features, *evidence}))
     fixed = {node: 0 for node in relevant if n_states[node] == 1 and node != target}
     fixed.update(evidence)
-    factors = [restrict_table(network, node, fixed) for node in sorted(relevant)]
+    factors = [restrict_table(network, node, fixed) for node in relevant]
     scopes = [[node for node in factor.nodes if node != target] for factor in factors]
-    free = relevant - fixed.keys() - {target}
-    skeleton = _Skeleton(n_states, scopes, free)
-    m = n_states[target]
-    cells = sum(math.prod([n_states[node] for node in nodes]) for nodes in skeleton.nodes)
-    axes = max(map(len, skeleton.nodes), default=0)
-    check_size(axes + 2, TABLES_AT_ONCE * cells * m * np.dtype(np.float64).itemsize)
+    skeleton = _best_skeleton(n_states, scopes, set(relevant) - fixed.keys() - {target})
+    check_size(
+        max(map(len, skeleton.nodes), default=0) + 2,
+        TABLES_AT_ONCE * skeleton.n_cells * m * np.dtype(np.float64).itemsize,
+    )
     order = skeleton.rooted()
-    number = {clique: k for k, clique in enumerate(order)}  # in the result
-    kinds = skeleton.axes(order, set(features))
-    residual_in = {
-        node: clique for clique in order for node in kinds[clique][0][: kinds[clique][2]]
-    }
+    layouts = skeleton.layouts(order, set(features))
+
     mantissa, exponent = np.ones(m), np.zeros(m, dtype=np.int64)
     factors_of: dict[int, list[Factor]] = {clique: [] for clique in order}
-    is_unit = dict.fromkeys(order, True)
-    for owner, factor, scope in zip(sorted(relevant), factors, scopes, strict=True):
+    for factor, scope in zip(factors, scopes, strict=True):
         exponent += factor.scaled.exponent
-        if not scope:
+        if scope:
+            factors_of[skeleton.home(scope)].append(factor)
+        else:
             mantissa, shift = np.frexp(mantissa * factor.scaled.table)
             exponent += shift
-            continue
-        clique = skeleton.home(scope)
-        factors_of[clique].append(factor)
-        # P(owner | parents) sums to 1 in the clique where the owner is summed out, not before; if
-        # the owner is Y or known, it never does.
-        last = residual_in.get(owner, -1)
-        while clique not in {last, -1}:
-            is_unit[clique] = False
-            clique = skeleton.parent[clique]
+    is_unit = skeleton.units(layouts, relevant, scopes)
 
-    flat = np.ones(cells * m)
+    number = {clique: k for k, clique in enumerate(order)}  # in the result
+    flat = np.ones(skeleton.n_cells * m)
     cliques: list[Clique] = []
-    place_of: dict[int, tuple[int, int]] = {}
+    place_of = {node: Place(-1, -1, state) for node, state in fixed.items()}
     start = 0
     for k, old in enumerate(order):
-        nodes, n_features, n_residual = kinds[old]
+        nodes, n_features, n_residual = layouts[old]
         shape = (*(n_states[node] for node in nodes), m)
         table = flat[start : (start := start + math.prod(shape))].reshape(shape)
-        axis_of = {node: axis for axis, node in enumerate(nodes)}
-        axis_of[target] = len(nodes)
+        axis_of = {node: axis for axis, node in enumerate((*nodes, target))}
         for factor in factors_of[old]:
             table *= _spread(factor, axis_of, shape)
         table.setflags(write=False)
         for axis in range(n_features):
-            place_of[nodes[axis]] = k, axis
-        parent = skeleton.parent[old]
+            place_of[nodes[axis]] = Place(k, axis, -1)
+        parent = number.get(skeleton.parent[old], -1)
         children = tuple(number[child] for child in skeleton.children[old])
-        cliques.append(
-            Clique(
-                nodes,
-                n_features,
-                n_residual,
-                number[parent] if parent >= 0 else -1,
-                children,
-                table,
-                is_unit[old],
-            )
-        )
+        cliques.append(Clique(nodes, n_features, n_residual, parent, children, table, is_unit[old]))
     flat.setflags(write=False)
-    places = tuple(
-        Place(-1, -1, fixed[node]) if node in fixed else Place(*place_of[node], -1)
-        for node in features
-    )
-    return Cliques(tuple(cliques), places, flat, mantissa, exponent)
+    places = tuple(place_of[node] for node in features)
+    return Cliques(tuple(cliques), places, flat, mantissa, exponent, _least(cliques, flat))
+
+
+def _least(cliques: Sequence[Clique], flat: Table) -> Table:
+    """Return the least positive entry of each table."""
+    if not cliques:
+        return np.ones(0)
+    starts = np.cumsum([0, *(clique.table.size for clique in cliques[:-1])])
+    least: Table = np.minimum.reduceat(np.where(flat > 0, flat, 1.0), starts)
+    return least
+
+
+def _best_skeleton(
+    n_states: Sequence[int], scopes: Sequence[Sequence[int]], free: set[int]
+) -> _Skeleton:
+    """Return the better of two ways to make cliques; the second only if there are many cells."""
+    first = _Skeleton(n_states, sum_out_order(n_states, scopes, free))
+    if first.n_cells < MANY_CELLS:
+        return first
+    second = _Skeleton(n_states, sum_out_order(n_states, scopes, free, by_fill=True))
+    return min(first, second, key=lambda skeleton: skeleton.n_cells)
 
 
 def _spread(factor: Factor, place: Mapping[int, int], shape: Sequence[int]) -> Table:
@@ -168,14 +186,16 @@ def _spread(factor: Factor, place: Mapping[int, int], shape: Sequence[int]) -> T
     return factor.scaled.table.transpose(order).reshape(lengths)
 
 
+class _Layout(NamedTuple):
+    nodes: tuple[int, ...]
+    n_features: int
+    n_residual: int
+
+
 class _Skeleton:
     """Cliques without tables, as sets of nodes, and the tree that joins them."""
 
-    def __init__(
-        self, n_states: Sequence[int], scopes: Sequence[Sequence[int]], free: set[int]
-    ) -> None:
-        self._n_states = n_states
-        found = sum_out_order(n_states, scopes, free)
+    def __init__(self, n_states: Sequence[int], found: Sequence[tuple[int, set[int]]]) -> None:
         self._turn = {node: i for i, (node, _) in enumerate(found)}
         # The clique of a node is kept only if no other holds it: `_kept` is its number in `nodes`.
         self._kept = list(range(len(found)))
@@ -203,6 +223,8 @@ class _Skeleton:
         self.parent = [-1] * len(self.nodes)
         self.children: list[list[int]] = [[] for _ in self.nodes]
         self._separator: list[set[int]] = [set() for _ in self.nodes]
+        self._sizes = [math.prod([n_states[node] for node in nodes]) for nodes in self.nodes]
+        self.n_cells = sum(self._sizes)
 
     def home(self, scope: Sequence[int]) -> int:
         """Return a clique that holds all nodes of a table: where the first is summed out."""
@@ -210,10 +232,9 @@ class _Skeleton:
 
     def rooted(self) -> list[int]:
         """Direct the trees towards their largest clique; return children before parents."""
-        size = [math.prod([self._n_states[node] for node in nodes]) for nodes in self.nodes]
         order: list[int] = []
         seen = [False] * len(self.nodes)
-        for root in sorted(range(len(self.nodes)), key=lambda c: (-size[c], c)):
+        for root in sorted(range(len(self.nodes)), key=lambda c: (-self._sizes[c], c)):
             if seen[root]:
                 continue
             seen[root] = True
@@ -230,11 +251,9 @@ class _Skeleton:
                         stack.append(other)
         return order[::-1]
 
-    def axes(
-        self, order: Sequence[int], features: set[int]
-    ) -> dict[int, tuple[tuple[int, ...], int, int]]:
-        """Return the axes of each clique, and how many are residual features and residual."""
-        found: dict[int, tuple[tuple[int, ...], int, int]] = {}
+    def layouts(self, order: Sequence[int], features: set[int]) -> dict[int, _Layout]:
+        """Return the axes of each clique."""
+        found: dict[int, _Layout] = {}
         for clique in reversed(order):
             separator = self._separator[clique]
             residual = self.nodes[clique] - separator
@@ -243,8 +262,25 @@ class _Skeleton:
             for child in self.children[clique]:
                 for node in self._separator[child] & residual:
                     shared[node] += 1
-            first = sorted(residual, key=lambda n: (n not in features, shared[n], n))
-            above = found[self.parent[clique]][0] if separator else ()
-            nodes = (*first, *(node for node in above if node in separator))
-            found[clique] = nodes, len(residual & features), len(residual)
+            first = sorted((node not in features, count, node) for node, count in shared.items())
+            above = found[self.parent[clique]].nodes if separator else ()
+            nodes = (*(node for _, _, node in first), *(n for n in above if n in separator))
+            found[clique] = _Layout(nodes, len(residual & features), len(residual))
+        return found
+
+    def units(
+        self, layouts: Mapping[int, _Layout], owners: Sequence[int], scopes: Sequence[Sequence[int]]
+    ) -> list[bool]:
+        """Return the cliques whose message is 1 if nothing is known in them and below.
+
+        P(owner | parents) sums to 1 in the clique where the owner is summed out, and not before; if
+        the owner is Y or known, it never does.
+        """
+        found = [True] * len(self.nodes)
+        last = {n: c for c, layout in layouts.items() for n in layout.nodes[: layout.n_residual]}
+        for owner, scope in zip(owners, scopes, strict=True):
+            clique = self.home(scope) if scope else -1
+            while clique not in {last.get(owner, -1), -1}:
+                found[clique] = False
+                clique = self.parent[clique]
         return found

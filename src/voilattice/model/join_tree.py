@@ -34,15 +34,22 @@ are so extreme that this could matter, a class of probability 0 is checked by el
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voilattice.engines import check_engine
+from voilattice.budgets import memory_budget
+from voilattice.compiled.arrays import CliqueTree, Messages
+from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import InputError
+from voilattice.model.clique_arrays import clique_tree, new_messages
 from voilattice.model.cliques import Clique, Cliques, build_cliques
 from voilattice.model.elimination import ancestors, scaled_joint_table
 from voilattice.model.network import Network, Table
@@ -50,10 +57,8 @@ from voilattice.wording import quote
 
 __all__ = ["JoinTree", "Posteriors"]
 
-# No product of entries underflows if the product of the least entries is above this.
-LEAST_PRODUCT = 1e-280
-
-# Otherwise a table is scaled if the largest entry of a class is below 2 to this power.
+# Where a product could underflow, a table is scaled if the largest entry of a class is below 2 to
+# this power.
 SAFE_EXPONENT = -40
 
 # A table with a positive entry below this is extreme: the product of a few such entries underflows.
@@ -63,6 +68,12 @@ SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
 # Rows of evidence that the NumPy twin takes at once: cells of the largest table times rows.
 CELLS_AT_ONCE = 1 << 18
+
+CELLS_PER_CLIQUE = 1000  # NumPy's fixed cost per clique, in cells
+
+# Threads share rows in tasks of about so many cells. Between tasks, Ctrl-C is handled.
+CELLS_PER_TASK = 1 << 20
+MAX_THREADS = 2
 
 
 class Posteriors(NamedTuple):
@@ -121,9 +132,9 @@ class JoinTree:
         self._features, self._evidence = tuple(features), evidence
         self._n_states = np.array([network.n_states[node] for node in features], dtype=np.int64)
         self._cliques = build_cliques(network, target, features, evidence)
-        self._plan = _Plan(self._cliques, self._n_states)
         self._is_extreme = _is_extreme(network, ancestors(network, {target, *features, *evidence}))
-        self._state = _State(self._plan, 1)
+        self._n_passes = 0
+        self._passes: dict[str, _NumpyPasses | _CompiledPasses] = {}
 
     def __repr__(self) -> str:
         cliques, cells = len(self._cliques.cliques), self.n_cells
@@ -139,11 +150,24 @@ class JoinTree:
         """The number of cells of each clique's table, without the axis of the classes."""
         return [clique.table.size // clique.table.shape[-1] for clique in self._cliques.cliques]
 
+    @cached_property
+    def plan(self) -> _Plan:
+        """The tree for the NumPy twin."""
+        return _Plan(self._cliques, self._n_states)
+
+    @cached_property
+    def arrays(self) -> CliqueTree:
+        """The tree for kernels that call `compiled.join_tree.propagate`."""
+        return clique_tree(self._cliques, self._n_states)
+
+    def new_messages(self) -> Messages:
+        """Return the room that `compiled.join_tree.propagate` needs, for one thread."""
+        return new_messages(self.arrays)
+
     def copy(self) -> JoinTree:
         """Return a tree that shares the tables and has its own last evidence."""
         other = object.__new__(JoinTree)
-        other.__dict__.update(self.__dict__)
-        other._state = _State(self._plan, 1)
+        other.__dict__.update(self.__dict__, _passes={})
         return other
 
     def posteriors(self, known: ArrayLike) -> Posteriors:
@@ -155,21 +179,26 @@ class JoinTree:
             The state of each feature, in the order of `features`; -1: unknown.
         """
         row = self._check(known, 1)[None]
-        found = Posteriors(*self._state.propagate(row))
+        found = self._choose(1).propagate(row)
         self._check_zeros(row, found)
         return Posteriors(*(array[0] for array in found))
 
     def posteriors_of(self, rows: ArrayLike) -> Posteriors:
         """Return what each row of evidence says: the same, with an axis for the rows first."""
         known = self._check(rows, 2)
-        step = max(CELLS_AT_ONCE // self._plan.largest, 1)
-        parts = [
-            _State(self._plan, len(part)).propagate(part)
-            for part in (known[at : at + step] for at in range(0, max(len(known), 1), step))
-        ]
-        found = Posteriors(*map(np.concatenate, zip(*parts, strict=True)))
+        found = self._choose(len(known)).propagate_rows(known)
         self._check_zeros(known, found)
         return found
+
+    def _choose(self, n_rows: int) -> _NumpyPasses | _CompiledPasses:
+        """Return the engine for so many more rows of evidence."""
+        self._n_passes += n_rows
+        work = self._n_passes * (self.n_cells + CELLS_PER_CLIQUE * len(self._cliques.cliques))
+        engine = choose_engine(self._engine, "join_tree", work)
+        if engine not in self._passes:
+            self._passes.clear()
+            self._passes[engine] = _TWINS[engine](self)
+        return self._passes[engine]
 
     def _check_zeros(self, known: NDArray[np.int64], found: Posteriors) -> None:
         """Where a class seems impossible only because numbers underflowed, eliminate instead."""
@@ -216,6 +245,87 @@ class JoinTree:
         return given.astype(np.int64)
 
 
+class _NumpyPasses:
+    """The passes of the NumPy twin."""
+
+    def __init__(self, tree: JoinTree) -> None:
+        self._plan = tree.plan
+        self._state = _State(self._plan, 1)
+
+    def propagate(self, known: NDArray[np.int64]) -> Posteriors:
+        """Return what the one row of evidence says."""
+        return Posteriors(*self._state.propagate(known))
+
+    def propagate_rows(self, known: NDArray[np.int64]) -> Posteriors:
+        """Return what each row says. NumPy's fixed cost is shared by many rows at once."""
+        step = max(CELLS_AT_ONCE // self._plan.largest, 1)
+        parts = [
+            _State(self._plan, len(part)).propagate(part)
+            for part in (known[at : at + step] for at in range(0, max(len(known), 1), step))
+        ]
+        return Posteriors(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+class _CompiledPasses:
+    """The passes of the compiled twin."""
+
+    def __init__(self, tree: JoinTree) -> None:
+        self._tree = tree.arrays
+        self._messages = new_messages(self._tree)
+
+    def propagate(self, known: NDArray[np.int64]) -> Posteriors:
+        """Return what the one row of evidence says."""
+        from voilattice.compiled import join_tree as compiled
+
+        found = self._empty(1)
+        found.log_probability[0] = compiled.propagate(
+            self._tree, self._messages, known[0], found.belief[0], found.pairs[0]
+        )
+        return found
+
+    def propagate_rows(self, known: NDArray[np.int64]) -> Posteriors:
+        """Return what each row says. Threads share the rows."""
+        from voilattice.compiled import join_tree as compiled
+
+        found = self._empty(len(known))
+        cells = len(self._tree.tables)
+        # Neighbouring rows often agree, so each task takes a stretch of rows.
+        step = max(CELLS_PER_TASK // max(cells, 1), 1)
+        tasks = range(0, len(known), step)
+        fits = (2 + MAX_THREADS) * cells * np.dtype(np.float64).itemsize <= memory_budget()
+        n_threads = min(len(tasks), os.cpu_count() or 1, MAX_THREADS) if fits else 1
+        rooms: SimpleQueue[Messages] = SimpleQueue()
+        for messages in [self._messages, *(new_messages(self._tree) for _ in range(n_threads - 1))]:
+            rooms.put(messages)
+
+        def run(start: int) -> None:
+            messages = rooms.get()
+            part = slice(start, start + step)
+            compiled.propagate_rows(
+                self._tree, messages, known[part], *(array[part] for array in found)
+            )
+            rooms.put(messages)
+
+        pool = ThreadPoolExecutor(max(n_threads, 1))
+        try:
+            list(pool.map(run, tasks) if n_threads > 1 else map(run, tasks))
+        finally:  # after Ctrl-C, no further task starts
+            pool.shutdown(cancel_futures=True)
+        return found
+
+    def _empty(self, n_rows: int) -> Posteriors:
+        shape = self._messages.conditionals.shape
+        return Posteriors(
+            np.empty((n_rows, shape[-1])), np.empty((n_rows, *shape)), np.empty(n_rows)
+        )
+
+
+_TWINS: dict[str, Callable[[JoinTree], _NumpyPasses | _CompiledPasses]] = {
+    "python": _NumpyPasses,
+    "compiled": _CompiledPasses,
+}
+
+
 class _Step(NamedTuple):
     """The axes along which NumPy multiplies and sums a clique; axis 0 is for rows of evidence."""
 
@@ -248,11 +358,8 @@ class _Plan:
         ]
         self.parents = [clique.parent for clique in cliques.cliques]
         self.place_of = [place.clique for place in cliques.places]
-        self.roots = list(range(len(self.parents)))  # of each clique's tree
-        for k in reversed(range(len(self.parents))):
-            if self.parents[k] >= 0:
-                self.roots[k] = self.roots[self.parents[k]]
-        self.is_safe = _is_safe(cliques)
+        self.roots = cliques.roots
+        self.is_safe = cliques.is_safe
         self.fixed = [
             (f, place.state) for f, place in enumerate(cliques.places) if place.state >= 0
         ]
@@ -293,16 +400,6 @@ def _is_extreme(network: Network, nodes: Iterable[int]) -> bool:
     """Return whether a table of these nodes has a positive entry so small that few underflow."""
     entries = np.concatenate([network.tables[node].reshape(-1) for node in nodes])
     return bool((entries < EXTREME)[entries > 0].any())
-
-
-def _is_safe(cliques: Cliques) -> bool:
-    """Return whether no product of entries, one of each table, can underflow."""
-    if not cliques.cliques:
-        return True
-    starts = np.cumsum([0, *(clique.table.size for clique in cliques.cliques[:-1])])
-    positive = np.where(cliques.flat > 0, cliques.flat, 1.0)
-    least = np.minimum.reduceat(positive, starts)
-    return float(np.log(least).sum()) > math.log(LEAST_PRODUCT)
 
 
 @dataclass(slots=True)

@@ -2,8 +2,11 @@
 
 To sum out a node, all tables that hold it are multiplied. The product holds the node and its
 neighbours, the nodes that share a table with it: its *clique*. After the sum, the neighbours share
-a table. So the order fixes the cliques, and the cliques are known before the first product. The
-best order is hard to find; the greedy order, always the node with the smallest clique, is good.
+a table. So the order fixes the cliques, and the cliques are known before the first product.
+
+The best order is hard to find; greedy orders are good. One takes the node whose clique has the
+fewest cells. The other takes the node that makes the fewest new neighbours (*fill*), each pair
+weighted by its cells; it takes longer to find, and is better on many large networks.
 """
 
 from __future__ import annotations
@@ -21,7 +24,11 @@ __all__ = ["check_size", "sum_out_order"]
 
 
 def sum_out_order(
-    n_states: Sequence[int], scopes: Iterable[Collection[int]], nodes: Collection[int]
+    n_states: Sequence[int],
+    scopes: Iterable[Collection[int]],
+    nodes: Collection[int],
+    *,
+    by_fill: bool = False,
 ) -> list[tuple[int, set[int]]]:
     """Return the order in which to sum out `nodes`, and the neighbours of each at that time.
 
@@ -33,30 +40,42 @@ def sum_out_order(
         The nodes of each table.
     nodes
         What is summed out; every node is in some scope.
+    by_fill
+        Whether to take the node with the least fill, not the node with the smallest clique.
     """
     neighbours: dict[int, set[int]] = {}
     for scope in scopes:
         for node in scope:
             neighbours.setdefault(node, set()).update(scope)
-    sizes = {node: math.prod([n_states[other] for other in neighbours[node]]) for node in nodes}
-    heap = [(size, node) for node, size in sizes.items()]
+
+    def score(node: int) -> tuple[int, int]:
+        near = neighbours[node]
+        cells = math.prod([n_states[other] for other in near])
+        if not by_fill:
+            return cells, node
+        missing = ((a, near - neighbours[a]) for a in near)  # every pair is met twice
+        return sum(n_states[a] * n_states[b] for a, others in missing for b in others), cells
+
+    scores = {node: score(node) for node in nodes}
+    heap = [(value, node) for node, value in scores.items()]
     heapq.heapify(heap)
     order = []
     while heap:
-        size, node = heapq.heappop(heap)
-        if sizes.get(node) != size:  # outdated: the node is in the heap again with its new size
+        value, node = heapq.heappop(heap)
+        if scores.get(node) != value:  # outdated: the node is in the heap again with its new score
             continue
-        del sizes[node]
+        del scores[node]
         around = neighbours.pop(node)
         around.remove(node)
         order.append((node, around))
         for other in around:
-            here = neighbours[other]
-            here |= around
-            here.discard(node)
-            if other in sizes:
-                sizes[other] = size = math.prod([n_states[one] for one in here])
-                heapq.heappush(heap, (size, other))
+            neighbours[other] |= around
+            neighbours[other].discard(node)
+        # A new pair of neighbours also changes the fill of the nodes near both.
+        touched = around.union(*(neighbours[other] for other in around)) if by_fill else around
+        for other in touched & scores.keys():
+            scores[other] = value = score(other)
+            heapq.heappush(heap, (value, other))
     return order
 
 
