@@ -29,10 +29,11 @@ SECONDS_PER_LOOK = 0.2
 @contextmanager
 def finish_on_interrupt(deadline: Deadline) -> Iterator[None]:
     """End a deadline at the first Ctrl-C, inside a ``with`` block; the next one interrupts."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals belong to the main thread
-        return
     before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()  # signals belong to it
+    if not is_main or before is None or before is signal.SIG_IGN:
+        yield
+        return
 
     def finish(number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, before)

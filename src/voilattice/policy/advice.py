@@ -23,7 +23,7 @@ from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.valuation.valuation import Value
 from voilattice.wording import format_amount, join_names
 
-__all__ = ["Advice", "advise"]
+__all__ = ["FALLBACK", "Advice", "advise"]
 
 FALLBACK = "greedy"  # it needs only what each feature alone is worth
 

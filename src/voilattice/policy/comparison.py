@@ -206,9 +206,11 @@ def _swept(
     parts = [
         (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
     ]
-    results = Parallel(n_jobs=min(n_jobs, len(parts) or 1), return_as="generator")(
-        delayed(_compare_part)(problem, kind, points, solvers, evidence, deadline, memory_budget())
-        for kind, points in parts
+    n_jobs = min(n_jobs, len(parts) or 1)
+    deadlines = _deadlines(deadline, len(parts), workers)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_compare_part)(problem, kind, points, solvers, evidence, ends, memory_budget())
+        for (kind, points), ends in zip(parts, deadlines, strict=True)
     )
     done = 0
     for (_, points), found in zip(parts, results, strict=True):
@@ -216,6 +218,15 @@ def _swept(
         done += len(points)
         if progress is not None:
             progress(done, len(kinds) * len(expected))
+
+
+def _deadlines(deadline: Deadline, n_parts: int, workers: int) -> list[Deadline]:
+    """Return when each part must end, so that those that wait for a worker get time too."""
+    seconds, n_rounds = deadline.seconds_left, -(-n_parts // max(workers, 1))
+    return [
+        Deadline(None if seconds is None else seconds * (k // workers + 1) / n_rounds, deadline)
+        for k in range(n_parts)
+    ]
 
 
 def _compare_part(

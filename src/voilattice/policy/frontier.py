@@ -9,7 +9,7 @@ has the parts that most cases meet.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -90,20 +90,19 @@ class Frontier(Generic[_Key, _Item]):
         """
         places: dict[int, int] = {}
         nodes: list[Node] = []
-        stack = [(0, 0)]  # a state, and how many of its branches are done
+        stack = [(0, self._below(0))]  # a state, and the states below it that are still to come
         while stack:
-            number, done = stack.pop()
+            number, below = stack[-1]
+            if (child := next((c for c in below if c not in places), None)) is not None:
+                stack.append((child, self._below(child)))
+                continue
+            stack.pop()
             state = self._states[number]
             node = state.node
             if node is None:
                 assert state.item is not None
                 node = leaf(state.item)
-            if isinstance(node, Acquisition):
-                below = [b.child for b in node.branches[done:] if b.child not in places]
-                if below:
-                    stack.append((number, done))
-                    stack.append((below[0], 0))
-                    continue
+            elif isinstance(node, Acquisition):
                 node = Acquisition(
                     node.features,
                     node.price,
@@ -113,3 +112,7 @@ class Frontier(Generic[_Key, _Item]):
             nodes.append(node)
         numbers = {key: places[number] for key, number in self._numbers.items()}
         return tuple(nodes), numbers
+
+    def _below(self, number: int) -> Iterator[int]:
+        node = self._states[number].node
+        return (b.child for b in node.branches) if isinstance(node, Acquisition) else iter(())

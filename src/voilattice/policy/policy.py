@@ -248,17 +248,22 @@ class Policy:
     @property
     def n_acquisitions(self) -> int:
         """The number of acquisition nodes of the unfolded tree."""
-        return self._counted(lambda children: 1 + sum(children), leaf=0)
+        return self._counted(lambda children: 1 + sum(children), leaf=0)[-1]
 
     @property
     def n_paths(self) -> int:
         """The number of leaves of the unfolded tree."""
-        return self._counted(sum, leaf=1)
+        return self.path_counts[-1]
+
+    @property
+    def path_counts(self) -> tuple[int, ...]:
+        """The number of leaves of the unfolded tree below each node."""
+        return tuple(self._counted(sum, leaf=1))
 
     @property
     def depth(self) -> int:
         """The largest number of acquisitions on a path."""
-        return self._counted(lambda children: 1 + max(children), leaf=0)
+        return self._counted(lambda children: 1 + max(children), leaf=0)[-1]
 
     @property
     def costs_to_go(self) -> tuple[float, ...]:
@@ -347,14 +352,14 @@ class Policy:
                 total.append(at_node(node) + later)
         return total
 
-    def _counted(self, at_node: Callable[[list[int]], int], *, leaf: int) -> int:
+    def _counted(self, at_node: Callable[[list[int]], int], *, leaf: int) -> list[int]:
         count: list[int] = []
         for node in self.nodes:
             if isinstance(node, Leaf):
                 count.append(leaf)
             else:
                 count.append(at_node([count[branch.child] for branch in node.branches]))
-        return count[-1]
+        return count
 
 
 class _Check:

@@ -69,6 +69,8 @@ LEAST_SHARE = 0.005  # of the time left, for the best set of a situation, howeve
 LEAST_SECONDS = 0.02  # for the best set of a situation, while there is time at all
 
 MAX_OUTCOMES = 1 << 17  # of a set that is acquired in one step
+SHARE_OF_OUTCOMES = 0.2  # of the time left, to write down the outcomes of one set
+MERGED_OUTCOMES = 256  # that may all be states that there are already
 LEAST_OUTCOMES = 64  # that are always written down
 OUTCOMES_PER_SECOND = 20_000  # a cautious estimate
 # What a policy falls short of, besides "time" and "memory".
@@ -79,7 +81,7 @@ _NOTES = {
     PARTS: "A set with too many outcomes is acquired in parts.",
 }
 
-SECONDS_PER_NODE = 30e-6  # to check a policy and to add up its costs, once it is built
+SECONDS_PER_NODE = 60e-6  # to check a policy and to add up its costs, once it is built
 
 # Called while a policy is built with the number of its states so far.
 BuildProgress: TypeAlias = Callable[[int], None]
@@ -328,10 +330,11 @@ class PolicyBuilder:
         self.deadline, self._share = deadline or Deadline(), share
         self.relevance = Relevance(problem, forgets=forgets)
         self.shortfalls: set[str] = set()  # what kept best sets from being proved
-        self._sizes = [len(problem.states(name)) for name in problem.features]
+        self._classes = problem.classes
+        self._states = [problem.states(name) for name in problem.features]
+        self._sizes = [len(states) for states in self._states]
         self._numbers = [
-            {state: code for code, state in enumerate(problem.states(name))}
-            for name in problem.features
+            {state: code for code, state in enumerate(states)} for states in self._states
         ]
 
     @cached_property
@@ -436,9 +439,15 @@ class PolicyBuilder:
         relevant, _ = self.relevance.what_matters(known)
         # What cannot matter does not change the key. Then the key does not lead to other states.
         is_merged = not chosen & ~relevant
-        found = []
+        n_outcomes = math.prod(self._sizes[k] for k in bits(chosen))
+        if n_outcomes > max(self._max_states - len(frontier), MERGED_OUTCOMES):
+            return False  # not all of so many outcomes are states that there are already
+        names = tuple(problem.features[k] for k in bits(chosen))
+        before, found = self._codes(situation.known), []
         for probability, child in self._outcomes(situation, chosen):
-            codes = self._codes(child.known)
+            codes = before.copy()
+            for k, name in zip(bits(chosen), names, strict=True):
+                codes[k] = self._numbers[k][child.known[name]]
             key = self._key(codes, known | chosen)
             if not is_merged:
                 key = key._replace(known=codes.tobytes())
@@ -446,7 +455,6 @@ class PolicyBuilder:
         new = {key for _, _, _, key in found if key not in frontier}
         if len(frontier) + len(new) > self._max_states:
             return False
-        names = tuple(problem.features[k] for k in bits(chosen))
         branches = []
         for probability, child, codes, key in found:
             item = _Waiting(codes, child.belief, child.table)
@@ -465,7 +473,9 @@ class PolicyBuilder:
     def _part(self, situation: Situation, chosen: int) -> int:
         """Return the set if its outcomes can be written down, else the most useful part of it."""
         left = self.deadline.seconds_left
-        in_time = math.inf if left is None else max(OUTCOMES_PER_SECOND * left, LEAST_OUTCOMES)
+        in_time = math.inf
+        if left is not None:
+            in_time = max(SHARE_OF_OUTCOMES * OUTCOMES_PER_SECOND * left, LEAST_OUTCOMES)
         limit = min(in_time, MAX_OUTCOMES)
         if math.prod(self._sizes[k] for k in bits(chosen)) <= limit:
             return chosen
@@ -483,11 +493,18 @@ class PolicyBuilder:
         return Situation(self, known, tuple(bits(relevant)), waiting.table, waiting.belief, reach)
 
     def _open_leaf(self, waiting: _Waiting) -> Leaf:
-        known = self._known(waiting.codes)
-        if waiting.belief is None and waiting.table is not None:
+        belief = waiting.belief
+        if belief is None and waiting.table is not None:
             belief = waiting.table.reshape(len(waiting.table), -1).sum(axis=1)
-            return Situation(self, known, (), None, belief / belief.sum()).leaf(is_open=True)
-        return Situation(self, known, (), None, waiting.belief).leaf(is_open=True)
+            belief = belief / belief.sum()
+        if belief is None:
+            belief = self.inference.at(self._known(waiting.codes)).belief
+        # As `Situation.leaf`, but there may be a million of these.
+        risk: list[float] = (self.problem.misclassification @ belief).tolist()
+        least = min(risk)
+        near = least + tolerance(least)
+        decision = self._classes[next(i for i, r in enumerate(risk) if r <= near)]
+        return Leaf(decision, tuple(belief.tolist()), least, is_open=True)
 
     # -- states in little memory
 
@@ -504,8 +521,7 @@ class PolicyBuilder:
         problem = self.problem
         known = dict(problem.evidence)
         for place in np.flatnonzero(codes >= 0).tolist():
-            name = problem.features[place]
-            known[name] = problem.states(name)[codes[place]]
+            known[problem.features[place]] = self._states[place][codes[place]]
         return known
 
     def _key(self, codes: Codes, known: int) -> _Key:

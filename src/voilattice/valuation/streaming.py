@@ -143,6 +143,9 @@ class _Stream:
     def _split(self, part: _Part) -> None:
         """Replace a part by one for each value of the feature that tells most."""
         problem, left = self._problem, self._left(part.known)
+        if not left:
+            self._exact += part.weight * part.emc
+            return
         pairs = inference_of(problem).at(part.known)
         after = pairs.expected_emcs(problem.misclassification)
         k = left[int(np.argmin(after[left]))]
