@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 
 import click
+from click.core import ParameterSource
 
 from voilattice.budgets import Deadline
 from voilattice.cli import console, terminal
@@ -177,8 +178,8 @@ def compare_command(
 ) -> None:
     """Compare all policies, at the problem's stakes or over a sweep.
 
-    The time limit is for the whole comparison. Every policy has a row; what is not finished or not
-    proved in time says so.
+    The time limit is for the whole comparison; without one, a sweep has a minute for each point.
+    Every policy has a row; what is not finished or not proved in time says so.
     """
     from voilattice.drawing.plots import plot_savings
     from voilattice.policy.comparison import compare
@@ -203,9 +204,11 @@ def compare_command(
             progress_line(_describe_points, "compare") as progress,
             deaf_workers(),
         ):
+            source = click.get_current_context().get_parameter_source("time_limit")
+            is_given = source is not ParameterSource.DEFAULT
             rows = compare(
-                problem, points, evidence=given, n_jobs=jobs, time_limit=time_limit,
-                progress=progress,
+                problem, points, evidence=given, n_jobs=jobs,
+                time_limit=time_limit if is_given else "by points", progress=progress,
             )  # fmt: skip
     documents = comparison_document(rows)
     if csv_file is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from voilattice.budgets import Deadline, TimeLimit, memory_budget, memory_limit
 from voilattice.errors import InputError, TooLargeError
@@ -140,7 +140,7 @@ def compare(
     policies: Sequence[str] | None = None,
     evidence: Mapping[str, str] | None = None,
     n_jobs: int = -1,
-    time_limit: TimeLimit = TIME_LIMIT,
+    time_limit: TimeLimit | Literal["by points"] = "by points",
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Return what each policy costs, at the problem's own stakes or along a sweep of stakes.
@@ -155,7 +155,7 @@ def compare(
         How many processes joblib may use; -1: one for each core. The results do not depend on it.
     time_limit
         Seconds for the whole comparison; None: no limit. A policy that is not finished then has a
-        row with what is known.
+        row with what is known. By default a minute for each point.
     progress
         Called with the number of rows done and of all rows, or in a sweep with numbers of points.
 
@@ -171,7 +171,8 @@ def compare(
     names = policy_names() if policies is None else policies
     # Solvers, not names, travel to other processes: what is registered here is not known there.
     solvers = tuple(solver_of(name) for name in names)
-    deadline = Deadline.of(time_limit)
+    n_points = 1 if expected is None else len(expected) * len(kinds)
+    deadline = Deadline.of(TIME_LIMIT * n_points if time_limit == "by points" else time_limit)
     if n_jobs == 0:
         raise InputError("must be a number of processes, or -1 for one per core, got 0", "n_jobs")
     if expected is None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
 from voilattice.errors import InputError, TooLargeError
-from voilattice.feature_sets import Words, bits, mask_of, to_mask, to_words
+from voilattice.feature_sets import Words, bits, mask_of, to_mask
 from voilattice.model.costs import price_set, set_costs
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.network import Table
@@ -170,6 +170,11 @@ class Situation:
         return ordered
 
     @cached_property
+    def codes(self) -> Codes:
+        """The state of each feature; -1: not known."""
+        return self.builder.encode(self.known)
+
+    @cached_property
     def _places(self) -> dict[int, int]:
         """The place of each set of one feature among the axes."""
         return {1 << k: place for place, k in enumerate(self.axes)}
@@ -196,12 +201,9 @@ class Situation:
             return worths
         rows, unit = swept
         # The empty set and the sets of one feature come first; a set that is missing is worth 0.
-        first = rows[1 : 1 + len(self.axes)]
-        found = []
-        for k in self.axes:
-            same = np.flatnonzero((first == to_words([1 << k], rows.shape[1])).all(axis=1))
-            found.append(self.builder.scale * float(unit[1 + same[0]]) if len(same) else 0.0)
-        return found
+        first = {to_mask(row): 1 + i for i, row in enumerate(rows[1 : 1 + len(self.axes)])}
+        places = (first.get(1 << k) for k in self.axes)
+        return [0.0 if i is None else self.builder.scale * float(unit[i]) for i in places]
 
     @cached_property
     def _swept(self) -> tuple[Words, Floats] | None:
@@ -331,6 +333,7 @@ class PolicyBuilder:
         self.relevance = Relevance(problem, forgets=forgets)
         self.shortfalls: set[str] = set()  # what kept best sets from being proved
         self._classes = problem.classes
+        self._last: tuple[int, int, list[int], int] = -1, 0, [], 0  # what matters at the last key
         self._states = [problem.states(name) for name in problem.features]
         self._sizes = [len(states) for states in self._states]
         self._numbers = [
@@ -403,7 +406,7 @@ class PolicyBuilder:
         """Expand states, the most probable first, until all are done or a limit is reached."""
         frontier: Frontier[_Key, _Waiting] = Frontier()
         start = self.start(None if needs_table else ())
-        codes = self._codes(start.known)
+        codes = self.encode(start.known)
         key = self._key(codes, self.problem.feature_mask(start.known))
         frontier.add(key, 1.0, _Waiting(codes, start.belief, start.table))
         stopped_by: set[str] = set()
@@ -442,27 +445,29 @@ class PolicyBuilder:
         n_outcomes = math.prod(self._sizes[k] for k in bits(chosen))
         if n_outcomes > max(self._max_states - len(frontier), MERGED_OUTCOMES):
             return False  # not all of so many outcomes are states that there are already
-        names = tuple(problem.features[k] for k in bits(chosen))
-        before, found = self._codes(situation.known), []
-        for probability, child in self._outcomes(situation, chosen):
-            codes = before.copy()
-            for k, name in zip(bits(chosen), names, strict=True):
-                codes[k] = self._numbers[k][child.known[name]]
-            key = self._key(codes, known | chosen)
+        after, places = known | chosen, list(bits(chosen))
+        found = []
+        for probability, outcome, belief, table in self._children(situation, chosen):
+            codes = situation.codes.copy()
+            codes[places] = outcome
+            key = self._key(codes, after)
             if not is_merged:
                 key = key._replace(known=codes.tobytes())
-            found.append((probability, child, codes, key))
-        new = {key for _, _, _, key in found if key not in frontier}
+            found.append((key, probability, outcome, _Waiting(codes, belief, table)))
+        new = {key for key, _, _, _ in found if key not in frontier}
         if len(frontier) + len(new) > self._max_states:
             return False
-        branches = []
-        for probability, child, codes, key in found:
-            item = _Waiting(codes, child.belief, child.table)
-            place = frontier.add(key, situation.reach * probability, item)
-            states = tuple(child.known[name] for name in names)
-            branches.append(Branch(states, probability, place))
-        price = self.cost(chosen, situation.known)
-        frontier.acquire(number, names, price, tuple(branches))
+        states = [self._states[k] for k in places]
+        branches = tuple(
+            Branch(
+                tuple([names[v] for names, v in zip(states, outcome, strict=True)]),
+                probability,
+                frontier.add(key, situation.reach * probability, item),
+            )
+            for key, probability, outcome, item in found
+        )
+        names = tuple(problem.features[k] for k in places)
+        frontier.acquire(number, names, self.cost(chosen, situation.known), branches)
         return True
 
     def _is_late(self, n_states: int) -> bool:
@@ -508,7 +513,8 @@ class PolicyBuilder:
 
     # -- states in little memory
 
-    def _codes(self, known: Mapping[str, str]) -> Codes:
+    def encode(self, known: Mapping[str, str]) -> Codes:
+        """Return the state of each feature; -1: not known."""
         codes = np.full(len(self._numbers), -1, dtype=np.int16)
         for place, (name, numbers) in enumerate(
             zip(self.problem.features, self._numbers, strict=True)
@@ -526,11 +532,15 @@ class PolicyBuilder:
 
     def _key(self, codes: Codes, known: int) -> _Key:
         """Return the state key (`relevance.StateKey`) in little memory."""
-        relevant, kept = self.relevance.what_matters(known)
-        if known & ~kept:
+        if known != self._last[0]:
+            relevant, kept = self.relevance.what_matters(known)
+            paid = self.relevance.groups_paid(known, relevant)
+            self._last = known, relevant, list(bits(known & ~kept)), paid
+        _, relevant, forgotten, paid = self._last
+        if forgotten:
             codes = codes.copy()
-            codes[list(bits(known & ~kept))] = -1
-        return _Key(relevant, codes.tobytes(), self.relevance.groups_paid(known, relevant))
+            codes[forgotten] = -1
+        return _Key(relevant, codes.tobytes(), paid)
 
     def _state_key(self, key: _Key) -> StateKey:
         codes = np.frombuffer(key.kept, dtype=np.int16)
@@ -613,35 +623,51 @@ class PolicyBuilder:
 
     def _outcomes(self, situation: Situation, chosen: int) -> Iterator[tuple[float, Situation]]:
         """Return the probability of each possible joint outcome, and the situation after it."""
+        names = [self.problem.features[k] for k in bits(chosen)]
+        relevant, _ = self.relevance.what_matters(
+            self.problem.feature_mask(situation.known) | chosen
+        )
+        for probability, outcome, belief, table in self._children(situation, chosen):
+            known = {**situation.known, **self._found(names, outcome)}
+            yield probability, Situation(self, known, tuple(bits(relevant)), table, belief)
+
+    def _children(
+        self, situation: Situation, chosen: int
+    ) -> Iterator[tuple[float, tuple[int, ...], Table | None, Table | None]]:
+        """Return each possible joint outcome: its probability, its states, P(Y | e), its table.
+
+        One of the last two is enough. Both are missing where the outcome is too rare for them.
+        """
         problem = self.problem
         names = [problem.features[k] for k in bits(chosen)]
-        after = problem.feature_mask(situation.known) | chosen
-        relevant, _ = self.relevance.what_matters(after)
+
+        def is_possible(outcome: tuple[int, ...]) -> bool:
+            return self._is_possible({**situation.known, **self._found(names, outcome)})
+
         if situation.table is None or chosen & ~mask_of(situation.axes):
             joint = situation.joint(chosen)
-            axes = tuple(bits(relevant))
             for outcome in np.ndindex(joint.shape[1:]):
                 here = joint[:, *outcome]
-                known = {**situation.known, **self._found(names, outcome)}
                 # No table yet: a situation that only decides does not need it.
                 if (p := float(here.sum())) > LEAST_MASS:
-                    yield p, Situation(self, known, axes, None, here / p)
-                elif p > 0 or self._is_possible(known):
-                    yield p, Situation(self, known, axes, None)
+                    yield p, outcome, here / p, None
+                elif p > 0 or is_possible(outcome):
+                    yield p, outcome, None, None
             return
+        relevant, _ = self.relevance.what_matters(problem.feature_mask(situation.known) | chosen)
         places = [1 + situation.axes.index(k) for k in bits(chosen)]
         left = tuple(k for k in situation.axes if not chosen >> k & 1)
         gone = tuple(1 + i for i, k in enumerate(left) if not relevant >> k & 1)
-        axes = tuple(k for k in left if relevant >> k & 1)
+        where: list[int | slice] = [slice(None)] * situation.table.ndim
         for outcome in np.ndindex(*(situation.table.shape[place] for place in places)):
-            where: list[int | slice] = [slice(None)] * situation.table.ndim
             for place, value in zip(places, outcome, strict=True):
                 where[place] = value
             table = situation.table[tuple(where)].sum(axis=gone)
-            probability = float(table.sum()) / situation.probability
-            known = {**situation.known, **self._found(names, outcome)}
-            if probability > 0 or self._is_possible(known):
-                yield probability, self._situation(known, axes, table)
+            mass = float(table.sum())
+            if mass >= LEAST_MASS:
+                yield mass / situation.probability, outcome, None, table
+            elif mass > 0 or is_possible(outcome):
+                yield mass / situation.probability, outcome, None, None
 
     def _is_possible(self, known: Mapping[str, str]) -> bool:
         """Return whether evidence with probability 0 in a table is only too rare for the table."""
