@@ -726,3 +726,46 @@ def test_of_sets_that_tie_the_first_is_found_with_tables_of_any_size(order, pric
         found = best_set(problem, engine="python")
     assert found.exact
     assert found.features == min(map(frozenset, pairs), key=sorted)
+
+
+@settings(max_examples=40)
+@given(problems(max_features=5), st.integers(1, 40))
+def test_the_best_set_at_a_situation_is_that_of_the_command(problem, cells):
+    known, now = problem.merge_evidence(None), value(problem, ()).emc
+    singles = [
+        Offer(found.benefit, found.cost, problem.feature_mask([name]))
+        for name in problem.features
+        if name not in known
+        for found in [value(problem, {name})]
+    ]
+    with small_tables(cells):
+        found, short_of = best.best_mask(problem, known, now, singles, deadline=Deadline())
+    assert problem.feature_names(found) == best_of_all_subsets(problem, {}).features
+    assert short_of is None
+
+
+def test_without_time_the_best_single_feature_is_there():
+    problem = many_prices()
+    singles = [
+        Offer(found.benefit, found.cost, problem.feature_mask([name]))
+        for name in problem.features
+        for found in [value(problem, {name})]
+    ]
+    now = value(problem, ()).emc
+    found, short_of = best.best_mask(problem, {}, now, singles, deadline=Deadline(0.0))
+    assert found == max(singles).mask
+    assert short_of == "time"
+
+
+def test_numba_is_not_loaded_for_a_moment(monkeypatch):
+    used = []
+    monkeypatch.setattr(best, "is_loaded", lambda: False)
+    for engine, twin in best._TWINS.items():
+        monkeypatch.setitem(
+            best._TWINS, engine, lambda *a, e=engine, t=twin: (used.append(e), t(*a))[1]
+        )
+    problem = noisy_bayes(13)
+    best_set(problem, time_limit=1.0)
+    assert used == ["python"]
+    best_set(problem)
+    assert used == ["python", "compiled"]

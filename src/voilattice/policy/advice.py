@@ -39,6 +39,8 @@ _DOUBTS = {
     "ok": "With prices of your own not every set is tried: this is not proved to be optimal.",
 }
 
+_UNVALUED = "It takes long to value a set that large: it is worth at least what is said here."
+
 # Why the set that a policy looks ahead to is not proved to be the best one.
 _SET_DOUBTS = {
     "time": "This set is the best found in time. A better one is possible.",
@@ -100,10 +102,11 @@ def advise(
     if solver.looks_ahead and chosen and not ahead:
         ahead = situation.best()
     singles = [situation.value(1 << k) for k in situation.axes]
-    offers = {offer.features: offer for offer in singles}
+    offers, unvalued = {offer.features: offer for offer in singles}, False
     for mask in filter(None, (ahead, chosen)):
         if (names := problem.feature_names(mask)) not in offers:
-            offers[names] = _value(situation, mask, deadline)
+            offers[names], is_exact = _value(situation, mask, deadline)
+            unvalued = unvalued or not is_exact
     ordered = sorted(
         offers.values(), key=lambda v: (-v.benefit, len(v.features), sorted(v.features))
     )
@@ -120,7 +123,11 @@ def advise(
         _spent(problem, evidence or {}),
         benefit,
         tuple(ordered),
-        (*fallback, *_reasons(solver, situation, step, goal, singles)),
+        (
+            *fallback,
+            *_reasons(solver, situation, step, goal, singles),
+            *([_UNVALUED] if unvalued else []),
+        ),
         step.certificate,
         solver.name if fallback else None,
     )
@@ -143,14 +150,15 @@ def _next_step(
         return instead, replace(step, certificate=certificate), [why]
 
 
-def _value(situation: Situation, mask: int, deadline: Deadline) -> Value:
-    """Return what a set is worth; if that takes too long, what it is worth at least."""
+def _value(situation: Situation, mask: int, deadline: Deadline) -> tuple[Value, bool]:
+    """Return what a set is worth, and True; if that takes too long, what it is worth at least."""
     problem = situation.builder.problem
     names = problem.feature_names(mask)
     found = bracket_expected_emc(problem, names, deadline=Deadline(SECONDS_TO_VALUE, deadline))
     worth = max(situation.emc - found.upper, 0.0)
     price = situation.builder.cost(mask, situation.known)
-    return Value(names, situation.emc, found.upper, worth, price, worth - price)
+    value = Value(names, situation.emc, found.upper, worth, price, worth - price)
+    return value, found.exact
 
 
 def _spent(problem: Problem, evidence: Mapping[str, str]) -> float:
