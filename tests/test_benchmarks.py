@@ -27,6 +27,7 @@ HEADINGS = {
         "features   irreducible sets",
         "pystreed on heart",
     ],
+    "large": ["P(Y, X_i | e) of all features", "after compilation", "from nothing"],
 }
 RATIOS = {
     "lattice": [
@@ -49,6 +50,7 @@ RATIOS = {
         r"^ +6 +36 +\d+ +(\S+)",
         r"depth 1: +(\S+) times our time",
     ],
+    "large": [r"^ +compiled +\S+ us +ratio +(\S+)$", r"^ +NumPy +\S+ ms +ratio +(\S+)$"],
 }
 
 pytestmark = pytest.mark.slow

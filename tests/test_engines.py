@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from voilattice import Lattice, best_set, engines, load_problem
 from voilattice.errors import UnknownNameError
 from voilattice.lattice import growth
+from voilattice.model.join_tree import JoinTree
 from voilattice.policy.optimal.blocks import find_blocks
 from voilattice.policy.optimal.bundles import bundles_of
 from voilattice.policy.optimal.solution import solve
@@ -50,8 +51,21 @@ def solution(problem, engine):
     return [space.gain, tables.mass, tables.risk, tables.factors, found._values, found._choice]
 
 
+def passes(problem, engine):
+    network = problem.network
+    nodes = [network.index(name) for name in problem.features]
+    e = problem.node_states(problem.evidence)
+    tree = JoinTree(network, network.index(problem.target), nodes, e, engine=engine)
+    rng = np.random.default_rng(1)
+    rows = np.array([[rng.integers(-2, network.n_states[n]) for n in nodes] for _ in range(20)])
+    rows = rows.clip(-1)
+    one_by_one = [np.array(part) for part in zip(*map(tree.posteriors, rows), strict=True)]
+    return [*one_by_one, *tree.posteriors_of(rows)]
+
+
 PAIRS = {
     "growth": grown, "tables": valued, "best_set": best, "blocks": blocks, "bellman": solution,
+    "join_tree": passes,
 }  # fmt: skip
 
 

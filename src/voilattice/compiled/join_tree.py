@@ -1,4 +1,4 @@
-"""The compiled twin of `model.join_tree`: two passes over a join tree.
+"""The compiled twin of `model.passes`: two passes over a join tree.
 
 Other kernels call `propagate` with no allocation. `model.join_tree` makes both tuples: `tree` never
 changes, and each thread has its own `messages`.

@@ -39,8 +39,9 @@ from voilattice.model.triangulation import check_size, sum_out_order
 
 __all__ = ["Clique", "Cliques", "Place", "build_cliques"]
 
-# The tables f_C, their products with messages, and index maps are in memory at the same time.
-TABLES_AT_ONCE = 3
+# All tables f_C and their products t_C with messages are in memory at the same time, and for one
+# clique what is computed from them.
+TABLES_AT_ONCE = 2
 
 # From so many cells on, a second way to make cliques is tried.
 MANY_CELLS = 20_000
@@ -118,7 +119,7 @@ def build_cliques(
     skeleton = _best_skeleton(n_states, scopes, set(relevant) - fixed.keys() - {target})
     check_size(
         max(map(len, skeleton.nodes), default=0) + 2,
-        TABLES_AT_ONCE * skeleton.n_cells * m * np.dtype(np.float64).itemsize,
+        TABLES_AT_ONCE * (skeleton.n_cells + skeleton.largest) * m * np.dtype(np.float64).itemsize,
     )
     order = skeleton.rooted()
     layouts = skeleton.layouts(order, set(features))
@@ -224,17 +225,17 @@ class _Skeleton:
         self.children: list[list[int]] = [[] for _ in self.nodes]
         self._separator: list[set[int]] = [set() for _ in self.nodes]
         self._sizes = [math.prod([n_states[node] for node in nodes]) for nodes in self.nodes]
-        self.n_cells = sum(self._sizes)
+        self.n_cells, self.largest = sum(self._sizes), max(self._sizes, default=1)
 
     def home(self, scope: Sequence[int]) -> int:
         """Return a clique that holds all nodes of a table: where the first is summed out."""
         return self._kept[min(self._turn[node] for node in scope)]
 
     def rooted(self) -> list[int]:
-        """Direct the trees towards their largest clique; return children before parents."""
+        """Direct the trees towards their smallest clique; return children before parents."""
         order: list[int] = []
         seen = [False] * len(self.nodes)
-        for root in sorted(range(len(self.nodes)), key=lambda c: (-self._sizes[c], c)):
+        for root in sorted(range(len(self.nodes)), key=lambda c: (self._sizes[c], c)):
             if seen[root]:
                 continue
             seen[root] = True
