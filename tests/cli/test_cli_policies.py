@@ -58,7 +58,9 @@ def test_a_comparison_for_people_and_in_files(run, tmp_path):
     assert status == 0
     assert "asymmetric EMC" in out
     lines = files[0].read_text().splitlines()
-    assert lines[0] == "kind,expected,policy,expected_total_cost,savings,exact"
+    assert lines[0] == (
+        "kind,expected,policy,expected_total_cost,savings,exact,status,lower_bound,at_least,at_most,note"
+    )
     assert len(lines) == 1 + 2 * 3 * 6
     assert "greedy-la" in files[1].read_text()
     document = json.loads(run("compare", "asia", "--json")[1])
