@@ -114,7 +114,8 @@ def test_a_plot_needs_a_sweep(run, tmp_path):
     assert err == "--plot: needs a sweep too, as in --emc 0:2000:50\n"
 
 
-def test_without_time_there_is_a_row_for_each_policy_and_what_stopped_it(run):
+def test_without_time_there_is_a_row_for_each_policy_and_what_stopped_it(run, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # nothing is wrapped
     status, out, _ = run("compare", "heart", "--time-limit", "0", "--json")
     assert status == 0
     rows = json.loads(out)
@@ -128,7 +129,8 @@ def test_without_time_there_is_a_row_for_each_policy_and_what_stopped_it(run):
     assert "batch: Not all of the policy was worked out in time: 100.0% of the cases" in out
 
 
-def test_a_policy_is_cut_at_a_number_of_states_and_says_so(run):
+def test_a_policy_is_cut_at_a_number_of_states_and_says_so(run, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     status, out, _ = run("policy", "asia", "--policy", "greedy-la", "--max-states", "3", "--json")
     assert status == 0
     document = json.loads(out)

@@ -145,7 +145,9 @@ def test_the_most_probable_states_are_worked_out_first():
 def test_without_time_the_policy_decides():
     heart = load_problem("heart")
     policy = build_policy(heart, "greedy", time_limit=0)
-    assert policy.nodes == (replace(build_policy(heart, "none").root, is_open=True),)
+    (leaf,), usual = policy.nodes, build_policy(heart, "none").root
+    assert (leaf.decision, leaf.is_open) == (usual.decision, True)
+    assert leaf.posterior == pytest.approx(usual.posterior)
     assert (policy.exact, policy.status) == (False, "time")
     assert policy.verdict.endswith("100.0% of the cases reach a state where it only decides.")
 
