@@ -11,6 +11,7 @@ from voilattice.errors import UnknownNameError
 from voilattice.lattice import growth
 from voilattice.policy.optimal.blocks import find_blocks
 from voilattice.policy.optimal.bundles import bundles_of
+from voilattice.policy.optimal.repeats import repeat_bound, twin_of
 from voilattice.policy.optimal.solution import solve
 from voilattice.policy.optimal.space import StateSpace
 from voilattice.valuation.tables import expected_emcs
@@ -50,8 +51,23 @@ def solution(problem, engine):
     return [space.gain, tables.mass, tables.risk, tables.factors, found._values, found._choice]
 
 
+def repeated(problem, engine):
+    """W of the bound, with one feature once, and the bound after each first result."""
+    found = repeat_bound(problem, engine=engine, max_counts=2, max_hub_states=64)
+    if found is None:
+        return []
+    twin, tables = twin_of(engine), found.tables
+    q, at = np.empty(tables.prior.shape), np.empty(len(tables.prior), np.int64)
+    twin.belief_at(tables, np.full(len(problem.features), -1), q, at)
+    lowers = [twin.lower_at(tables, q, at)]
+    for i, name in enumerate(problem.features):
+        lowers += [twin.lower_after(tables, q, at, i, x) for x in range(len(problem.states(name)))]
+    return [tables.values, tables.stride, np.array(lowers)]
+
+
 PAIRS = {
     "growth": grown, "tables": valued, "best_set": best, "blocks": blocks, "bellman": solution,
+    "repeats": repeated,
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ COMPILED_FROM = {
     "best_set": 6_000,  # cells of the first table
     "blocks": 11,  # features that matter; the number of states is not known yet
     "bellman": 20_000,  # states
+    "repeats": 3_000_000,  # weights that are added up
 }
 
 

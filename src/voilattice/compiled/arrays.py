@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "BeliefGrid",
     "BlockLayout",
     "Floats",
     "Flow",
@@ -23,6 +24,8 @@ __all__ = [
     "Masks",
     "Offers",
     "Prices",
+    "RepeatSteps",
+    "RepeatTables",
     "StateTables",
 ]
 
@@ -137,3 +140,42 @@ class Prices(NamedTuple):
     own: Floats
     gain: Floats  # of each block: the most that free information reduces the risk
     scale: float  # of the stakes, relative to unit stakes
+
+
+class BeliefGrid(NamedTuple):
+    """A triangulation of the beliefs over Y (`optimal.repeats`)."""
+
+    knots: Floats  # of each coordinate of a belief, from 0 to 1
+    buckets: Ints  # the last knot at or below k / (the number of buckets)
+    rank: Ints  # [k, j]: what knot j of coordinate k adds to the number of a grid point
+    points: Floats  # [g, y]: the beliefs
+
+
+class RepeatTables(NamedTuple):
+    """The bound "once or repeatedly" at every evidence (`optimal.repeats`).
+
+    h is a value of the hub, y a class, i a feature of the problem, x one of its values.
+    """
+
+    prior: Floats  # [h, y]: P(y, h | e), e the problem's own evidence
+    likelihood: Floats  # [i, x, h, y]: P(x | y, h); 1 if feature i tells nothing or is known
+    stride: Ints  # [h, i]: what buying feature i adds to the number m of the counts
+    start: Ints  # where the values of each h begin
+    grid: BeliefGrid
+    values: Floats  # W(m, b) at the grid points b of each m of each h
+
+
+class RepeatSteps(NamedTuple):
+    """What can be bought at one value of the hub, to solve W (`optimal.repeats`)."""
+
+    prices: Floats  # the least price of each feature
+    pools: Ints  # the pool of each feature; -1: it can be bought any number of times
+    strides: Ints  # of each pool
+    sizes: Ints  # of each pool: how often its members can be bought in all
+    group_of: Ints  # the group with an overhead of each feature; -1: none
+    overheads: Floats  # of each group
+    group_pools: Ints  # [group, pool]: 1 if buying from the pool pays for the group
+    # [i, j, g]: outcome x and corner k of the simplex around the next belief, together in j
+    corners: NDArray[np.int32]
+    weights: Floats  # [i, j, g]: P(x | b) times the weight of the corner
+    risk: Floats  # rho at each grid point
