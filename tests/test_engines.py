@@ -53,7 +53,7 @@ def solution(problem, engine):
 
 def repeated(problem, engine):
     """W of the bound, with one feature once, and the bound after each first result."""
-    found = repeat_bound(problem, engine=engine, max_counts=2, max_hub_states=64)
+    found = repeat_bound(problem, engine=engine, n_once=1, max_hub_states=64)
     if found is None:
         return []
     twin, tables = twin_of(engine), found.tables

@@ -175,6 +175,7 @@ class RepeatSteps(NamedTuple):
     group_of: Ints  # the group with an overhead of each feature; -1: none
     overheads: Floats  # of each group
     group_pools: Ints  # [group, pool]: 1 if buying from the pool pays for the group
+    n_corners: Ints  # of each feature: how many j there are
     # [i, j, g]: outcome x and corner k of the simplex around the next belief, together in j
     corners: NDArray[np.int32]
     weights: Floats  # [i, j, g]: P(x | b) times the weight of the corner

@@ -8,7 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from voilattice.compiled.arrays import BeliefGrid, Floats, Ints, RepeatSteps, RepeatTables
+from voilattice.compiled.arrays import (
+    BeliefGrid,
+    Floats,
+    Ints,
+    RepeatSteps,
+    RepeatTables,
+)
 
 __all__ = ["belief_after", "belief_at", "follow", "lower_after", "lower_at", "solve"]
 
@@ -175,7 +181,7 @@ def solve(
     steps: RepeatSteps, counts: Ints, tolerance: float, max_rounds: int, n_sweeps: int, out: Floats
 ) -> None:
     """Write W(m, .) for each m of `counts`; what buying from a pool leads to must be solved."""
-    n, n_corners, n_points = steps.weights.shape
+    n, _, n_points = steps.weights.shape
     base, upper, after, acc = (
         np.empty(n_points), np.empty(n_points), np.empty(n_points), np.empty(n_points),
     )  # fmt: skip
@@ -184,6 +190,7 @@ def solve(
     cheapest = np.inf
     for k in unlimited:
         cheapest = min(cheapest, steps.prices[k])
+    enough = tolerance * cheapest
     for m in counts:
         for g in range(n_points):
             base[g] = steps.risk[g]
@@ -217,7 +224,7 @@ def solve(
             worst = 0.0
             for g in range(n_points):
                 worst = max(worst, upper[g] - after[g])
-            if worst <= tolerance:
+            if worst <= enough:
                 break
             upper[:] = after
             for _ in range(n_sweeps):
@@ -227,12 +234,12 @@ def solve(
                     after[g] = upper[g]
                     if i >= 0:
                         t = _price(steps, i, m)
-                        for j in range(n_corners):
+                        for j in range(steps.n_corners[i]):
                             t += steps.weights[i, j, g] * upper[steps.corners[i, j, g]]
                         after[g] = min(base[g], t)
                         moved = max(moved, abs(after[g] - upper[g]))
                 upper[:] = after
-                if moved <= 0.5 * tolerance:
+                if moved <= 0.5 * enough:
                     break
         # A lower bound by the certificate of the module: T U, scaled down by the worst decrease.
         share = cheapest / (cheapest + worst) if worst > 0.0 else 1.0
@@ -243,10 +250,10 @@ def solve(
 @njit(cache=True, nogil=True, inline="always")
 def _expect(steps: RepeatSteps, i: int, price: float, below: Floats, out: Floats) -> None:
     """Write price + E W(b') at each grid point."""
-    n_corners, n_points = steps.weights.shape[1], steps.weights.shape[2]
+    n_points = steps.weights.shape[2]
     for g in range(n_points):
         out[g] = price
-    for j in range(n_corners):
+    for j in range(steps.n_corners[i]):
         weights, corners = steps.weights[i, j], steps.corners[i, j]
         for g in range(n_points):
             out[g] += weights[g] * below[corners[g]]

@@ -8,6 +8,7 @@ W of this problem is a lower bound at every evidence.
 
 from __future__ import annotations
 
+import heapq
 import math
 import os
 import sys
@@ -22,7 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, memory_budget
-from voilattice.compiled.arrays import BeliefGrid, Floats, Ints, RepeatSteps, RepeatTables
+from voilattice.compiled.arrays import (
+    BeliefGrid,
+    Floats,
+    Ints,
+    RepeatSteps,
+    RepeatTables,
+)
 from voilattice.engines import choose_engine
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import Graph, graph_of
@@ -36,18 +43,24 @@ MAX_HUB_STATES = 4096
 MAX_CLASSES = 6
 
 # The number of knots of each coordinate of a belief, by the number of classes.
-N_KNOTS = {2: 200, 3: 40, 4: 16, 5: 10, 6: 8}
+N_KNOTS = {2: 200, 3: 48, 4: 20, 5: 13, 6: 10}
 N_BUCKETS = 1 << 12
 
-# How exactly a grid is solved, as a share of the least price, and how long at most.
-TOLERANCE = 1e-5
+# A grid is solved until a round changes it by less than this share of the least price, but in at
+# most so many rounds; and a round has so many sweeps along the best steps.
+TOLERANCE = 1e-4
 MAX_ROUNDS = 60
 N_SWEEPS = 12
 
-# Weights that a thread adds up in a second: a guess, until it is measured.
+# Weights added up in a second (a guess, until it is measured); rounds and sweeps to solve a grid.
 WEIGHTS_PER_SECOND = 3e8
+ROUNDS_PER_GRID = 3
+SWEEPS_PER_GRID = 25
 MAX_THREADS = 2
+ALMOST_FREE = 1e-5  # a lower price, as a share of the stakes, would be paid again and again
 MEMORY_SHARE = 1 / 8
+MAX_TABLES = 1024  # further values of the hub, the least probable, are bounded by 0
+LEAST_GAIN = 1e-3  # of all risk: also where the bound is tight, later evidence may need a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +79,16 @@ class Hub:
 class RepeatBound:
     """The bound "once or repeatedly" of a problem, at every evidence."""
 
+    problem: Problem
     tables: RepeatTables
     hub: tuple[str, ...]
-    n_pools: tuple[int, ...]  # for each value of the hub
+    n_once: tuple[int, ...]  # how many features are bought once at each value of the hub
     seconds: float
     engine: str
 
-    def lower(self, problem: Problem, known: Mapping[str, str] | None = None) -> float:
+    def lower(self, known: Mapping[str, str] | None = None) -> float:
         """Return the bound on the cost to go at some evidence beyond the problem's own."""
+        problem = self.problem
         values = np.full(len(problem.features), -1)
         for name, state in (known or {}).items():
             values[problem.features.index(name)] = problem.states(name).index(state)
@@ -91,7 +106,7 @@ def repeat_bound(
     deadline: Deadline | None = None,
     engine: str = "auto",
     max_hub_states: int = MAX_HUB_STATES,
-    max_counts: int | None = None,
+    n_once: int | None = None,
 ) -> RepeatBound | None:
     """Return the bound of a problem, or None if it does not apply.
 
@@ -99,8 +114,10 @@ def repeat_bound(
     ----------
     deadline
         When the tables must be ready; by default after 15 seconds.
-    max_counts
-        The most grids for each value of the hub; by default what time and memory allow.
+    max_hub_states
+        Return None if more joint states of a hub are needed.
+    n_once
+        How many features are bought once; by default as many as time and memory allow.
     """
     if not isinstance(problem.costs, FeatureCosts):
         return None
@@ -112,7 +129,12 @@ def repeat_bound(
     hub = reveal(problem, nodes)
     if not hub.tells.any():
         return None
-    return _grow(problem, hub, deadline, engine, max_counts, begin)
+    n = min(len(hub.prior), MAX_TABLES)
+    ranked = [rank_features(hub, h) for h in range(n)]
+    builder = _Builder(problem, hub, _grid_of(hub), ranked, begin, engine)
+    if n_once is not None:
+        return builder.solve([min(n_once, len(features)) for features in ranked], Deadline())
+    return builder.grow(deadline)
 
 
 # -- the hub
@@ -161,7 +183,8 @@ def reveal(problem: Problem, nodes: tuple[int, ...]) -> Hub:
     n_classes = len(problem.classes)
     joint = scaled_joint_table(network, [graph.target, *nodes], known).table
     joint = (joint / joint.sum()).reshape(n_classes, -1).T
-    possible = np.flatnonzero(joint.sum(axis=1) > 0)
+    mass = joint.sum(axis=1)
+    possible = np.argsort(-mass, kind="stable")[: np.count_nonzero(mass)]  # most probable first
     prior = np.ascontiguousarray(joint[possible])
     n_hub, n_states = len(prior), max(map(len, map(problem.states, problem.features)))
     likelihood = np.ones((len(problem.features), n_states, n_hub, n_classes))
@@ -251,31 +274,35 @@ def locate(grid: BeliefGrid, beliefs: Floats) -> tuple[Ints, Floats]:
     return corners, np.moveaxis(u[..., :-1] - u[..., 1:], -1, 0)
 
 
-def _grid_of(hub: Hub, n_knots: int) -> BeliefGrid:
-    """Return a grid that is uniform in the log-odds, as far as a price can matter."""
-    priced = hub.prices[hub.tells.any(axis=0) & (hub.prices > 0)]
-    ratio = hub.cost.max() / priced.min() if len(priced) and hub.cost.max() > 0 else 1.0
-    reach = min(max(math.log(max(ratio, 1.0)), 3.0), 14.0)
-    odds = np.linspace(-reach, reach, n_knots - 2)
-    return make_grid(np.concatenate([[0.0], 1 / (1 + np.exp(-odds)), [1.0]]), hub.cost.shape[0])
+def _grid_of(hub: Hub) -> BeliefGrid:
+    """Return a grid that is finer where a class is almost sure: stopping is decided there.
+
+    In the angle t = sin^2(angle), which the knots divide evenly, results move a belief about
+    equally far everywhere.
+    """
+    n_classes = hub.prior.shape[1]
+    angles = np.linspace(0.0, math.pi / 2, N_KNOTS[n_classes])
+    knots = np.sin(angles) ** 2
+    knots[-1] = 1.0
+    return make_grid(knots, n_classes)
 
 
 # -- pools
 
 
-def choose_pools(hub: Hub, h: int, max_counts: int) -> list[list[int]]:
-    """Return the pools for a value of the hub: at most `max_counts` counts."""
+def rank_features(hub: Hub, h: int) -> list[int]:
+    """Return the features that tell something at h, most information for their price first."""
     features = np.flatnonzero(hub.tells[h])
-    information = _information(hub, h)[features]
     with np.errstate(divide="ignore"):
-        ratio = information / hub.prices[features]
-    order = features[np.argsort(-ratio, kind="stable")].tolist()
-    free = [i for i in order if hub.prices[i] <= 0.0]
-    n = min(len(order), int(math.log2(max(max_counts, 1))))
-    pools = [[i] for i in order[:n]]
-    if left := free[n:]:
-        pools.append(left)
-    return pools
+        ratio = _information(hub, h)[features] / hub.prices[features]
+    order: list[int] = features[np.argsort(-ratio, kind="stable")].tolist()
+    return order
+
+
+def make_pools(hub: Hub, ranked: Sequence[int], n_once: int) -> list[list[int]]:
+    """Return a pool for each of the first features, and one for all others that are almost free."""
+    left = [i for i in ranked[n_once:] if hub.prices[i] <= ALMOST_FREE * hub.cost.max()]
+    return [[i] for i in ranked[:n_once]] + [left] * bool(left)
 
 
 def _information(hub: Hub, h: int) -> Floats:
@@ -330,6 +357,7 @@ def make_steps(
         group_of[features],
         np.array([costs.groups[g].overhead for g in groups]),
         group_pools,
+        np.array([n_classes * len(problem.states(problem.features[i])) for i in features]),
         corners,
         weights,
         (hub.cost @ grid.points.T).min(axis=0),
@@ -353,118 +381,148 @@ def _counted_groups(problem: Problem, pool_of: Ints, pools: Sequence[Sequence[in
 # -- the tables
 
 
-def _grow(
-    problem: Problem,
-    hub: Hub,
-    deadline: Deadline,
-    engine: str,
-    max_counts: int | None,
-    begin: float,
-) -> RepeatBound:
-    grid = _grid_of(hub, N_KNOTS[hub.prior.shape[1]])
-    if max_counts is not None:
-        plan = [choose_pools(hub, h, max_counts) for h in range(len(hub.prior))]
-        return _solve_all(problem, hub, grid, plan, engine, begin)
-    plan = _plan(hub, grid, 0.0)
-    bound = _solve_all(problem, hub, grid, plan, engine, begin)
-    work = sum(_work(hub, h, grid, pools) for h, pools in enumerate(plan))
-    rate = WEIGHTS_PER_SECOND
-    while (left := deadline.seconds_left) is not None and left > 0.1:
-        room = rate * left * 0.6
-        if room < 4 * work:
-            break
-        step = min(room, 30 * work) if work < 1e9 else room
-        plan, before = _plan(hub, grid, step), plan
-        if plan == before:
-            break
-        work = sum(_work(hub, h, grid, pools) for h, pools in enumerate(plan))
-        started = time.monotonic()
-        bound = _solve_all(problem, hub, grid, plan, engine, begin)
-        rate = work / max(time.monotonic() - started, 1e-4)
-    return bound
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """Builds the tables of a problem, with more and more features that are bought once."""
 
+    problem: Problem
+    hub: Hub
+    grid: BeliefGrid
+    ranked: list[list[int]]  # for each value of the hub with a table: its features in order
+    begin: float
+    engine: str
 
-def _plan(hub: Hub, grid: BeliefGrid, work: float) -> list[list[list[int]]]:
-    """Return pools for each value of the hub that need about so much work in all."""
-    share = np.sqrt(hub.prior.sum(axis=1))
-    share = share / share.sum()
-    cells = int(memory_budget() * MEMORY_SHARE / 8 / len(grid.points))
-    plan = []
-    for h in range(len(hub.prior)):
-        n = 0
-        most = int(hub.tells[h].sum())
-        while n < most and share[h] * cells >= 2 << n:
-            if _work(hub, h, grid, choose_pools(hub, h, 2 << n)) > share[h] * work:
+    def work(self, n_features: int, n_once: int) -> float:
+        """Return about how many weights are added up to solve W at one value of the hub."""
+        repeated = n_features - n_once
+        per_point = 1 + n_once / 2 + (SWEEPS_PER_GRID + ROUNDS_PER_GRID * repeated) * bool(repeated)
+        n_corners = self.hub.likelihood.shape[1] * self.hub.prior.shape[1]
+        return float(math.ldexp(per_point, n_once) * n_corners * len(self.grid.points))
+
+    def plan(self, work: float, weight: Floats) -> list[int]:
+        """Return how many features are bought once at each value of the hub.
+
+        One more feature about doubles the work. It goes where there is most to gain for its work.
+        """
+        n_once = [0] * len(self.ranked)
+        room = memory_budget() * MEMORY_SHARE / 8 / len(self.grid.points) - len(n_once)
+        work -= sum(self.work(len(features), 0) for features in self.ranked)
+        queue = [(0.0, h) for h in range(len(n_once)) if self.ranked[h]]
+        while queue:
+            _, h = heapq.heappop(queue)
+            most, n = len(self.ranked[h]), n_once[h]
+            after = self._next(most, n)
+            more = self.work(most, after) - self.work(most, n)
+            if more > work or 2**after - 2**n > room:
+                continue
+            work, room = work - more, room - (2**after - 2**n)
+            n_once[h] = after
+            if after < most:
+                further = self.work(most, self._next(most, after)) - self.work(most, after)
+                heapq.heappush(queue, (-weight[h] / max(further, 1.0), h))
+        return n_once
+
+    def _next(self, most: int, n: int) -> int:
+        """Return the next larger number of features that are bought once.
+
+        If nothing is repeated, a grid needs no rounds. So the last features can be had for nothing.
+        """
+        return most if self.work(most, most) <= self.work(most, n + 1) else n + 1
+
+    def solve(self, n_once: Sequence[int], deadline: Deadline) -> RepeatBound | None:
+        """Return the bound, or None if it is not ready before the deadline."""
+        hub, n_points = self.hub, len(self.grid.points)
+        plan = [make_pools(hub, ranked, n) for ranked, n in zip(self.ranked, n_once, strict=True)]
+        counts = np.array([_n_counts(pools) for pools in plan])
+        # Values of the hub without a table share one grid of zeros, at the end.
+        start = np.full(len(hub.prior), int(counts.sum()) * n_points)
+        start[: len(plan)] = np.concatenate([[0], np.cumsum(counts * n_points)])[:-1]
+        values = np.zeros((int(counts.sum()) + 1) * n_points)
+        stride = np.zeros((len(hub.prior), len(self.problem.features)), np.int64)
+        work = sum(self.work(*args) for args in zip(map(len, self.ranked), n_once, strict=True))
+        engine = choose_engine(self.engine, "repeats", work)
+        twin = twin_of(engine)
+
+        def solve_at(h: int, threads: ThreadPoolExecutor | None = None) -> None:
+            if deadline.is_over:
+                return
+            steps = make_steps(self.problem, hub, h, self.grid, plan[h], twin)
+            for k, pool in enumerate(plan[h]):
+                stride[h, pool] = steps.strides[k]
+            out = values[start[h] : start[h] + counts[h] * n_points]
+            _solve_in_order(twin, steps, out, deadline, threads)
+
+        if engine == "python" or (os.cpu_count() or 1) == 1:
+            for h in range(len(plan)):
+                solve_at(h)
+        else:
+            with ThreadPoolExecutor(MAX_THREADS) as threads:
+                if len(plan) >= 4 * MAX_THREADS:
+                    list(threads.map(solve_at, range(len(plan))))
+                else:
+                    for h in range(len(plan)):
+                        solve_at(h, threads)
+        if deadline.is_over:
+            return None
+        tables = RepeatTables(hub.prior, hub.likelihood, stride, start, self.grid, values)
+        names = tuple(self.problem.network.names[v] for v in hub.nodes)
+        seconds = time.monotonic() - self.begin
+        return RepeatBound(self.problem, tables, names, tuple(n_once), seconds, engine)
+
+    def grow(self, deadline: Deadline) -> RepeatBound | None:
+        """Return the bound with as many features bought once as time and memory allow."""
+        found = self.solve([0] * len(self.ranked), Deadline())
+        assert found is not None
+        weight = self._still_to_gain(found)
+        rate, left = WEIGHTS_PER_SECOND, deadline.seconds_left
+        for share in (0.05, 0.3, 0.7):  # a table shows how long the next one takes
+            n_once = self.plan(rate * share * (60.0 if left is None else left), weight)
+            if n_once == list(found.n_once) or deadline.is_over:
+                continue
+            started = time.monotonic()
+            better = self.solve(n_once, deadline)
+            if better is None:
                 break
-            n += 1
-        plan.append(choose_pools(hub, h, 1 << n))
-    return plan
+            found, left = better, deadline.seconds_left
+            seconds = time.monotonic() - started
+            work = sum(self.work(*a) for a in zip(map(len, self.ranked), n_once, strict=True))
+            rate = work / max(seconds, 1e-3)
+        return found
+
+    def _still_to_gain(self, found: RepeatBound) -> Floats:
+        """Return how much the bound at each value of the hub could rise at most."""
+        prior, tables, n = self.hub.prior, found.tables, len(self.ranked)
+        mass = prior[:n].sum(axis=1)
+        risk = (prior[:n] @ self.hub.cost.T).min(axis=1)
+        corners, weights = locate(self.grid, prior[:n] / mass[:, None])
+        lower = (weights * tables.values[tables.start[:n] + corners]).sum(axis=0) * mass
+        result: Floats = risk - lower + LEAST_GAIN * mass * risk.sum()
+        return result
 
 
-def _work(hub: Hub, h: int, grid: BeliefGrid, pools: Sequence[Sequence[int]]) -> float:
-    n = int(hub.tells[h].sum())
-    pooled = sum(map(len, pools))
-    per_point = pooled / 2 + 4 * (n - pooled) + 1
-    n_corners = hub.likelihood.shape[1] * hub.prior.shape[1]
-    return float(_n_counts(pools) * per_point * n_corners * len(grid.points))
+def _solve_in_order(
+    twin: ModuleType,
+    steps: RepeatSteps,
+    out: Floats,
+    deadline: Deadline,
+    threads: ThreadPoolExecutor | None,
+) -> None:
+    """Write W for all counts, the largest first."""
+    numbers = np.arange(len(out) // len(steps.risk))[::-1]
+    bought = np.zeros_like(numbers)
+    for s, size in zip(steps.strides, steps.sizes, strict=True):
+        bought += numbers // s % (size + 1)
 
+    def solve_some(counts: Ints) -> None:
+        if not deadline.is_over:
+            twin.solve(steps, counts, TOLERANCE, MAX_ROUNDS, N_SWEEPS, out)
 
-def _solve_all(
-    problem: Problem,
-    hub: Hub,
-    grid: BeliefGrid,
-    plan: Sequence[Sequence[Sequence[int]]],
-    engine: str,
-    begin: float,
-) -> RepeatBound:
-    n_points, n_hub = len(grid.points), len(hub.prior)
-    counts = np.array([_n_counts(pools) for pools in plan])
-    start = np.concatenate([[0], np.cumsum(counts * n_points)])
-    values = np.empty(start[-1])
-    stride = np.zeros((n_hub, len(problem.features)), np.int64)
-    work = sum(_work(hub, h, grid, pools) for h, pools in enumerate(plan))
-    engine = choose_engine(engine, "repeats", work)
-    twin = twin_of(engine)
-    priced = hub.prices[hub.prices > 0]
-    exact = TOLERANCE * float(priced.min()) if len(priced) else TOLERANCE
-
-    def run(h: int, threads: ThreadPoolExecutor | None) -> None:
-        steps = make_steps(problem, hub, h, grid, plan[h], twin)
-        for k, pool in enumerate(plan[h]):
-            stride[h, list(pool)] = steps.strides[k]
-        out = values[start[h] : start[h + 1]]
-        numbers = np.arange(counts[h])[::-1].copy()
-        if threads is None:
-            twin.solve(steps, numbers, exact, MAX_ROUNDS, N_SWEEPS, out)
-            return
-        bought = sum(
-            (numbers // s % (size + 1) for s, size in zip(steps.strides, steps.sizes, strict=True)),
-            start=np.zeros_like(numbers),
-        )
-        for n in range(int(bought.max()), -1, -1):
-            level = numbers[bought == n]
-            parts = np.array_split(level, min(len(level), 4 * MAX_THREADS))
-            list(
-                threads.map(
-                    lambda part: twin.solve(steps, part, exact, MAX_ROUNDS, N_SWEEPS, out), parts
-                )
-            )
-
-    if engine == "python" or (os.cpu_count() or 1) == 1:
-        for h in range(n_hub):
-            run(h, None)
-    else:
-        with ThreadPoolExecutor(MAX_THREADS) as threads:
-            if n_hub >= 4 * MAX_THREADS:
-                list(threads.map(lambda h: run(h, None), range(n_hub)))
-            else:
-                for h in range(n_hub):
-                    run(h, threads)
-    tables = RepeatTables(
-        hub.prior, hub.likelihood, stride, start[:-1].copy(), grid, values
-    )  # fmt: skip
-    names = tuple(problem.network.names[v] for v in hub.nodes)
-    return RepeatBound(tables, names, tuple(map(len, plan)), time.monotonic() - begin, engine)
+    for n in range(int(bought.max()), -1, -1):  # counts of the same size are independent
+        level = numbers[bought == n]
+        if threads is None or len(level) < 4 * MAX_THREADS:
+            solve_some(level)
+        else:
+            list(threads.map(solve_some, np.array_split(level, 4 * MAX_THREADS)))
 
 
 def empty_tables(n_features: int) -> RepeatTables:
@@ -508,6 +566,7 @@ def solve(
     every = np.arange(n_points)
     unlimited = np.flatnonzero(steps.pools < 0)
     cheapest = steps.prices[unlimited].min(initial=np.inf)
+    enough = tolerance * cheapest
     for m in counts.tolist():
         prices = _prices(steps, m)
         left = m // steps.strides % (steps.sizes + 1) < steps.sizes
@@ -526,14 +585,14 @@ def solve(
             after = np.minimum(base, through.min(axis=0))
             act = unlimited[through.argmin(axis=0)]
             worst = max(float((upper - after).max()), 0.0)
-            if worst <= tolerance:
+            if worst <= enough:
                 break
             upper, buys = after, after < base
             for _ in range(n_sweeps):
                 before = upper
                 step = np.minimum(base, prices[act] + _expect(steps, upper)[act, every])
                 upper = np.where(buys, step, before)
-                if np.abs(upper - before).max() <= 0.5 * tolerance:
+                if np.abs(upper - before).max() <= 0.5 * enough:
                     break
         table[m] = after * (cheapest / (cheapest + worst))
 
