@@ -11,7 +11,7 @@ from voilattice.errors import UnknownNameError
 from voilattice.lattice import growth
 from voilattice.policy.optimal.blocks import find_blocks
 from voilattice.policy.optimal.bundles import bundles_of
-from voilattice.policy.optimal.repeats import repeat_bound, twin_of
+from voilattice.policy.optimal.repeats import Shape, repeat_bound, twin_of
 from voilattice.policy.optimal.solution import solve
 from voilattice.policy.optimal.space import StateSpace
 from voilattice.valuation.tables import expected_emcs
@@ -53,7 +53,7 @@ def solution(problem, engine):
 
 def repeated(problem, engine):
     """W of the bound, with one feature once, and the bound after each first result."""
-    found = repeat_bound(problem, engine=engine, n_once=1, max_hub_states=64)
+    found = repeat_bound(problem, engine=engine, shape=Shape(1, 0), max_hub_states=64)
     if found is None:
         return []
     twin, tables = twin_of(engine), found.tables

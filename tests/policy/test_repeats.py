@@ -6,14 +6,14 @@ from helpers.table_dp import optimal_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voilattice.policy.optimal.repeats import repeat_bound
+from voilattice.policy.optimal.repeats import Shape, repeat_bound
 
 
-@pytest.mark.parametrize("n_once", [0, 1, 2, 6])
+@pytest.mark.parametrize("shape", [(0, 0), (1, 0), (2, 1), (0, 1), (0, 2), (6, 0)])
 @settings(max_examples=300)
 @given(problem=problems(max_features=5, max_hidden=3), seed=st.integers(0, 2**32 - 1))
-def test_it_is_never_above_the_optimum(n_once, problem, seed):
-    bound = repeat_bound(problem, engine="python", n_once=n_once, max_hub_states=64)
+def test_it_is_never_above_the_optimum(shape, problem, seed):
+    bound = repeat_bound(problem, engine="python", shape=Shape(*shape), max_hub_states=64)
     if bound is None:
         return
     for share in (0.0, 0.3, 0.6):

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise, product
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,13 +38,16 @@ from voilattice.model.costs import FeatureCosts
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.problem import Problem
 
-__all__ = ["RepeatBound", "empty_tables", "find_hub", "repeat_bound", "solve"]
+__all__ = ["RepeatBound", "Shape", "empty_tables", "find_hub", "repeat_bound", "solve"]
 
 MAX_HUB_STATES = 4096
+DEFAULT_SECONDS = 15.0
 MAX_CLASSES = 6
 
 # The number of knots of each coordinate of a belief, by the number of classes.
 N_KNOTS = {2: 200, 3: 48, 4: 20, 5: 13, 6: 10}
+LARGE_HUB = 64  # more values of the hub have fewer knots, so that there is work left for counts
+FEW_KNOTS = {2: 100, 3: 32, 4: 15, 5: 10, 6: 8}
 N_BUCKETS = 1 << 12
 
 # A grid is solved until a round changes it by less than this share of the least price, but in at
@@ -57,9 +61,10 @@ WEIGHTS_PER_SECOND = 3e8
 ROUNDS_PER_GRID = 3
 SWEEPS_PER_GRID = 25
 MAX_THREADS = 2
+MAX_POOLS = 4  # before features are bought once
 ALMOST_FREE = 1e-5  # a lower price, as a share of the stakes, would be paid again and again
 MEMORY_SHARE = 1 / 8
-MAX_TABLES = 1024  # further values of the hub, the least probable, are bounded by 0
+MAX_TABLES = 512  # further values of the hub, the least probable, are bounded by 0
 LEAST_GAIN = 1e-3  # of all risk: also where the bound is tight, later evidence may need a table
 
 
@@ -82,7 +87,7 @@ class RepeatBound:
     problem: Problem
     tables: RepeatTables
     hub: tuple[str, ...]
-    n_once: tuple[int, ...]  # how many features are bought once at each value of the hub
+    shapes: tuple[Shape, ...]  # of each value of the hub with a table, most probable first
     seconds: float
     engine: str
 
@@ -106,7 +111,7 @@ def repeat_bound(
     deadline: Deadline | None = None,
     engine: str = "auto",
     max_hub_states: int = MAX_HUB_STATES,
-    n_once: int | None = None,
+    shape: Shape | None = None,
 ) -> RepeatBound | None:
     """Return the bound of a problem, or None if it does not apply.
 
@@ -116,13 +121,13 @@ def repeat_bound(
         When the tables must be ready; by default after 15 seconds.
     max_hub_states
         Return None if more joint states of a hub are needed.
-    n_once
-        How many features are bought once; by default as many as time and memory allow.
+    shape
+        How the features can be bought; by default, as many of them once as time and memory allow.
     """
     if not isinstance(problem.costs, FeatureCosts):
         return None
     begin = time.monotonic()
-    deadline = Deadline(15.0) if deadline is None else deadline
+    deadline = Deadline(DEFAULT_SECONDS) if deadline is None else deadline
     nodes = find_hub(problem, max_hub_states)
     if nodes is None or not 2 <= len(problem.classes) <= MAX_CLASSES:
         return None
@@ -132,8 +137,9 @@ def repeat_bound(
     n = min(len(hub.prior), MAX_TABLES)
     ranked = [rank_features(hub, h) for h in range(n)]
     builder = _Builder(problem, hub, _grid_of(hub), ranked, begin, engine)
-    if n_once is not None:
-        return builder.solve([min(n_once, len(features)) for features in ranked], Deadline())
+    if shape is not None:
+        shapes = [Shape(min(shape.n_once, len(each)), shape.n_pools) for each in ranked]
+        return builder.solve(shapes, Deadline())
     return builder.grow(deadline)
 
 
@@ -281,13 +287,21 @@ def _grid_of(hub: Hub) -> BeliefGrid:
     equally far everywhere.
     """
     n_classes = hub.prior.shape[1]
-    angles = np.linspace(0.0, math.pi / 2, N_KNOTS[n_classes])
+    n_knots = (FEW_KNOTS if len(hub.prior) > LARGE_HUB else N_KNOTS)[n_classes]
+    angles = np.linspace(0.0, math.pi / 2, n_knots)
     knots = np.sin(angles) ** 2
     knots[-1] = 1.0
     return make_grid(knots, n_classes)
 
 
 # -- pools
+
+
+class Shape(NamedTuple):
+    """How the features of a value of the hub can be bought."""
+
+    n_once: int  # so many features once, those that tell most for their price
+    n_pools: int  # the others from so many pools; 0: each of them any number of times
 
 
 def rank_features(hub: Hub, h: int) -> list[int]:
@@ -299,10 +313,19 @@ def rank_features(hub: Hub, h: int) -> list[int]:
     return order
 
 
-def make_pools(hub: Hub, ranked: Sequence[int], n_once: int) -> list[list[int]]:
-    """Return a pool for each of the first features, and one for all others that are almost free."""
-    left = [i for i in ranked[n_once:] if hub.prices[i] <= ALMOST_FREE * hub.cost.max()]
-    return [[i] for i in ranked[:n_once]] + [left] * bool(left)
+def make_pools(hub: Hub, ranked: Sequence[int], shape: Shape) -> list[list[int]]:
+    """Return a pool for each feature that is bought once, and pools of about equal size for others.
+
+    Without such pools, one pool has the features that are almost free: they would be repeated
+    without end.
+    """
+    once, left, n_pools = ranked[: shape.n_once], ranked[shape.n_once :], shape.n_pools
+    if not n_pools:
+        left = [i for i in left if hub.prices[i] <= ALMOST_FREE * hub.cost.max()]
+        n_pools = 1
+    cuts = [len(left) * k // n_pools for k in range(n_pools + 1)]
+    pools = [[i] for i in once] + [list(left[a:b]) for a, b in pairwise(cuts)]
+    return [pool for pool in pools if pool]
 
 
 def _information(hub: Hub, h: int) -> Floats:
@@ -392,54 +415,70 @@ class _Builder:
     begin: float
     engine: str
 
-    def work(self, n_features: int, n_once: int) -> float:
-        """Return about how many weights are added up to solve W at one value of the hub."""
-        repeated = n_features - n_once
-        per_point = 1 + n_once / 2 + (SWEEPS_PER_GRID + ROUNDS_PER_GRID * repeated) * bool(repeated)
+    def counts(self, h: int, shape: Shape) -> int:
+        """Return about how many grids W has at a value of the hub."""
+        left, n_pools = len(self.ranked[h]) - shape.n_once, shape.n_pools
+        sizes = [left * (k + 1) // n_pools - left * k // n_pools for k in range(n_pools)]
+        return math.prod(size + 1 for size in sizes) << shape.n_once
+
+    def work(self, h: int, shape: Shape) -> float:
+        """Return about how many weights are added up to solve W at a value of the hub."""
+        n, n_once = len(self.ranked[h]), shape.n_once
+        per_point = 1 + n / 2
+        if n > n_once and not shape.n_pools:
+            per_point = 1 + n_once / 2 + SWEEPS_PER_GRID + ROUNDS_PER_GRID * (n - n_once)
         n_corners = self.hub.likelihood.shape[1] * self.hub.prior.shape[1]
-        return float(math.ldexp(per_point, n_once) * n_corners * len(self.grid.points))
+        return float(self.counts(h, shape) * per_point * n_corners * len(self.grid.points))
 
-    def plan(self, work: float, weight: Floats) -> list[int]:
-        """Return how many features are bought once at each value of the hub.
+    def plan(self, work: float, weight: Floats, pooled: bool) -> list[Shape]:
+        """Return a shape for each value of the hub, with about so much work in all.
 
-        One more feature about doubles the work. It goes where there is most to gain for its work.
+        The next larger shape about doubles the work. It goes where there is most to gain for its
+        work.
         """
-        n_once = [0] * len(self.ranked)
-        room = memory_budget() * MEMORY_SHARE / 8 / len(self.grid.points) - len(n_once)
-        work -= sum(self.work(len(features), 0) for features in self.ranked)
-        queue = [(0.0, h) for h in range(len(n_once)) if self.ranked[h]]
+        shapes = [Shape(0, int(pooled)) for _ in self.ranked]
+        room = memory_budget() * MEMORY_SHARE / 8 / len(self.grid.points)
+        room -= sum(self.counts(h, shape) for h, shape in enumerate(shapes))
+        work -= sum(self.work(h, shape) for h, shape in enumerate(shapes))
+        queue = [(-math.inf, h) for h in range(len(shapes)) if self.ranked[h]]
         while queue:
             _, h = heapq.heappop(queue)
-            most, n = len(self.ranked[h]), n_once[h]
-            after = self._next(most, n)
-            more = self.work(most, after) - self.work(most, n)
-            if more > work or 2**after - 2**n > room:
+            shape, after = shapes[h], self._next(h, shapes[h])
+            more_work = self.work(h, after) - self.work(h, shape)
+            more_room = self.counts(h, after) - self.counts(h, shape)
+            if more_work > work or more_room > room:
                 continue
-            work, room = work - more, room - (2**after - 2**n)
-            n_once[h] = after
-            if after < most:
-                further = self.work(most, self._next(most, after)) - self.work(most, after)
+            work, room = work - more_work, room - more_room
+            shapes[h] = after
+            if after.n_once < len(self.ranked[h]):
+                further = self.work(h, self._next(h, after)) - self.work(h, after)
                 heapq.heappush(queue, (-weight[h] / max(further, 1.0), h))
-        return n_once
+        return shapes
 
-    def _next(self, most: int, n: int) -> int:
-        """Return the next larger number of features that are bought once.
+    def _next(self, h: int, shape: Shape) -> Shape:
+        """Return the next larger shape: a few pools of equal size, then more features once."""
+        n = len(self.ranked[h])
+        if not shape.n_pools:
+            more, every = Shape(shape.n_once + 1, 0), Shape(n, 0)
+            # If nothing is repeated, a grid needs no rounds: the last features can cost nothing.
+            return every if self.work(h, every) <= self.work(h, more) else more
+        if not shape.n_once and shape.n_pools < MAX_POOLS and n >= 2 * (shape.n_pools + 1):
+            return Shape(0, shape.n_pools + 1)
+        larger = (Shape(k, 1) for k in range(shape.n_once + 1, n))
+        least = self.counts(h, shape)
+        return next((more for more in larger if self.counts(h, more) > least), Shape(n, 1))
 
-        If nothing is repeated, a grid needs no rounds. So the last features can be had for nothing.
-        """
-        return most if self.work(most, most) <= self.work(most, n + 1) else n + 1
-
-    def solve(self, n_once: Sequence[int], deadline: Deadline) -> RepeatBound | None:
+    def solve(self, shapes: Sequence[Shape], deadline: Deadline) -> RepeatBound | None:
         """Return the bound, or None if it is not ready before the deadline."""
         hub, n_points = self.hub, len(self.grid.points)
-        plan = [make_pools(hub, ranked, n) for ranked, n in zip(self.ranked, n_once, strict=True)]
+        plan = [make_pools(hub, *each) for each in zip(self.ranked, shapes, strict=True)]
         counts = np.array([_n_counts(pools) for pools in plan])
         # Values of the hub without a table share one grid of zeros, at the end.
         start = np.full(len(hub.prior), int(counts.sum()) * n_points)
         start[: len(plan)] = np.concatenate([[0], np.cumsum(counts * n_points)])[:-1]
         values = np.zeros((int(counts.sum()) + 1) * n_points)
         stride = np.zeros((len(hub.prior), len(self.problem.features)), np.int64)
-        work = sum(self.work(*args) for args in zip(map(len, self.ranked), n_once, strict=True))
+        work = sum(self.work(h, shape) for h, shape in enumerate(shapes))
         engine = choose_engine(self.engine, "repeats", work)
         twin = twin_of(engine)
 
@@ -467,27 +506,31 @@ class _Builder:
         tables = RepeatTables(hub.prior, hub.likelihood, stride, start, self.grid, values)
         names = tuple(self.problem.network.names[v] for v in hub.nodes)
         seconds = time.monotonic() - self.begin
-        return RepeatBound(self.problem, tables, names, tuple(n_once), seconds, engine)
+        return RepeatBound(self.problem, tables, names, tuple(shapes), seconds, engine)
 
     def grow(self, deadline: Deadline) -> RepeatBound | None:
         """Return the bound with as many features bought once as time and memory allow."""
-        found = self.solve([0] * len(self.ranked), Deadline())
-        assert found is not None
-        weight = self._still_to_gain(found)
-        rate, left = WEIGHTS_PER_SECOND, deadline.seconds_left
-        for share in (0.05, 0.3, 0.7):  # a table shows how long the next one takes
-            n_once = self.plan(rate * share * (60.0 if left is None else left), weight)
-            if n_once == list(found.n_once) or deadline.is_over:
-                continue
-            started = time.monotonic()
-            better = self.solve(n_once, deadline)
-            if better is None:
-                break
-            found, left = better, deadline.seconds_left
-            seconds = time.monotonic() - started
-            work = sum(self.work(*a) for a in zip(map(len, self.ranked), n_once, strict=True))
-            rate = work / max(seconds, 1e-3)
-        return found
+        best = self.solve([Shape(0, 1) for _ in self.ranked], Deadline())
+        assert best is not None
+        weight, rate = self._still_to_gain(best), dict.fromkeys((True, False), WEIGHTS_PER_SECOND)
+        tried = {best.shapes}
+        # Two small tables show which shape is better here and how long the larger ones take.
+        for share, both in ((0.05, True), (0.3, False), (0.7, False)):
+            left = deadline.seconds_left
+            for pooled in (True, False) if both else (best.shapes[0].n_pools > 0,):
+                seconds = share * (DEFAULT_SECONDS if left is None else left)
+                shapes = tuple(self.plan(rate[pooled] * seconds, weight, pooled))
+                if shapes in tried or deadline.is_over:
+                    continue
+                tried.add(shapes)
+                started = time.monotonic()
+                found = self.solve(shapes, deadline)
+                if found is None:
+                    return best
+                work = sum(self.work(h, shape) for h, shape in enumerate(shapes))
+                rate[pooled] = work / max(time.monotonic() - started, 1e-3)
+                best = max(best, found, key=RepeatBound.lower)
+        return best
 
     def _still_to_gain(self, found: RepeatBound) -> Floats:
         """Return how much the bound at each value of the hub could rise at most."""
