@@ -51,80 +51,96 @@ def belief_after(
 @njit(cache=True, nogil=True)
 def lower_at(tables: RepeatTables, q: Floats, at: Ints) -> Any:
     """Return the bound at a state times P(e), and P(e)."""
-    n_hub, n_classes = tables.prior.shape
-    lower, mass = 0.0, 0.0
-    for h in range(n_hub):
-        p = 0.0
-        for y in range(n_classes):
-            p += q[h, y]
-        if p > 0.0:
-            mass += p
-            lower += p * _interpolate(tables, q, h, -1, 0, p, at[h])
-    return lower, mass
+    ones = np.ones(q.shape)
+    none = np.zeros(q.shape[0], np.int64)
+    return _lower(tables, q, at, ones, none)
 
 
 @njit(cache=True, nogil=True)
 def lower_after(tables: RepeatTables, q: Floats, at: Ints, i: int, x: int) -> Any:
     """Return the bound at the state with i = x known as well, times P(e, x), and P(e, x)."""
-    n_hub, n_classes = tables.prior.shape
+    return _lower(tables, q, at, tables.likelihood[i, x], tables.stride[:, i])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _lower(tables: RepeatTables, q: Floats, at: Ints, likelihood: Floats, stride: Ints) -> Any:
+    """Return the sum of W_h(m, b) P(e, h) over h, and P(e), after one more result."""
+    # The fields are read once: inside the loop, that would take most of the time.
+    start, values, grid = tables.start, tables.values, tables.grid
+    knots, buckets, rank, n_points = grid.knots, grid.buckets, grid.rank, grid.points.shape[0]
+    n_hub, n_classes = q.shape
     lower, mass = 0.0, 0.0
     for h in range(n_hub):
         p = 0.0
         for y in range(n_classes):
-            p += q[h, y] * tables.likelihood[i, x, h, y]
-        if p > 0.0:
-            mass += p
-            lower += p * _interpolate(tables, q, h, i, x, p, at[h] + tables.stride[h, i])
+            p += q[h, y] * likelihood[h, y]
+        if p <= 0.0:
+            continue
+        mass += p
+        base = start[h] + (at[h] + stride[h]) * n_points
+        if n_classes == 2:
+            s = min(q[h, 1] * likelihood[h, 1] / p, 1.0)
+            j = _cell(knots, buckets, s)
+            u = (s - knots[j]) / (knots[j + 1] - knots[j])
+            lower += p * (values[base + j] * (1.0 - u) + values[base + j + 1] * u)
+        elif n_classes == 3:
+            t = q[h, 2] * likelihood[h, 2]
+            s = min((t + q[h, 1] * likelihood[h, 1]) / p, 1.0)
+            t = min(t / p, 1.0)
+            j, k = _cell(knots, buckets, s), _cell(knots, buckets, t)
+            u = (s - knots[j]) / (knots[j + 1] - knots[j])
+            v = (t - knots[k]) / (knots[k + 1] - knots[k])
+            low = base + rank[0, j] + rank[1, k]
+            high = base + rank[0, j + 1] + rank[1, k + 1]
+            if u >= v:
+                middle = base + rank[0, j + 1] + rank[1, k]
+            else:
+                middle = base + rank[0, j] + rank[1, k + 1]
+            first, last = max(u, v), min(u, v)
+            lower += p * (
+                values[low] * (1.0 - first) + values[middle] * (first - last) + values[high] * last
+            )
+        else:
+            lower += p * _interpolate(knots, buckets, rank, values, q, likelihood, h, p, base)
     return lower, mass
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _interpolate(
-    tables: RepeatTables, q: Floats, h: int, i: int, x: int, mass: float, m: int
-) -> Any:
-    """Return W_h(m, b) for the belief b = q[h] after i = x (no step if i < 0), between corners."""
-    n_classes = tables.prior.shape[1]
-    values = tables.values
-    base = tables.start[h] + m * tables.grid.points.shape[0]
-    knots = tables.grid.knots
-    if n_classes == 2:
-        s = q[h, 1] if i < 0 else q[h, 1] * tables.likelihood[i, x, h, 1]
-        s = min(s / mass, 1.0)
-        j = _cell(knots, tables.grid.buckets, s)
-        u = (s - knots[j]) / (knots[j + 1] - knots[j])
-        return values[base + j] * (1.0 - u) + values[base + j + 1] * u
-    return _interpolate_many(tables, q, h, i, x, mass, base)
-
-
 @njit(cache=True, nogil=True)
-def _interpolate_many(
-    tables: RepeatTables, q: Floats, h: int, i: int, x: int, mass: float, base: int
+def _interpolate(
+    knots: Floats,
+    buckets: Ints,
+    rank: Ints,
+    values: Floats,
+    q: Floats,
+    likelihood: Floats,
+    h: int,
+    mass: float,
+    base: int,
 ) -> Any:
-    """Return the same for any number of classes: a walk along the corners of a simplex."""
-    n_classes = tables.prior.shape[1]
-    knots, rank = tables.grid.knots, tables.grid.rank
-    place, s = 0, 0.0
+    """Return W_h(m, b) for any number of classes: a walk along the corners of a simplex."""
+    n_classes = q.shape[1]
+    place, s = base, 0.0
     for k in range(n_classes - 1, 0, -1):
-        s += q[h, k] if i < 0 else q[h, k] * tables.likelihood[i, x, h, k]
-        place += rank[k - 1, _cell(knots, tables.grid.buckets, min(s / mass, 1.0))]
+        s += q[h, k] * likelihood[h, k]
+        place += rank[k - 1, _cell(knots, buckets, min(s / mass, 1.0))]
     # The corners are visited without room for an order: the coordinates come from the largest
     # share of a cell to the smallest, and the lowest first among equals.
     total, above, last = 0.0, 2.0, -1
     previous = 1.0
-    corner = tables.values[base + place]
+    corner = values[place]
     for _ in range(n_classes - 1):
         s = 0.0
         share, chosen, step = -1.0, -1, 0
         for k in range(n_classes - 1, 0, -1):
-            s += q[h, k] if i < 0 else q[h, k] * tables.likelihood[i, x, h, k]
+            s += q[h, k] * likelihood[h, k]
             b = min(s / mass, 1.0)
-            j = _cell(knots, tables.grid.buckets, b)
+            j = _cell(knots, buckets, b)
             u = (b - knots[j]) / (knots[j + 1] - knots[j])
             if (u < above or (u == above and k > last)) and u >= share:
                 share, chosen, step = u, k, rank[k - 1, j + 1] - rank[k - 1, j]
         total += (previous - share) * corner
         place += step
-        corner = tables.values[base + place]
+        corner = values[place]
         previous, above, last = share, share, chosen
     return total + previous * corner
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 import os
+import random
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -41,6 +42,7 @@ from voilattice.model.problem import Problem
 __all__ = ["RepeatBound", "Shape", "empty_tables", "find_hub", "repeat_bound", "solve"]
 
 MAX_HUB_STATES = 4096
+HUB_ATTEMPTS = 10
 DEFAULT_SECONDS = 15.0
 MAX_CLASSES = 6
 
@@ -155,17 +157,21 @@ def find_hub(problem: Problem, max_states: int) -> tuple[int, ...] | None:
     sizes = problem.network.n_states
     candidates = list(bits(graph.moral.ancestral(features | known) & ~known))
     best, fewest = None, max_states + 1
-    for order in (
-        sorted(candidates, key=lambda v: (not features >> v & 1, -sizes[v], v)),
-        sorted(candidates, key=lambda v: (-sizes[v], not features >> v & 1, v)),
-    ):
+    source = random.Random(0)
+    for attempt in range(HUB_ATTEMPTS):
+        # Leave out one node after another: features first in one attempt, large nodes in the next,
+        # then in random orders.
+        jitter = {v: source.uniform(0.5, 1.5) if attempt > 1 else 1.0 for v in candidates}
+        order = [((features >> v & 1) * (attempt % 2), sizes[v] * jitter[v], v) for v in candidates]
         hub = mask_of(candidates)
-        for node in order:
+        for *_, node in sorted(order, reverse=True):
             if _separates(graph, features, known, hub & ~(1 << node)):
                 hub &= ~(1 << node)
         n = math.prod(sizes[v] for v in bits(hub))
         if n < fewest:
             best, fewest = tuple(bits(hub)), n
+        if not hub:
+            break
     return best
 
 
