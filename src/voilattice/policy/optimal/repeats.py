@@ -313,8 +313,7 @@ class Shape(NamedTuple):
 def rank_features(hub: Hub, h: int) -> list[int]:
     """Return the features that tell something at h, most information for their price first."""
     features = np.flatnonzero(hub.tells[h])
-    with np.errstate(divide="ignore"):
-        ratio = _information(hub, h)[features] / hub.prices[features]
+    ratio = _information(hub, h)[features] / np.maximum(hub.prices[features], 1e-300)
     order: list[int] = features[np.argsort(-ratio, kind="stable")].tolist()
     return order
 
