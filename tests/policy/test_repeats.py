@@ -21,15 +21,9 @@ from hypothesis import strategies as st
 from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem, load_problem
 from voilattice.budgets import Deadline
 from voilattice.policy.optimal import repeats
-from voilattice.policy.optimal.repeats import (
-    Shape,
-    empty_tables,
-    find_hub,
-    least_prices,
-    locate,
-    make_grid,
-    repeat_bound,
-)
+from voilattice.policy.optimal.beliefs import angular_knots, locate, make_grid
+from voilattice.policy.optimal.hubs import find_hub, least_prices
+from voilattice.policy.optimal.repeats import Shape, empty_tables, repeat_bound
 
 SHAPES = [Shape(0, 0), Shape(1, 0), Shape(2, 0), Shape(0, 1), Shape(1, 1), Shape(0, 2), Shape(9, 0)]
 
@@ -229,8 +223,8 @@ def test_impossible_evidence_is_bounded_by_zero():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
-def test_a_belief_is_the_mean_of_the_corners_around_it(n_classes):
-    knots = np.array([0.0, 0.1, 0.15, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("knots", [np.array([0, 0.1, 0.15, 0.5, 0.9, 1]), angular_knots(9)])
+def test_a_belief_is_the_mean_of_the_corners_around_it(n_classes, knots):
     grid = make_grid(knots, n_classes)
     rng = np.random.default_rng(0)
     beliefs = rng.dirichlet(np.full(n_classes, 0.5), 500)

@@ -1,9 +1,36 @@
 r"""A lower bound on the optimum: some features once, the others repeatedly.
 
-Reveal a small *hub* H of nodes for nothing, so that the other features are independent given Y and
-a value h of the hub. Then let some features be bought once and the others any number of times, as
-independent copies. Every policy of the problem is still possible and costs no more, so the optimum
-W of this problem is a lower bound at every evidence.
+Two relaxations. Each leaves every policy possible and makes none dearer.
+
+1. Reveal the value h of a hub for nothing (`hubs`). Then the other features are independent given
+   Y, and the bound is the mean over h.
+2. Divide these features into *pools*, and let a member of a pool be bought again, as an independent
+   copy, as long as no more is bought from the pool than it has members. A pool of one feature is
+   that feature once. Features in no pool can be bought any number of times.
+
+What was bought matters only through the counts m (how much of each pool) and the belief b over Y:
+
+    W(m, b) = min( rho(b),  min_i c_i + sum_x P(x | b) W(m + pool of i, b after x) ),
+
+with rho the risk of the best decision and c_i the least price of feature i over all evidence. The
+overhead of a group is due if all its members are in pools and none of these was touched.
+
+W(m, .) is concave. So where its values at the points of a grid are at least A, the mean of A over
+the corners around b (`beliefs`) is at most W(m, b). Larger m are solved first, and the recursion
+gives lower bounds of W from lower bounds of W. If some features are in no pool, W(m, .) is also on
+the right, with T for the recursion: A = T A. Iterating from above, by sweeps along the best steps
+(`solve`), gives U with U - T U <= worst. Then the lower bound is, with c the least price of a
+feature in no pool,
+
+    c / (c + worst) * T U.
+
+At any evidence e, with q(h, y) = P(y, h, e) the product of the P(x_i | y, h) of what is known,
+
+    v*(e) P(e) >= sum_h W_h(m(e), b = q(h, .) / P(h, e)) P(h, e).
+
+``docs/optimal.md`` proves all this. `repeat_bound` finds a hub and pools and fills the tables in a
+given time; `belief_at`, `lower_at` and `lower_after` are the bound at a state, and their compiled
+twins can be used in kernels.
 """
 
 from __future__ import annotations
@@ -11,13 +38,12 @@ from __future__ import annotations
 import heapq
 import math
 import os
-import random
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise
 from types import ModuleType
 from typing import NamedTuple
 
@@ -33,16 +59,26 @@ from voilattice.compiled.arrays import (
     RepeatTables,
 )
 from voilattice.engines import choose_engine
-from voilattice.feature_sets import bits, mask_of
-from voilattice.lattice.independence import Graph, graph_of
 from voilattice.model.costs import FeatureCosts
-from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.problem import Problem
+from voilattice.policy.optimal.beliefs import angular_knots, locate, make_grid
+from voilattice.policy.optimal.hubs import Hub, find_hub, rank_features, reveal
 
-__all__ = ["RepeatBound", "Shape", "empty_tables", "find_hub", "repeat_bound", "solve"]
+__all__ = [
+    "RepeatBound",
+    "Shape",
+    "belief_after",
+    "belief_at",
+    "empty_tables",
+    "follow",
+    "lower_after",
+    "lower_at",
+    "repeat_bound",
+    "solve",
+    "twin_of",
+]
 
 MAX_HUB_STATES = 4096
-HUB_ATTEMPTS = 10
 DEFAULT_SECONDS = 15.0
 MAX_CLASSES = 6
 
@@ -50,7 +86,6 @@ MAX_CLASSES = 6
 N_KNOTS = {2: 200, 3: 48, 4: 20, 5: 13, 6: 10}
 LARGE_HUB = 64  # more values of the hub have fewer knots, so that there is work left for counts
 FEW_KNOTS = {2: 100, 3: 32, 4: 15, 5: 10, 6: 8}
-N_BUCKETS = 1 << 12
 
 # A grid is solved until a round changes it by less than this share of the least price, but in at
 # most so many rounds; and a round has so many sweeps along the best steps.
@@ -68,18 +103,6 @@ ALMOST_FREE = 1e-5  # a lower price, as a share of the stakes, would be paid aga
 MEMORY_SHARE = 1 / 8
 MAX_TABLES = 512  # further values of the hub, the least probable, are bounded by 0
 LEAST_GAIN = 1e-3  # of all risk: also where the bound is tight, later evidence may need a table
-
-
-@dataclass(frozen=True, slots=True)
-class Hub:
-    """A problem whose hub is revealed: features independent given Y and a value h of the hub."""
-
-    nodes: tuple[int, ...]
-    prior: Floats  # [h, y]
-    likelihood: Floats  # [i, x, h, y]
-    tells: Ints  # [h, i]: 1 if feature i tells something about Y at h
-    prices: Floats  # the least price of each feature
-    cost: Floats  # c_ij
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,166 +161,11 @@ def repeat_bound(
         return None
     n = min(len(hub.prior), MAX_TABLES)
     ranked = [rank_features(hub, h) for h in range(n)]
-    builder = _Builder(problem, hub, _grid_of(hub), ranked, begin, engine)
+    builder = _Builder(problem, hub, _make_grid(hub), ranked, begin, engine)
     if shape is not None:
         shapes = [Shape(min(shape.n_once, len(each)), shape.n_pools) for each in ranked]
         return builder.solve(shapes, Deadline())
     return builder.grow(deadline)
-
-
-# -- the hub
-
-
-def find_hub(problem: Problem, max_states: int) -> tuple[int, ...] | None:
-    """Return nodes that make all relevant features independent given Y: few states in all."""
-    graph = graph_of(problem)
-    e = problem.feature_mask(problem.evidence)
-    features = graph.nodes(graph.relevant(e))
-    known = graph.nodes(e) | 1 << graph.target
-    sizes = problem.network.n_states
-    candidates = list(bits(graph.moral.ancestral(features | known) & ~known))
-    best, fewest = None, max_states + 1
-    source = random.Random(0)
-    for attempt in range(HUB_ATTEMPTS):
-        # Leave out one node after another: features first in one attempt, large nodes in the next,
-        # then in random orders.
-        jitter = {v: source.uniform(0.5, 1.5) if attempt > 1 else 1.0 for v in candidates}
-        order = [((features >> v & 1) * (attempt % 2), sizes[v] * jitter[v], v) for v in candidates]
-        hub = mask_of(candidates)
-        for *_, node in sorted(order, reverse=True):
-            if _separates(graph, features, known, hub & ~(1 << node)):
-                hub &= ~(1 << node)
-        n = math.prod(sizes[v] for v in bits(hub))
-        if n < fewest:
-            best, fewest = tuple(bits(hub)), n
-        if not hub:
-            break
-    return best
-
-
-def _separates(graph: Graph, features: int, known: int, hub: int) -> bool:
-    """Return whether features outside the hub are independent given it and what is known."""
-    blocked = known | hub
-    left = features & ~blocked
-    while left:
-        first = left & -left
-        left ^= first
-        if graph.moral.flood(first, blocked, features) & left:
-            return False
-    return True
-
-
-def reveal(problem: Problem, nodes: tuple[int, ...]) -> Hub:
-    """Return P(y, h | e) and P(x_i | y, h, e) of a problem."""
-    network, graph = problem.network, graph_of(problem)
-    e = problem.feature_mask(problem.evidence)
-    known = problem.node_states(problem.evidence)
-    n_classes = len(problem.classes)
-    joint = scaled_joint_table(network, [graph.target, *nodes], known).table
-    joint = (joint / joint.sum()).reshape(n_classes, -1).T
-    mass = joint.sum(axis=1)
-    possible = np.argsort(-mass, kind="stable")[: np.count_nonzero(mass)]  # most probable first
-    prior = np.ascontiguousarray(joint[possible])
-    n_hub, n_states = len(prior), max(map(len, map(problem.states, problem.features)))
-    likelihood = np.ones((len(problem.features), n_states, n_hub, n_classes))
-    tells = np.zeros((n_hub, len(problem.features)), np.int64)
-    shape = [network.n_states[v] for v in nodes]
-    digits = np.array(np.unravel_index(possible, shape)) if nodes else np.empty((0, n_hub))
-    for k in bits(graph.relevant(e)):
-        node = graph.features[k]
-        size = network.n_states[node]
-        if node in nodes:
-            value = digits[nodes.index(node)]
-            table = (np.arange(size)[:, None] == value).astype(float)[:, :, None]
-            table = np.broadcast_to(table, (size, n_hub, n_classes))
-        else:
-            found = scaled_joint_table(network, [node, graph.target, *nodes], known).table
-            found = found.reshape(size, n_classes, -1).transpose(0, 2, 1)[:, possible]
-            mass = found.sum(axis=0)
-            table = np.divide(found, mass, out=np.ones_like(found), where=mass > 0)
-            tells[:, k] = _tells(table, prior)
-        likelihood[k] = 0.0
-        likelihood[k, :size] = table
-    prices = least_prices(problem)
-    return Hub(nodes, prior, likelihood, tells, prices, problem.misclassification)
-
-
-def _tells(table: Floats, prior: Floats) -> Ints:
-    """Return for each h whether P(x | y, h) differs between classes that are possible at h."""
-    possible = prior > 0
-    low = np.where(possible, table, np.inf).min(axis=-1)
-    high = np.where(possible, table, -np.inf).max(axis=-1)
-    result: Ints = (high - low > 1e-12 * high).any(axis=0).astype(np.int64)
-    return result
-
-
-def least_prices(problem: Problem) -> Floats:
-    """Return the least price of each feature over all evidence, without overheads."""
-    costs = problem.costs
-    assert isinstance(costs, FeatureCosts)
-    found = []
-    for name in problem.features:
-        amounts = []
-        for entry in costs.conditional:
-            if entry.feature != name:
-                continue
-            if all(problem.evidence.get(f, s) == s for f, s in entry.when):
-                amounts.append(entry.cost)
-            if entry.applies(problem.evidence):
-                break
-        else:
-            amounts.append(costs.prices[name])
-        found.append(min(amounts))
-    return np.array(found)
-
-
-# -- the grid of beliefs
-
-
-def make_grid(knots: Floats, n_classes: int) -> BeliefGrid:
-    """Return the grid with these knots of each coordinate."""
-    d, n = n_classes - 1, len(knots)
-    rank = np.array(
-        [[math.comb(j + d - 1 - k, d - k) for j in range(n)] for k in range(d)], dtype=np.int64
-    )
-    js = np.array(
-        [js for js in product(range(n), repeat=d) if all(a >= b for a, b in pairwise(js))]
-    )
-    js = js[np.argsort(rank[np.arange(d), js].sum(axis=1))]
-    edge = np.ones((len(js), 1))
-    s = np.concatenate([edge, knots[js], 0 * edge], axis=1)
-    buckets = np.searchsorted(knots, np.arange(N_BUCKETS + 1) / N_BUCKETS, side="right") - 1
-    return BeliefGrid(knots, np.clip(buckets, 0, n - 2), rank, s[:, :-1] - s[:, 1:])
-
-
-def locate(grid: BeliefGrid, beliefs: Floats) -> tuple[Ints, Floats]:
-    """Return the corners around beliefs [..., y] and their weights, as [k, ...]."""
-    d, knots = beliefs.shape[-1] - 1, grid.knots
-    s = np.minimum(np.cumsum(beliefs[..., :0:-1], axis=-1)[..., ::-1], 1.0)
-    j = np.clip(np.searchsorted(knots, s, side="right") - 1, 0, len(knots) - 2)
-    u = (s - knots[j]) / (knots[j + 1] - knots[j])
-    order = np.argsort(-u, axis=-1, kind="stable")
-    k = np.arange(d)
-    step = np.take_along_axis(grid.rank[k, j + 1] - grid.rank[k, j], order, axis=-1)
-    lowest = grid.rank[k, j].sum(axis=-1)
-    corners = np.stack([lowest, *(lowest + step[..., : n + 1].sum(axis=-1) for n in range(d))])
-    edge = np.ones((*u.shape[:-1], 1))
-    u = np.concatenate([edge, np.take_along_axis(u, order, axis=-1), 0 * edge], axis=-1)
-    return corners, np.moveaxis(u[..., :-1] - u[..., 1:], -1, 0)
-
-
-def _grid_of(hub: Hub) -> BeliefGrid:
-    """Return a grid that is finer where a class is almost sure: stopping is decided there.
-
-    In the angle t = sin^2(angle), which the knots divide evenly, results move a belief about
-    equally far everywhere.
-    """
-    n_classes = hub.prior.shape[1]
-    n_knots = (FEW_KNOTS if len(hub.prior) > LARGE_HUB else N_KNOTS)[n_classes]
-    angles = np.linspace(0.0, math.pi / 2, n_knots)
-    knots = np.sin(angles) ** 2
-    knots[-1] = 1.0
-    return make_grid(knots, n_classes)
 
 
 # -- pools
@@ -308,14 +176,6 @@ class Shape(NamedTuple):
 
     n_once: int  # so many features once, those that tell most for their price
     n_pools: int  # the others from so many pools; 0: each of them any number of times
-
-
-def rank_features(hub: Hub, h: int) -> list[int]:
-    """Return the features that tell something at h, most information for their price first."""
-    features = np.flatnonzero(hub.tells[h])
-    ratio = _information(hub, h)[features] / np.maximum(hub.prices[features], 1e-300)
-    order: list[int] = features[np.argsort(-ratio, kind="stable")].tolist()
-    return order
 
 
 def make_pools(hub: Hub, ranked: Sequence[int], shape: Shape) -> list[list[int]]:
@@ -333,13 +193,10 @@ def make_pools(hub: Hub, ranked: Sequence[int], shape: Shape) -> list[list[int]]
     return [pool for pool in pools if pool]
 
 
-def _information(hub: Hub, h: int) -> Floats:
-    """Return the mutual information of each feature and Y at h."""
-    joint = hub.likelihood[:, :, h] * hub.prior[h] / hub.prior[h].sum()
-    apart = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
-    ratio = np.divide(joint, apart, out=np.ones_like(joint), where=(joint > 0) & (apart > 0))
-    result: Floats = (joint * np.log(ratio)).sum(axis=(1, 2))
-    return result
+def _make_grid(hub: Hub) -> BeliefGrid:
+    n_classes = hub.prior.shape[1]
+    n_knots = FEW_KNOTS if len(hub.prior) > LARGE_HUB else N_KNOTS
+    return make_grid(angular_knots(n_knots[n_classes]), n_classes)
 
 
 def _n_counts(pools: Sequence[Sequence[int]]) -> int:
@@ -366,17 +223,15 @@ def make_steps(
         pool_of[list(pool)] = k
     sizes = np.array([len(pool) for pool in pools], dtype=np.int64)
     strides = np.concatenate([[1], np.cumprod(sizes + 1)[:-1]])[: len(pools)].astype(np.int64)
-    groups = _counted_groups(problem, pool_of, pools)
+    groups = _counted_groups(problem, pool_of)
     group_of = np.full(len(problem.features), -1)
     costs = problem.costs
     assert isinstance(costs, FeatureCosts)
     group_pools = np.zeros((len(groups), len(pools)), np.int64)
     for k, g in enumerate(groups):
-        for name in costs.groups[g].features:
-            if name not in problem.evidence:
-                i = problem.features.index(name)
-                group_of[i] = k
-                group_pools[k, pool_of[i]] = 1
+        members = [problem.features.index(name) for name in costs.groups[g].features]
+        group_of[members] = k
+        group_pools[k, pool_of[members]] = 1
     return RepeatSteps(
         hub.prices[features],
         pool_of[features],
@@ -392,18 +247,16 @@ def make_steps(
     )
 
 
-def _counted_groups(problem: Problem, pool_of: Ints, pools: Sequence[Sequence[int]]) -> list[int]:
-    """Return the groups whose overhead is due or paid according to the counts."""
+def _counted_groups(problem: Problem, pool_of: Ints) -> list[int]:
+    """Return the groups whose members are all in pools: an overhead is due if none was touched."""
     costs = problem.costs
     assert isinstance(costs, FeatureCosts)
-    found = []
-    for g, group in enumerate(costs.groups):
-        if any(name in problem.evidence for name in group.features):
-            continue
-        members = {problem.features.index(name) for name in group.features}
-        if all(pool_of[i] >= 0 and members.issuperset(pools[pool_of[i]]) for i in members):
-            found.append(g)
-    return found
+    return [
+        g
+        for g, group in enumerate(costs.groups)
+        if not any(name in problem.evidence for name in group.features)
+        and all(pool_of[problem.features.index(name)] >= 0 for name in group.features)
+    ]
 
 
 # -- the tables
