@@ -83,6 +83,17 @@ def test_it_is_never_above_the_optimum(shape, problem, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("n_rounds", [1, 2, 3])
+@settings(max_examples=100)
+@given(problem=hub_problems(max_hub=1), seed=st.integers(0, 2**32 - 1))
+def test_a_grid_that_is_not_solved_is_still_a_bound(n_rounds, problem, seed):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repeats, "MAX_ROUNDS", n_rounds)
+        patch.setattr(repeats, "N_SWEEPS", n_rounds - 1)
+        check_below(problem, seed, Shape(1, 0))
+
+
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     problem=hub_problems(max_classes=4, max_hub=1, max_features=3), seed=st.integers(0, 2**32 - 1)

@@ -227,7 +227,7 @@ def solve(
         for g in range(n_points):
             upper[g] = min(upper[g], base[g])
         worst = 0.0
-        for _ in range(max_rounds):
+        for n_left in range(max_rounds - 1, -1, -1):
             for g in range(n_points):
                 after[g] = base[g]
                 act[g] = -1
@@ -240,7 +240,7 @@ def solve(
             worst = 0.0
             for g in range(n_points):
                 worst = max(worst, upper[g] - after[g])
-            if worst <= enough:
+            if worst <= enough or n_left == 0:
                 break
             upper[:] = after
             for _ in range(n_sweeps):

@@ -336,8 +336,7 @@ class _Builder:
         start[: len(plan)] = np.concatenate([[0], np.cumsum(counts * n_points)])[:-1]
         values = np.zeros((int(counts.sum()) + 1) * n_points)
         stride = np.zeros((len(hub.prior), len(self.problem.features)), np.int64)
-        work = sum(self.work(h, shape) for h, shape in enumerate(shapes))
-        engine = choose_engine(self.engine, "repeats", work)
+        engine = choose_engine(self.engine, "repeats", self.total_work(shapes))
         twin = twin_of(engine)
 
         def solve_at(h: int, threads: ThreadPoolExecutor | None = None) -> None:
@@ -366,29 +365,39 @@ class _Builder:
         seconds = time.monotonic() - self.begin
         return RepeatBound(self.problem, tables, names, tuple(shapes), seconds, engine)
 
-    def grow(self, deadline: Deadline) -> RepeatBound | None:
+    def grow(self, deadline: Deadline) -> RepeatBound:
         """Return the bound with as many features bought once as time and memory allow."""
-        best = self.solve([Shape(0, 1) for _ in self.ranked], Deadline())
+        shapes = tuple(Shape(0, 1) for _ in self.ranked)
+        started = time.monotonic()
+        best = self.solve(shapes, Deadline())
         assert best is not None
-        weight, rate = self._still_to_gain(best), dict.fromkeys((True, False), WEIGHTS_PER_SECOND)
-        tried = {best.shapes}
+        # Loading the compiled engine may have taken most of this time.
+        rate = max(self.rate(shapes, started), WEIGHTS_PER_SECOND)
+        rates, weight, tried = {True: rate, False: rate}, self._still_to_gain(best), {shapes}
         # Two small tables show which shape is better here and how long the larger ones take.
         for share, both in ((0.05, True), (0.3, False), (0.7, False)):
-            left = deadline.seconds_left
             for pooled in (True, False) if both else (best.shapes[0].n_pools > 0,):
-                seconds = share * (DEFAULT_SECONDS if left is None else left)
-                shapes = tuple(self.plan(rate[pooled] * seconds, weight, pooled))
-                if shapes in tried or deadline.is_over:
+                left = deadline.seconds_left
+                work = rates[pooled] * share * (DEFAULT_SECONDS if left is None else left)
+                shapes = tuple(self.plan(work, weight, pooled))
+                if shapes in tried or self.total_work(shapes) > 2 * work or deadline.is_over:
                     continue
                 tried.add(shapes)
                 started = time.monotonic()
                 found = self.solve(shapes, deadline)
                 if found is None:
                     return best
-                work = sum(self.work(h, shape) for h, shape in enumerate(shapes))
-                rate[pooled] = work / max(time.monotonic() - started, 1e-3)
+                rates[pooled] = self.rate(shapes, started)
                 best = max(best, found, key=RepeatBound.lower)
         return best
+
+    def total_work(self, shapes: Sequence[Shape]) -> float:
+        """Return about how many weights are added up to solve W at all values of the hub."""
+        return sum(self.work(h, shape) for h, shape in enumerate(shapes))
+
+    def rate(self, shapes: Sequence[Shape], started: float) -> float:
+        """Return the work in a second of what was started then."""
+        return self.total_work(shapes) / max(time.monotonic() - started, 1e-3)
 
     def _still_to_gain(self, found: RepeatBound) -> Floats:
         """Return how much the bound at each value of the hub could rise at most."""
@@ -481,12 +490,12 @@ def solve(
             table[m] = base
             continue
         upper = np.minimum(upper, base)
-        for _ in range(max_rounds):
+        for n_left in range(max_rounds - 1, -1, -1):
             through = prices[unlimited, None] + _expect(steps, upper)[unlimited]
             after = np.minimum(base, through.min(axis=0))
             act = unlimited[through.argmin(axis=0)]
             worst = max(float((upper - after).max()), 0.0)
-            if worst <= enough:
+            if worst <= enough or not n_left:
                 break
             upper, buys = after, after < base
             for _ in range(n_sweeps):
