@@ -8,6 +8,7 @@ Everything is measured side by side in this run; the ratios are what counts, not
 from __future__ import annotations
 
 import math
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -20,8 +21,9 @@ from timing import best_of, one_thread
 
 from voilattice import FeatureCosts, Lattice, Network, Problem, build_policy, load_problem
 from voilattice.policy.application import apply_policy, draw_cases
-from voilattice.policy.optimal import bellman
+from voilattice.policy.optimal import bellman, plain
 from voilattice.policy.optimal.blocks import cells_of
+from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
 from voilattice.policy.optimal.solution import solve
 from voilattice.policy.optimal.space import StateSpace
 from voilattice.valuation.lattice_values import value_lattice
@@ -39,6 +41,8 @@ class Sizes:
     counted: str  # the problem whose steps are looked at one by one
     n_tests: int  # of the influence diagrams
     growth: tuple[int, ...]  # numbers of features
+    plain: tuple[int, ...]  # numbers of features that all matter
+    in_blocks: int  # the most of them that are solved in blocks too
     n_streed: int  # features of heart that pystreed is given
     n_cases: int
     depths: tuple[int, ...]  # of pystreed's trees
@@ -50,6 +54,8 @@ FULL = Sizes(
     counted="hepatitis",
     n_tests=4,
     growth=tuple(range(8, 21, 2)),
+    plain=tuple(range(12, 18)),
+    in_blocks=16,
     n_streed=13,
     n_cases=300,
     depths=tuple(range(5, 14)),
@@ -60,6 +66,8 @@ SMALL = Sizes(
     counted="heart",
     n_tests=2,
     growth=(4, 6),
+    plain=(5, 6),
+    in_blocks=5,
     n_streed=4,
     n_cases=50,
     depths=(1, 2),
@@ -67,7 +75,28 @@ SMALL = Sizes(
 )
 
 
-def main(small: bool = False) -> None:
+# Solves n features that all matter, and prints how far the peak of the process's memory rises.
+# (getrusage would give the peak of this process if it is higher: Linux passes it on.)
+COLD = """
+import re, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import optimal
+from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
+
+def peak():
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1])
+
+small = optimal.all_matter(5)
+PlainSolution(PlainSpace(small, engine="compiled"), small)  # load the compiled engine
+problem, before = optimal.all_matter(int(sys.argv[2])), peak()
+PlainSolution(PlainSpace(problem, engine="compiled"), problem)
+print(peak() - before)
+"""
+
+
+def main(small: bool = False, large: bool = False) -> None:
     """Measure everything."""
     sizes = SMALL if small else FULL
     build_policy(load_problem("heart"), "optimal")  # load the compiled engine
@@ -77,6 +106,7 @@ def main(small: bool = False) -> None:
     del spaces
     against_influence_diagrams(sizes)
     growth(sizes)
+    plain_tables(sizes, large)
     against_pystreed(sizes)
 
 
@@ -199,6 +229,57 @@ def growth(sizes: Sizes) -> None:
         )
 
 
+def all_matter(n: int) -> Problem:
+    """Return a problem whose binary features all matter, whatever is known: naive Bayes."""
+    rng = np.random.default_rng(0)
+    names = [f"X{k}" for k in range(n)]
+    tables = {"Y": [0.6, 0.4]} | {name: rng.dirichlet([1, 1], 2) for name in names}
+    network = Network.from_tables(
+        {name: ["a", "b"] for name in tables}, {name: ["Y"] for name in names}, tables
+    )
+    prices = dict(zip(names, rng.uniform(1, 30, n).tolist(), strict=True))
+    return Problem.create(network, "Y", prices, ("symmetric", 500.0))
+
+
+def plain_tables(sizes: Sizes, large: bool) -> None:
+    """Solve plain tables, with one thread and with two, and set blocks beside them."""
+    print("\na plain table, all features matter")
+    print("features        states    MiB   s   ns a state   1 / 2 threads   blocks / plain")
+    numbers = (*sizes.plain, *([sizes.plain[-1] + 1] if large else []))
+    for n in numbers:
+        problem = all_matter(n)
+        space = PlainSpace(problem, engine="compiled")
+
+        def table(s: PlainSpace = space) -> object:
+            return PlainSolution(s, s.problem)
+
+        table()  # takes the room for V, which all others then use again
+        two = best_of(table, 3)
+        with one_thread(plain):
+            one = best_of(table, 3)
+        del space, table
+        ratio = ""
+        if n <= sizes.in_blocks:
+            blocks = best_of(lambda p=problem: solve(StateSpace(p, engine="compiled")), 1)
+            anew = best_of(lambda p=problem: PlainSolution(PlainSpace(p, engine="compiled"), p), 1)
+            ratio = f"{blocks / anew:17.2f}"
+        states = 3**n
+        print(
+            f"  {n:6} {states:13,} {8 * states >> 20:6,} {two:8.3f} {1e9 * two / states:8.1f} "
+            f"{one / two:15.2f}{ratio}"
+        )
+    n = numbers[-1]
+    here = str(Path(__file__).resolve().parent)
+    done = subprocess.run(
+        [sys.executable, "-c", COLD, here, str(n)], check=True, capture_output=True, text=True
+    )
+    grown = int(done.stdout)
+    print(
+        f"  {n} features in a cold process: {grown / 2**20:,.0f} MiB more = "
+        f"{grown / 3**n:.2f} bytes a state"
+    )
+
+
 def against_pystreed(sizes: Sizes) -> None:
     """Set the optimum beside pystreed's trees, on cases drawn from heart as the joint."""
     heart = load_problem("heart")
@@ -272,4 +353,4 @@ def _tree_cost(tree, x, y, features, costs, group, stakes):  # type: ignore[no-u
 
 
 if __name__ == "__main__":
-    arguments.run(main, __doc__)
+    arguments.run(main, __doc__, large="also 18 features that all matter: 3 GB, some seconds")

@@ -25,7 +25,16 @@ HEADINGS = {
         "state-actions",
         "pyAgrum's influence diagram / our optimum",
         "features   irreducible sets",
+        "a plain table, all features matter",
         "pystreed on heart",
+    ],
+    "large": [
+        "P(Y, X_i | e) of all features",
+        "after compilation",
+        "from nothing",
+        "search: states expanded",
+        "lower bounds at the root",
+        "gap of the optimum",
     ],
 }
 RATIOS = {
@@ -47,8 +56,11 @@ RATIOS = {
         r"numpy\.add .* ratio (\S+)$",
         r"2 values each: (\S+) from nothing",
         r"^ +6 +36 +\d+ +(\S+)",
+        r"^ +5 +243 +\S+ +\S+ +\S+ +\S+ +(\S+)",
+        r"a cold process: .* = (\S+) bytes a state",
         r"depth 1: +(\S+) times our time",
     ],
+    "large": [r"^ +compiled +\S+ us +ratio +(\S+)$", r"^ +NumPy +\S+ ms +ratio +(\S+)$"],
 }
 
 pytestmark = pytest.mark.slow
@@ -87,6 +99,16 @@ def test_the_command_line_chooses_the_sizes(small, monkeypatch):
     chosen = []
     arguments.run(chosen.append, "A benchmark.")
     assert chosen == [small]
+
+
+def test_a_benchmark_may_have_a_large_part(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import arguments
+
+    monkeypatch.setattr(sys, "argv", ["optimal.py", "--large"])
+    chosen = []
+    arguments.run(lambda *sizes: chosen.append(sizes), "A benchmark.", large="more of it")
+    assert chosen == [(False, True)]
 
 
 @pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*.py")), ids=lambda path: path.name)

@@ -61,3 +61,25 @@ def test_without_a_limit_a_deadline_never_comes(clock):
 def test_a_limit_that_is_no_number_of_seconds_is_refused(seconds):
     with pytest.raises(InputError, match="^time_limit: must be a number of seconds >= 0, got "):
         Deadline(seconds)
+
+
+def test_a_share_is_over_when_the_whole_is_stopped(clock):
+    deadline = Deadline(10)
+    part = deadline.share(0.5).share(0.5)
+    assert part.seconds_left == 2.5
+    deadline.stop()
+    assert (part.is_over, part.seconds_left) == (True, 0.0)
+    endless = Deadline()
+    part = endless.share(0.5)
+    assert part.seconds_left is None
+    endless.stop()
+    assert part.is_over
+
+
+def test_a_time_limit_becomes_a_deadline_once(clock):
+    deadline = Deadline(10)
+    clock[0] += 4
+    assert Deadline.of(deadline) is deadline
+    assert Deadline.of(3).seconds_left == 3.0
+    assert Deadline.of(None).seconds_left is None
+    assert Deadline(100, deadline).seconds_left == 6.0

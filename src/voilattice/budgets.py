@@ -1,7 +1,9 @@
 """Budgets: how much memory tables may take, and how long work may take.
 
 The memory budget is a context, like NumPy's ``errstate``, so functions need no parameter for it. A
-`Deadline` is passed as an argument, because parts of the work get parts of the time.
+`Deadline` is passed as an argument, because parts of the work get parts of the time. A time limit
+becomes a deadline once, where the work is asked for. From there on the deadline is passed, so all
+parts of the work together take the time that was given.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeAlias
 
 from voilattice.errors import InputError
 from voilattice.wording import quote
 
-__all__ = ["MEMORY_BYTES", "Deadline", "memory_budget", "memory_limit"]
+__all__ = ["MEMORY_BYTES", "Deadline", "TimeLimit", "memory_budget", "memory_limit"]
 
 # Default budget for tables.
 MEMORY_BYTES = 4 << 30
@@ -50,27 +53,50 @@ class Deadline:
     ----------
     seconds
         How long the work may take from now on; None: no limit.
+    within
+        A deadline that this one is a part of: when that is over, so is this one.
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(self, seconds: float | None = None, within: Deadline | None = None) -> None:
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if seconds is not None and not (is_number and seconds >= 0):
             raise InputError(
                 f"must be a number of seconds >= 0, got {quote(seconds)}", "time_limit"
             )
+        self.seconds = seconds
         self._end = math.inf if seconds is None else time.monotonic() + seconds
+        self._within = within
+
+    @classmethod
+    def of(cls, limit: TimeLimit) -> Deadline:
+        """Return a deadline as it is, and a number of seconds as a deadline that starts now."""
+        return limit if isinstance(limit, Deadline) else cls(limit)
 
     @property
     def is_over(self) -> bool:
         """Whether the time is up."""
-        return time.monotonic() > self._end
+        return time.monotonic() > self.end
+
+    @property
+    def end(self) -> float:
+        """When the time is up, on the clock `time.monotonic`; infinite: never."""
+        return self._end if self._within is None else min(self._end, self._within.end)
 
     @property
     def seconds_left(self) -> float | None:
         """The time that is left; None: there is no limit."""
-        return None if self._end == math.inf else max(self._end - time.monotonic(), 0.0)
+        end = self.end
+        return None if end == math.inf else max(end - time.monotonic(), 0.0)
 
     def share(self, part: float) -> Deadline:
         """Return a deadline for a part of the time that is left, starting now."""
         left = self.seconds_left
-        return Deadline(None if left is None else part * left)
+        return Deadline(None if left is None else part * left, self)
+
+    def stop(self) -> None:
+        """End the time now, for this deadline and for all that are a part of it."""
+        self._end = -math.inf
+
+
+# Seconds, or a deadline that has begun; None: no limit.
+TimeLimit: TypeAlias = float | Deadline | None

@@ -158,6 +158,7 @@ def advice_document(advice: Advice) -> Document:
         "benefit": advice.benefit,
         "candidates": [set_document(candidate) for candidate in advice.candidates],
         "reasons": list(advice.reasons),
+        "fallback": advice.fallback,
         **_certificate_document(advice.certificate),
     }
 
@@ -177,6 +178,7 @@ def policy_document(policy: Policy, now: float) -> Document:
         "no_acquisition_cost": now,
         "savings": now - policy.expected_total_cost,
         **_certificate_document(policy.certificate),
+        "open_share": policy.open_share,
         "verdict": policy.verdict,
     }
 
@@ -186,6 +188,7 @@ def _certificate_document(certificate: Certificate) -> Document:
         "lower_bound": certificate.lower_bound,
         "exact": certificate.exact,
         "status": certificate.status,
+        "note": certificate.note,
     }
 
 
@@ -197,6 +200,8 @@ def comparison_document(rows: Iterable[ComparisonRow]) -> list[Document]:
             "expected": row.expected,
             "policy": row.policy,
             "expected_total_cost": row.expected_total_cost,
+            "at_least": row.at_least,
+            "at_most": row.at_most,
             "savings": row.savings,
             **_certificate_document(row.certificate),
         }

@@ -8,10 +8,12 @@ the threshold of the loop. Below the threshold, Python finishes before numba loa
 
 from __future__ import annotations
 
+import sys
+
 from voilattice.errors import UnknownNameError
 from voilattice.wording import quote
 
-__all__ = ["COMPILED_FROM", "ENGINES", "check_engine", "choose_engine"]
+__all__ = ["COMPILED_FROM", "ENGINES", "check_engine", "choose_engine", "is_loaded"]
 
 ENGINES = ("auto", "python", "compiled")
 
@@ -22,6 +24,9 @@ COMPILED_FROM = {
     "best_set": 6_000,  # cells of the first table
     "blocks": 11,  # features that matter; the number of states is not known yet
     "bellman": 20_000,  # states
+    "join_tree": 50_000_000,  # cells of all passes so far
+    "repeats": 3_000_000,  # weights that are added up
+    "plain": 300_000,  # states
 }
 
 
@@ -37,3 +42,8 @@ def choose_engine(engine: str, loop: str, work: float) -> str:
     if engine != "auto":
         return engine
     return "compiled" if work >= COMPILED_FROM[loop] else "python"
+
+
+def is_loaded() -> bool:
+    """Return whether numba is loaded, so that the compiled engine begins at once."""
+    return "numba" in sys.modules

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from helpers.solving import POLICIES
 
 
 def test_a_policy_as_json(run, tmp_path):
@@ -57,7 +58,9 @@ def test_a_comparison_for_people_and_in_files(run, tmp_path):
     assert status == 0
     assert "asymmetric EMC" in out
     lines = files[0].read_text().splitlines()
-    assert lines[0] == "kind,expected,policy,expected_total_cost,savings,exact"
+    assert lines[0] == (
+        "kind,expected,policy,expected_total_cost,savings,exact,status,lower_bound,at_least,at_most,note"
+    )
     assert len(lines) == 1 + 2 * 3 * 6
     assert "greedy-la" in files[1].read_text()
     document = json.loads(run("compare", "asia", "--json")[1])
@@ -109,3 +112,55 @@ def test_a_plot_needs_a_sweep(run, tmp_path):
     status, out, err = run("compare", "figure1", "--plot", tmp_path / "a.svg")
     assert (status, out) == (2, "")
     assert err == "--plot: needs a sweep too, as in --emc 0:2000:50\n"
+
+
+def test_without_time_there_is_a_row_for_each_policy_and_what_stopped_it(run, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # nothing is wrapped
+    status, out, _ = run("compare", "heart", "--time-limit", "0", "--json")
+    assert status == 0
+    rows = json.loads(out)
+    assert [row["policy"] for row in rows] == list(POLICIES)
+    for row in rows:
+        assert {"lower_bound", "exact", "status", "note", "at_least", "at_most"} <= set(row)
+    assert (rows[-2]["exact"], rows[-2]["status"]) == (False, "time")
+    status, out, _ = run("compare", "heart", "--time-limit", "0")
+    assert status == 0
+    assert "not finished in time" in out
+    assert "batch: Not all of the policy was worked out in time: 100.0% of the cases" in out
+
+
+def test_a_policy_is_cut_at_a_number_of_states_and_says_so(run, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    status, out, _ = run("policy", "asia", "--policy", "greedy-la", "--max-states", "3", "--json")
+    assert status == 0
+    document = json.loads(out)
+    assert document["states"] <= 3
+    assert (document["exact"], document["status"]) == (False, "memory")
+    assert 0 < document["open_share"] < 1
+    status, out, _ = run("policy", "asia", "--policy", "greedy-la", "--max-states", "3", "--text")
+    assert status == 0
+    assert "Not all of the policy was worked out within the limit of states" in out
+    assert "(not worked out further)" in out
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_without_time_there_is_advice_with_its_status(run, name):
+    status, out, _ = run("advise", "heart", "--policy", name, "--time-limit", "0", "--json")
+    assert status == 0
+    document = json.loads(out)
+    assert document["posterior"]
+    assert {"lower_bound", "exact", "status", "fallback"} <= set(document)
+
+
+def test_a_sweep_has_a_minute_for_each_point_unless_told_otherwise(run, monkeypatch):
+    from voilattice.policy import comparison
+
+    seen = []
+    usual = comparison._swept
+    monkeypatch.setattr(
+        comparison, "_swept", lambda *args: (seen.append(args[-2].seconds_left), usual(*args))[1]
+    )
+    sweep = ("compare", "figure1", "--emc", "0:10:10", "--jobs", "1", "--json")
+    assert run(*sweep)[0] == 0
+    assert run(*sweep, "--time-limit", "50")[0] == 0
+    assert seen == [pytest.approx(240, abs=20), pytest.approx(50, abs=20)]

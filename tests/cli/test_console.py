@@ -94,7 +94,7 @@ def test_along_a_sweep_each_point_is_a_row(printed):
     assert ["100.00", "100.00", "80.00~*"] in [line.split() for line in lines]
     assert ["50.00", "50.00*", "50.00*"] in [line.split() for line in lines]
     assert lines[-1] == (
-        "Expected total costs; * marks the lowest; ~ was not proved optimal in time."
+        "Expected total costs; * marks the lowest; ~ was not finished or not proved in time."
     )
 
 

@@ -1,5 +1,6 @@
 """How the command line ends when it is interrupted."""
 
+import json
 import os
 import signal
 import sys
@@ -8,7 +9,8 @@ import time
 import pytest
 from helpers.processes import process
 
-from voilattice.cli.interrupts import deaf_workers
+from voilattice.budgets import Deadline
+from voilattice.cli.interrupts import deaf_workers, finish_on_interrupt
 
 
 @pytest.mark.slow
@@ -91,3 +93,45 @@ def test_a_handler_of_whoever_runs_the_command_line_stays(run):
         signal.signal(signal.SIGINT, mine)
     assert run("problems")[0] == 0
     assert signal.getsignal(signal.SIGINT) is mine
+
+
+def test_the_first_ctrl_c_ends_the_time_and_the_second_the_command(capsys):
+    deadline = Deadline(1000)
+    before = signal.getsignal(signal.SIGINT)
+    with finish_on_interrupt(deadline):
+        signal.raise_signal(signal.SIGINT)
+        assert deadline.is_over
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert capsys.readouterr().err.startswith("Interrupted: this is what is done so far.")
+
+
+def test_where_ctrl_c_is_ignored_it_stays_ignored():
+    mine = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        deadline = Deadline(1000)
+        with finish_on_interrupt(deadline):
+            signal.raise_signal(signal.SIGINT)
+        assert not deadline.is_over
+    finally:
+        signal.signal(signal.SIGINT, mine)
+
+
+def test_an_interrupted_policy_is_printed_as_far_as_it_is(run, monkeypatch):
+    from voilattice.policy.situations import Situation
+
+    usual = Situation.best_single
+
+    def interrupted(self, candidates):
+        if len(self.known) == 1:
+            signal.raise_signal(signal.SIGINT)
+        return usual(self, candidates)
+
+    monkeypatch.setattr(Situation, "best_single", interrupted)
+    status, out, err = run("policy", "heart", "--policy", "greedy", "--json")
+    assert status == 0
+    document = json.loads(out)
+    assert (document["exact"], document["status"]) == (False, "time")
+    assert document["nodes"] >= 1
+    assert "Interrupted" in err

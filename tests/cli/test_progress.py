@@ -1,6 +1,7 @@
 """Progress on standard error."""
 
 import io
+import threading
 
 import pytest
 
@@ -61,3 +62,24 @@ def test_a_bar_shows_what_is_done_and_how_long_the_rest_takes(capsys, monkeypatc
     first, second = capsys.readouterr().err.splitlines()
     assert first == "[####....................] 10 of 50 points"
     assert second == f"[##############..........] 30 of 50 points, {left}"
+
+
+def test_work_that_tells_nothing_is_shown_too(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_PER_LOOK", 0.001)
+    seen = threading.Event()
+    write = progress.sys.stderr.write
+    monkeypatch.setattr(progress.sys.stderr, "write", lambda text: (write(text), seen.set())[0])
+    with progress.progress_line(lambda first, second: "told", "best"):
+        assert seen.wait(30)
+    assert capsys.readouterr() == ("", "best: 0 s\n")
+
+
+def test_work_that_tells_something_is_shown_as_it_tells(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_PER_LOOK", 60.0)
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.progress_line(lambda first, second: f"{first} of {second}", "best") as report:
+        now[0] = 2.0
+        report(1, 3)
+    assert capsys.readouterr() == ("", "1 of 3\n")

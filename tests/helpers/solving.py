@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from voilattice.errors import TooLargeError
 from voilattice.policy import rules
 from voilattice.policy.solvers import Limits, build_policy, policy_names, solver_of
 
@@ -29,3 +30,18 @@ def optimal_step(problem, evidence=None):
 def cost_of(problem, name, evidence=None, *, sweep=None, **limits):
     """What a policy costs, without building it where that is not needed."""
     return solver_of(name).cost(problem.with_evidence(evidence), Limits(**limits), sweep=sweep)
+
+
+class Refuses:
+    """A solver for which every problem is too large."""
+
+    name, looks_ahead, why_acquire, why_decide = "refuses", False, "", "It is too much."
+
+    def build(self, problem, limits, *, sweep=None, progress=None):
+        raise TooLargeError("it would need a table of 9 GB")
+
+    def cost(self, problem, limits, *, sweep=None):
+        raise TooLargeError("it would need a table of 9 GB")
+
+    def next_step(self, problem, evidence, limits):
+        raise TooLargeError("it would need a table of 9 GB")

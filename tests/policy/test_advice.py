@@ -1,14 +1,18 @@
+from dataclasses import replace
+
 import pytest
-from helpers.solving import POLICIES
+from helpers.problems import noisy_bayes
+from helpers.solving import POLICIES, Refuses
 from helpers.strategies import problems
 from hypothesis import given, settings
 
 from voilattice import Problem, load_problem
 from voilattice.errors import InputError, UnknownNameError
+from voilattice.lattice.independence import relevant_features
 from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
 from voilattice.policy.advice import advise
 from voilattice.policy.policy import Leaf
-from voilattice.policy.solvers import build_policy
+from voilattice.policy.solvers import build_policy, register, unregister
 from voilattice.valuation.valuation import posterior, value
 
 
@@ -86,3 +90,39 @@ def test_a_problem_goes_on_without_features():
     assert [entry.when for entry in left.costs.conditional] == [(("X2", "T"),)]
     with pytest.raises(InputError, match="'X2' is evidence of the problem"):
         problem.without({"X2"})
+
+
+def test_a_policy_that_cannot_answer_is_replaced_by_greedy_in_the_open():
+    asia, known = load_problem("asia"), {"smoke": "yes"}
+    register(Refuses())
+    try:
+        advice = advise(asia, "refuses", known)
+    finally:
+        unregister("refuses")
+    greedy = advise(asia, "greedy", known)
+    assert (advice.features, advice.posterior) == (greedy.features, greedy.posterior)
+    assert advice.reasons == (
+        "refuses cannot answer here (it would need a table of 9 GB). This is what greedy does.",
+        *greedy.reasons,
+    )
+    assert advice.fallback == "greedy"
+    assert (advice.certificate.exact, advice.certificate.status) == (False, "memory")
+    assert greedy.fallback is None
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_without_time_there_is_advice(name):
+    heart = load_problem("heart")
+    advice = advise(heart, name, time_limit=0)
+    assert advice.posterior == pytest.approx(posterior(heart), abs=1e-9)
+    assert len(advice.candidates) >= len(relevant_features(heart))
+
+
+@pytest.mark.parametrize("name", ["greedy-la", "batch"])
+def test_a_best_set_that_is_not_proved_in_time_is_not_called_best(name):
+    problem = replace(noisy_bayes(24), misclassification=[[0, 60], [60, 0]])
+    advice = advise(problem, name, time_limit=0.3)
+    assert advice.action == "acquire"
+    assert advice.target_set >= advice.features
+    assert (advice.certificate.exact, advice.certificate.status) == (False, "time")
+    assert advice.reasons[-1] == "This set is the best found in time. A better one is possible."

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from voilattice import Lattice, Network, Problem, emc, load_problem, value
 from voilattice.budgets import Deadline, memory_budget, memory_limit
-from voilattice.errors import TooLargeError
 from voilattice.policy import situations
 from voilattice.policy.advice import advise
 from voilattice.policy.optimal import ao_star
@@ -229,8 +228,9 @@ def test_a_set_cheaper_than_its_parts_counts_in_the_bound_of_a_state_not_looked_
 def test_a_policy_that_is_searched_for_keeps_to_its_number_of_states():
     heart = load_problem("heart")
     with memory_limit(200_000):
-        with pytest.raises(TooLargeError, match="more than 5 states"):
-            build_policy(heart, "optimal", max_states=5, time_limit=2.0)
+        cut = build_policy(heart, "optimal", max_states=5, time_limit=2.0)
+        assert len(cut.nodes) <= 5
+        assert cut.open_share > 0
         assert len(build_policy(heart, "optimal", time_limit=2.0).nodes) > 5
 
 

@@ -11,7 +11,14 @@ from voilattice.policy import application
 from voilattice.policy.advice import advise
 from voilattice.policy.application import apply_policy, simulate
 from voilattice.policy.comparison import compare
-from voilattice.policy.solvers import build_policy, policy_from_rule
+from voilattice.policy.solvers import (
+    Limits,
+    RuleSolver,
+    build_policy,
+    policy_from_rule,
+    register,
+    unregister,
+)
 
 ASIA = load_problem("asia")
 
@@ -144,3 +151,68 @@ def test_cases_that_make_no_sense_are_named():
     rule = policy_from_rule(ASIA, lambda e: set() if e else {"xray"})
     with pytest.raises(InputError, match="row 1: xray is missing, and policy 'rule' cannot be"):
         apply_policy(rule, {"xray": [None]})
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("max_states", [1, 4, 9])
+def test_beyond_its_open_leaves_a_policy_is_followed_as_if_it_were_whole(name, max_states):
+    for problem in (ASIA, load_problem("figure3"), ASIA.with_evidence({"smoke": "yes"})):
+        cases = application.draw_cases(problem.network, 60, np.random.default_rng(3))
+        cases = {k: [problem.evidence.get(k, x) for x in column] for k, column in cases.items()}
+        whole = apply_policy(build_policy(problem, name), cases)
+        cut = build_policy(problem, name, max_states=max_states)
+        for applied in (apply_policy(cut, cases), apply_policy(name, cases, problem=problem)):
+            assert applied.decision.tolist() == whole.decision.tolist()
+            assert [set(b) for b in applied.bought] == [set(b) for b in whole.bought]
+            assert applied.total_cost == pytest.approx(whole.total_cost)
+
+
+@settings(max_examples=25)
+@given(problem=problems(max_features=4))
+def test_lazy_following_is_the_tree(problem):
+    policy = build_policy(problem, "greedy-la")
+    paths = list(policy.paths())
+    cases = {name: [dict(path.evidence).get(name) for path in paths] for name in problem.features}
+    applied = apply_policy("greedy-la", cases, problem=problem)
+    assert applied.feature_cost == pytest.approx([path.feature_cost for path in paths])
+    assert applied.decision.tolist() == [path.leaf.decision for path in paths]
+
+
+def test_a_policy_by_its_name_is_simulated():
+    by_name = simulate("greedy-la", 500, problem=ASIA)
+    assert by_name == pytest.approx(simulate(build_policy(ASIA, "greedy-la"), 500))
+
+
+def test_a_policy_by_its_name_needs_its_problem():
+    with pytest.raises(InputError, match="^problem: is needed with the name of a policy, 'greedy'"):
+        apply_policy("greedy", {})
+    with pytest.raises(InputError, match="^problem: the policy belongs to another problem"):
+        apply_policy(build_policy(ASIA, "none"), {}, problem=load_problem("figure1"))
+    with pytest.raises(UnknownNameError, match="no policy 'gredy'"):
+        apply_policy("gredy", {}, problem=ASIA)
+
+
+def test_what_is_impossible_is_named_beyond_the_tree_too():
+    cases = {"tub": ["no", "yes"], "either": ["no", "no"]}
+    everything = RuleSolver(
+        "all", lambda s: 0 if s.known else (1 << len(s.builder.problem.features)) - 1
+    )
+    network = load_problem("asia").network
+    problem = Problem.create(
+        network, "lung", {"tub": 1.0, "either": 1.0}, ("symmetric", 100), features=["tub", "either"]
+    )
+    register(everything)
+    try:
+        with pytest.raises(InputError, match="^row 2: .*impossible"):
+            apply_policy("all", cases, problem=problem)
+    finally:
+        unregister("all")
+
+
+def test_an_open_leaf_of_a_rule_that_nobody_knows_decides():
+    rule = RuleSolver("mine", lambda s: 1 if not s.known else 0)
+    cut = rule.build(ASIA, Limits(max_states=1))
+    cases = {name: ["yes"] for name in ASIA.features}
+    applied = apply_policy(cut, cases)
+    assert applied.bought.tolist() == [()]
+    assert applied.decision.tolist() == [cut.root.decision]

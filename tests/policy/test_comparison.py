@@ -1,13 +1,17 @@
 """Policies side by side."""
 
 import pytest
-from helpers.solving import POLICIES
+from helpers.solving import POLICIES, Refuses
 
 from voilattice import load_problem
+from voilattice.budgets import Deadline
+from voilattice.documents import comparison_document
 from voilattice.errors import InputError
-from voilattice.policy import solvers
+from voilattice.policy import comparison, solvers
 from voilattice.policy.comparison import AS_GIVEN, compare
+from voilattice.policy.policy import Certificate
 from voilattice.policy.solvers import (
+    Cost,
     RuleSolver,
     build_policy,
     register,
@@ -63,3 +67,82 @@ def test_savings_need_no_policy_called_none(monkeypatch):
     monkeypatch.setattr(solvers, "_registry", {"greedy-la": solver_of("greedy-la")})
     (row,) = compare(ASIA)
     assert row.savings == pytest.approx(110.0 - row.expected_total_cost)
+
+
+@pytest.fixture
+def refuses():
+    register(Refuses())
+    yield
+    unregister("refuses")
+
+
+def test_a_policy_that_does_not_fit_has_a_row_that_says_what_stopped_it(refuses):
+    rows = {row.policy: row for row in compare(ASIA)}
+    assert list(rows) == [*POLICIES, "refuses"]
+    stopped = rows["refuses"]
+    assert stopped.expected_total_cost is stopped.savings is None
+    assert (stopped.exact, stopped.status) == (False, "memory")
+    assert stopped.certificate.note == "it would need a table of 9 GB."
+    assert stopped.cost_text == "?"
+    assert rows["greedy-la"].exact
+    found = compare(ASIA)
+    assert "?  not all worked out" in str(found)
+    assert ">?</td>" in found._repr_html_()
+    assert comparison_document(found)[-1]["expected_total_cost"] is None
+
+
+def test_an_interval_is_shown_as_one():
+    class Rough(Refuses):
+        name = "rough"
+
+        def cost(self, problem, limits, *, sweep=None):
+            return Cost(None, Certificate(None, False, "time"), 1.5, 20.0)
+
+    register(Rough())
+    try:
+        (row,) = compare(ASIA, policies=["rough"])
+    finally:
+        unregister("rough")
+    assert (row.cost_text, row.at_least, row.at_most) == ("1.50 to 20.00", 1.5, 20.0)
+
+
+def test_without_time_every_policy_still_has_a_row():
+    rows = compare(load_problem("heart"), time_limit=0)
+    assert [row.policy for row in rows] == list(POLICIES)
+    assert rows[0].exact
+    for row in rows[2:]:
+        assert (row.exact, row.status) == (False, "time")
+    for row in rows[2:-1]:
+        assert row.expected_total_cost == pytest.approx(row.expected)  # they decide at once
+    assert rows[-1].expected_total_cost <= rows[-1].expected + 1e-9
+    assert rows[-1].certificate.lower_bound <= rows[-1].expected_total_cost
+
+
+def test_rules_come_first_and_leave_their_time_to_the_optimum(monkeypatch):
+    asked = []
+
+    class Notes(Refuses):
+        def __init__(self, name):
+            self.name = name
+
+        def cost(self, problem, limits, *, sweep=None):
+            asked.append((self.name, limits.deadline.seconds_left))
+            return Cost(1.0, Certificate())
+
+    rule = RuleSolver("rule", lambda situation: 0)
+    monkeypatch.setattr(solvers, "_registry", {"slow": Notes("slow"), "rule": rule})
+    monkeypatch.setattr(
+        RuleSolver, "cost", lambda self, problem, limits, sweep=None: Notes.cost(self, 0, limits)
+    )
+    rows = compare(ASIA, time_limit=100)
+    assert [row.policy for row in rows] == ["slow", "rule"]
+    (first, early), (second, late) = asked
+    assert (first, second) == ("rule", "slow")
+    assert early == pytest.approx(20, abs=2)
+    assert late == pytest.approx(100, abs=2)
+
+
+def test_parts_of_a_sweep_that_wait_have_time_too():
+    ends = comparison._deadlines(Deadline(100.0), 4, 2)
+    assert [round(end.seconds_left) for end in ends] == [50, 50, 100, 100]
+    assert comparison._deadlines(Deadline(), 2, 1)[1].seconds_left is None

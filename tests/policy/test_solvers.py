@@ -4,7 +4,7 @@ import pytest
 from helpers.problems import noisy_bayes, structured
 
 from voilattice import load_problem
-from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.errors import InputError, UnknownNameError
 from voilattice.policy.policy import Acquisition, Branch, Leaf, Policy
 from voilattice.policy.solvers import build_policy, policy_from_rule
 
@@ -42,8 +42,6 @@ def test_mistakes_are_named():
     asia = load_problem("asia")
     with pytest.raises(UnknownNameError, match=r"no policy 'gredy' \(nearest: 'greedy'\)"):
         build_policy(asia, "gredy")
-    with pytest.raises(TooLargeError, match=r"policy greedy-la: more than 3 states; .*max_states"):
-        build_policy(asia, "greedy-la", max_states=3)
     leaf = Leaf("yes", (1.0, 0.0), 0.0)
     with pytest.raises(InputError, match="a policy needs at least one node"):
         Policy(asia, "mine", ())

@@ -21,7 +21,7 @@ from voilattice import ConditionalCost, FeatureCosts, Group, Problem, load_probl
 from voilattice.budgets import memory_limit
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import bits
-from voilattice.policy.optimal.space import StateSpace
+from voilattice.policy.optimal.space import StateSpace, check_same_states
 
 CHAIN = random_problem(
     {"A": ["Y"], "B": ["A"], "C": ["B"], "D": ["Y"]},
@@ -183,7 +183,7 @@ def test_prices_of_another_problem_of_the_same_states_are_its_own():
         ),
     )
     space = space_of(problem)
-    space.check_problem(dearer)
+    check_same_states(space.problem, dearer)
     mine, other = space.prices(problem), space.prices(dearer)
     assert other.surcharge.tolist() == (3 * mine.surcharge).tolist()
     assert sorted(set(other.own.tolist())) == sorted({0.25 * 5, 15.0, 1.0, 2.0, 4.0, 3.0})
@@ -224,9 +224,9 @@ class Own:
 def test_the_states_of_another_problem_are_refused(change):
     problem = varied()
     space = space_of(problem)
-    space.check_problem(problem)
+    check_same_states(space.problem, problem)
     with pytest.raises(InputError, match="the states belong to another problem"):
-        space.check_problem(change(problem))
+        check_same_states(space.problem, change(problem))
 
 
 def test_room_for_values_is_lent_again_when_it_comes_back():
@@ -235,12 +235,12 @@ def test_room_for_values_is_lent_again_when_it_comes_back():
 
     space = space_of(noisy_bayes(3))
     first, second = Borrower(), Borrower()
-    one, other = space.lend_values(first), space.lend_values(second)
+    one, other = space.room.lend(first), space.room.lend(second)
     assert one is not other
     assert len(one) == len(other) == space.n_states
     del first
     gc.collect()
-    assert space.lend_values(Borrower()) is one
+    assert space.room.lend(Borrower()) is one
 
 
 def test_the_memory_budget_counts_25_bytes_a_state(monkeypatch):

@@ -24,6 +24,7 @@ from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.model.costs import ConditionalCost, Group
 from voilattice.ties import Offer, tolerance
 from voilattice.valuation import best_set as best
+from voilattice.valuation import bounds, tables
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.tables import Root, root_table
@@ -390,10 +391,11 @@ def test_the_best_set_of_a_table_is_that_of_all_subsets(name):
     features = list(range(len(problem.features)))
     for order in (features, features[::-1]):
         root = root_table(problem, {}, order)
-        found = best.best_in_table(problem, {}, order, root)
+        found, short_of = best.best_in_table(problem, {}, order, root)
         assert problem.feature_names(found) == best_of_all_subsets(problem, {}).features
+        assert short_of is None
     some = features[::2]
-    found = best.best_in_table(problem, {}, some, root_table(problem, {}, some))
+    found, _ = best.best_in_table(problem, {}, some, root_table(problem, {}, some))
     names = [problem.features[k] for k in some]
     most = max(
         value(problem, s).benefit
@@ -603,23 +605,23 @@ def test_the_bound_by_a_separator_is_found_while_its_table_fits(monkeypatch):
     tight = search_of(problem).worth_bound()
     assert tight < perfect - 1
     cells = []
-    original = best.scaled_joint_table
+    original = bounds.scaled_joint_table
 
     def spy(network, nodes, evidence):
         cells.append(math.prod(network.n_states[node] for node in nodes))
         return original(network, nodes, evidence)
 
-    monkeypatch.setattr(best, "scaled_joint_table", spy)
+    monkeypatch.setattr(bounds, "scaled_joint_table", spy)
     search_of(problem).worth_bound()
     needed = cells[-1]
     for room, bound in [(needed, tight), (needed - 1, perfect)]:
         search = search_of(problem)
         search._max_cells = room
         assert search.worth_bound() == pytest.approx(bound)
-    monkeypatch.setattr(best, "CELLS_PER_SECOND", needed)
+    monkeypatch.setattr(tables, "CELLS_PER_SECOND", needed)
     timed = search_of(problem, deadline=Deadline(100.0))
     assert timed.worth_bound() == pytest.approx(tight)
-    monkeypatch.setattr(best, "MAX_AXES", 1)
+    monkeypatch.setattr(bounds, "MAX_AXES", 1)
     assert search_of(problem).worth_bound() == pytest.approx(perfect)
 
 
@@ -724,3 +726,46 @@ def test_of_sets_that_tie_the_first_is_found_with_tables_of_any_size(order, pric
         found = best_set(problem, engine="python")
     assert found.exact
     assert found.features == min(map(frozenset, pairs), key=sorted)
+
+
+@settings(max_examples=40)
+@given(problems(max_features=5), st.integers(1, 40))
+def test_the_best_set_at_a_situation_is_that_of_the_command(problem, cells):
+    known, now = problem.merge_evidence(None), value(problem, ()).emc
+    singles = [
+        Offer(found.benefit, found.cost, problem.feature_mask([name]))
+        for name in problem.features
+        if name not in known
+        for found in [value(problem, {name})]
+    ]
+    with small_tables(cells):
+        found, short_of = best.best_mask(problem, known, now, singles, deadline=Deadline())
+    assert problem.feature_names(found) == best_of_all_subsets(problem, {}).features
+    assert short_of is None
+
+
+def test_without_time_the_best_single_feature_is_there():
+    problem = many_prices()
+    singles = [
+        Offer(found.benefit, found.cost, problem.feature_mask([name]))
+        for name in problem.features
+        for found in [value(problem, {name})]
+    ]
+    now = value(problem, ()).emc
+    found, short_of = best.best_mask(problem, {}, now, singles, deadline=Deadline(0.0))
+    assert found == max(singles).mask
+    assert short_of == "time"
+
+
+def test_numba_is_not_loaded_for_a_moment(monkeypatch):
+    used = []
+    monkeypatch.setattr(best, "is_loaded", lambda: False)
+    for engine, twin in best._TWINS.items():
+        monkeypatch.setitem(
+            best._TWINS, engine, lambda *a, e=engine, t=twin: (used.append(e), t(*a))[1]
+        )
+    problem = noisy_bayes(13)
+    best_set(problem, time_limit=1.0)
+    assert used == ["python"]
+    best_set(problem)
+    assert used == ["python", "compiled"]

@@ -1,6 +1,15 @@
 """The routes of the advisor, and what the server refuses to read."""
 
+from typing import ClassVar
+
 import pytest
+from fastapi.testclient import TestClient
+
+from voilattice import load_problem
+from voilattice.documents import advice_document
+from voilattice.errors import TooLargeError
+from voilattice.policy.advice import advise
+from voilattice.web.app import Limits, create_app
 
 pytestmark = pytest.mark.slow
 
@@ -79,3 +88,42 @@ def test_any_request_that_the_description_allows_is_answered(server):
 
         check()
     assert n > 50
+
+
+ADVICE = {"problem": "asia", "evidence": {"smoke": "yes"}}
+
+
+class Slow:
+    """A worker that is never done in time, but for greedy."""
+
+    asked: ClassVar[list[tuple[str, float]]] = []
+
+    def __init__(self, memory_bytes):
+        pass
+
+    def do(self, request, seconds):
+        self.asked.append((request.options["policy"], seconds))
+        if request.options["policy"] != "greedy":
+            raise TooLargeError(f"not done after {seconds:g} seconds")
+        problem = request.problem
+        return advice_document(advise(problem, "greedy", request.evidence))
+
+    def close(self):
+        pass
+
+
+def test_a_policy_that_is_not_done_in_time_is_replaced_by_greedy_in_the_open(monkeypatch):
+    monkeypatch.setattr("voilattice.web.workers.Worker", Slow)
+    application = create_app({"asia": load_problem("asia")}, Limits(seconds=8.0))
+    with TestClient(application, base_url="http://127.0.0.1") as client:
+        found = client.post("/api/advise", json=ADVICE | {"policy": "optimal"}).json()
+        greedy = client.post("/api/advise", json=ADVICE | {"policy": "greedy"}).json()
+    assert found["reasons"][0] == (
+        "optimal cannot answer here (not done after 6 seconds). This is what greedy does."
+    )
+    assert found["reasons"][1:] == greedy["reasons"]
+    assert (found["fallback"], greedy["fallback"]) == ("greedy", None)
+    assert found["posterior"] == greedy["posterior"]
+    (first, _), (second, left), _ = Slow.asked
+    assert (first, second) == ("optimal", "greedy")
+    assert 7 < left <= 8  # the time that is left

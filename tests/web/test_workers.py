@@ -10,6 +10,7 @@ import pytest
 from helpers.serving import waited_for
 
 from voilattice import load_problem, value
+from voilattice.budgets import Deadline
 from voilattice.documents import value_document
 from voilattice.errors import Remedy, TooLargeError, UnknownNameError
 from voilattice.web import workers
@@ -185,3 +186,10 @@ def test_a_worker_that_dies_is_said_to_have_died(worker):
     worker.close()
     with pytest.raises(Busy, match="^the server is being stopped$"):
         worker.do(replace(ASIA, problem=None), 60, tell=lambda text: worker._process.join())
+
+
+def test_a_task_gets_a_share_of_the_time_that_is_left():
+    asked = replace(ASIA, share=0.5)
+    assert asked.within(Deadline(60)).options["seconds"] == pytest.approx(30, abs=1)
+    assert asked.within(Deadline()) is asked
+    assert ASIA.within(Deadline(60)) is ASIA

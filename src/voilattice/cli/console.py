@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -187,36 +188,54 @@ def print_comparison(rows: Sequence[ComparisonRow]) -> None:
         heading = "prior EMC" if kind == "given" else f"{kind} EMC"
         points = table(heading, *(f">{name.replace('-', '-' + chr(10))}" for name in policies))
         for expected in dict.fromkeys(row.expected for row in here):
-            costs = {r.policy: r.expected_total_cost for r in here if r.expected == expected}
-            least = min(costs.values())
-            proved = {r.policy: r.exact for r in here if r.expected == expected}
+            rows_here = [row for row in here if row.expected == expected]
+            least = _least(rows_here)
             cells = [
-                format_amount(cost)
-                + ("~" * (not proved[name]) + "*" * (cost <= least + tolerance(least)) or " ")
-                for name, cost in costs.items()
+                row.cost_text
+                + ("~" * (not row.exact) + "*" * (_above(row, least) <= tolerance(least)) or " ")
+                for row in rows_here
             ]
             points.add_row(format_amount(expected), *cells)
         print_table(points)
         out.print()
-    doubt = "" if all(row.exact for row in rows) else "; ~ was not proved optimal in time"
+    doubt = "" if all(row.exact for row in rows) else "; ~ was not finished or not proved in time"
     out.print(f"Expected total costs; * marks the lowest{doubt}.")
+
+
+def _least(rows: Sequence[ComparisonRow]) -> float:
+    """Return the lowest cost of all rows that have one."""
+    return min(
+        (r.expected_total_cost for r in rows if r.expected_total_cost is not None), default=0
+    )
+
+
+def _above(row: ComparisonRow, least: float) -> float:
+    """Return how much more than the lowest cost a policy costs; infinite: not known."""
+    cost = row.expected_total_cost
+    return math.inf if cost is None else cost - least
 
 
 def _print_point(rows: Sequence[ComparisonRow]) -> None:
     """Print what policies cost at one point, a row each."""
-    least = min(row.expected_total_cost for row in rows)
-    costs = table("policy", ">expected total cost", ">savings", ">over the lowest")
+    least = _least(rows)
+    # The last column says what is not exact; where all is, there is none.
+    doubts = [] if all(row.exact for row in rows) else [""]
+    costs = table("policy", ">expected total cost", ">savings", ">over the lowest", *doubts)
     for row in rows:
-        cost = row.expected_total_cost
-        above = cost - least
+        above = _above(row, least)
+        over = "lowest" if above <= tolerance(least) else f"+{above / max(least, TOLERANCE):.1%}"
         costs.add_row(
             row.policy,
-            format_amount(cost),
-            format_amount(row.savings),
-            "lowest" if above <= tolerance(least) else f"+{above / max(least, TOLERANCE):.1%}",
+            row.cost_text,
+            "" if row.savings is None else format_amount(row.savings),
+            "" if row.expected_total_cost is None else over,
+            *(row.doubt for _ in doubts),
         )
     print_table(costs)
-    if not all(row.exact for row in rows):
+    for row in rows:
+        if row.certificate.note and not row.exact:
+            console().print(f"\n{row.policy}: {row.certificate.note}")
+    if any(not row.exact and row.certificate.lower_bound is not None for row in rows):
         console().print(
             "\nThe optimum was not proved: its row is the best that the search found within its "
             "limits."

@@ -12,10 +12,12 @@ from functools import cache
 import click
 
 from voilattice.cli import console, terminal
+from voilattice.cli.progress import progress_line
 from voilattice.errors import InputError
 from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
+from voilattice.policy.solvers import describe_search
 from voilattice.wording import format_amount
 
 __all__ = ["consult"]
@@ -45,7 +47,10 @@ def consult(
     while True:
         turn = turns[-1]
         try:
-            advice = advise(without(turn.unavailable), policy, turn.known, time_limit=time_limit)
+            with progress_line(describe_search, f"advise, {policy}"):
+                advice = advise(
+                    without(turn.unavailable), policy, turn.known, time_limit=time_limit
+                )
         except InputError as error:
             if len(turns) == 1:
                 raise

@@ -1,4 +1,7 @@
-"""Ctrl-C while other processes work for a command.
+"""Ctrl-C: what is done is not lost, and other processes of a command end with it.
+
+The first Ctrl-C ends the time of work that has a time limit, so the command prints what there is.
+The second one ends the command.
 
 A terminal sends SIGINT to every process of a command. Only the first of them should answer: it ends
 the others. A process inherits which signals are blocked, so workers that are started while the main
@@ -14,9 +17,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 
-__all__ = ["deaf_workers"]
+import click
+
+from voilattice.budgets import Deadline
+
+__all__ = ["deaf_workers", "finish_on_interrupt"]
 
 SECONDS_PER_LOOK = 0.2
+
+
+@contextmanager
+def finish_on_interrupt(deadline: Deadline) -> Iterator[None]:
+    """End a deadline at the first Ctrl-C, inside a ``with`` block; the next one interrupts."""
+    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()  # signals belong to it
+    if not is_main or before is None or before is signal.SIG_IGN:
+        yield
+        return
+
+    def finish(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        deadline.stop()
+        click.echo("Interrupted: this is what is done so far. Ctrl-C again ends at once.", err=True)
+
+    signal.signal(signal.SIGINT, finish)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

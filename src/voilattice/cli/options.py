@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from voilattice.budgets import MEMORY_BYTES, memory_limit
+from voilattice.budgets import MEMORY_BYTES, Deadline, memory_limit
 from voilattice.cli.completion import complete_evidence, complete_features, complete_problem
 from voilattice.errors import InputError, within
 from voilattice.files.problems import find_problem
@@ -44,12 +44,12 @@ features_option = click.option(
 
 
 def time_limit_option(default: float, help: str) -> Decorator:
-    """Give a command ``--time-limit``, in seconds."""
+    """Give a command ``--time-limit``, in seconds, as a deadline: the time to load counts too."""
 
-    def check(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    def check(context: click.Context, parameter: click.Parameter, value: float) -> Deadline:
         if math.isnan(value):
             raise InputError("must be a number of seconds >= 0, got nan", "--time-limit")
-        return value
+        return Deadline(value)
 
     return click.option(
         "--time-limit",

@@ -8,9 +8,11 @@ import math
 from collections.abc import Mapping
 
 import click
+from click.core import ParameterSource
 
+from voilattice.budgets import Deadline
 from voilattice.cli import console, terminal
-from voilattice.cli.interrupts import deaf_workers
+from voilattice.cli.interrupts import deaf_workers, finish_on_interrupt
 from voilattice.cli.options import (
     check_jobs,
     on_problem,
@@ -30,14 +32,19 @@ __all__ = ["advise_command", "compare_command", "policy_command"]
 
 MAX_POINTS = 10_000
 
+# The first six have been there from the start, in this order.
+CSV_COLUMNS = (
+    "kind", "expected", "policy", "expected_total_cost", "savings", "exact",
+    "status", "lower_bound", "at_least", "at_most", "note",
+)  # fmt: skip
+
 _policy_option = click.option(
     "--policy", "name", type=click.Choice(policy_names()), required=True, help="Which policy."
 )
 
 
 _time_limit_option = time_limit_option(
-    TIME_LIMIT,
-    "For an optimum that can only be searched for: stop then with the best found and a bound.",
+    TIME_LIMIT, "Stop then with what is found, and say what is not done or not proved."
 )
 
 
@@ -51,7 +58,7 @@ def advise_command(
     given: Mapping[str, str],
     as_json: bool,
     name: str,
-    time_limit: float,
+    time_limit: Deadline,
     interactive: bool,
 ) -> None:
     """Say what to do now: what to acquire next, or what to decide.
@@ -66,9 +73,13 @@ def advise_command(
 
         if as_json:
             raise InputError("cannot be used together with --interactive", "--json")
-        consult(problem, name, given, time_limit=time_limit)
+        consult(problem, name, given, time_limit=time_limit.seconds)  # for each advice
         return
-    advice = advise(problem, name, given, time_limit=time_limit)
+    with (
+        progress_line(describe_search, f"advise, {name}"),
+        finish_on_interrupt(time_limit),
+    ):
+        advice = advise(problem, name, given, time_limit=time_limit)
     if not as_json:
         console.print_advice(advice)
         return
@@ -84,7 +95,7 @@ def advise_command(
     default=MAX_POLICY_STATES,
     show_default=True,
     metavar="N",
-    help="Stop with an error beyond N different states.",
+    help="Work out at most N different states, the most probable ones first.",
 )
 @_time_limit_option
 @click.option("--text", is_flag=True, help="Print the tree.")
@@ -98,20 +109,27 @@ def policy_command(
     as_json: bool,
     name: str,
     max_states: int,
-    time_limit: float,
+    time_limit: Deadline,
     text: bool,
     dot: str | None,
     svg: str | None,
     html: str | None,
     save: str | None,
 ) -> None:
-    """Build a whole policy and evaluate it exactly."""
+    """Build a whole policy and evaluate it exactly.
+
+    A policy that is too large for the time or the number of states is worked out for the most
+    probable cases. For the others it decides. The cost is exact for the policy as it is.
+    """
     from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
     from voilattice.files.policies import save_policy
 
     if text and as_json:
         raise InputError("cannot be used together with --json", "--text")
-    with progress_line(describe_search) as progress:
+    with (
+        progress_line(describe_search, f"policy, {name}") as progress,
+        finish_on_interrupt(time_limit),
+    ):
         policy = build_policy(
             problem, name, given, max_states=max_states, time_limit=time_limit, progress=progress
         )
@@ -156,9 +174,13 @@ def compare_command(
     csv_file: str | None,
     plot: str | None,
     jobs: int,
-    time_limit: float,
+    time_limit: Deadline,
 ) -> None:
-    """Compare all policies, at the problem's stakes or over a sweep."""
+    """Compare all policies, at the problem's stakes or over a sweep.
+
+    The time limit is for the whole comparison; without one, a sweep has a minute for each point.
+    Every policy has a row; what is not finished or not proved in time says so.
+    """
     from voilattice.drawing.plots import plot_savings
     from voilattice.policy.comparison import compare
 
@@ -166,7 +188,11 @@ def compare_command(
     if emc is None:
         if plot is not None:
             raise InputError("needs a sweep too, as in --emc 0:2000:50", "--plot")
-        rows = compare(problem, evidence=given, time_limit=time_limit)
+        with (
+            progress_line(_describe_rows, "compare") as progress,
+            finish_on_interrupt(time_limit),
+        ):
+            rows = compare(problem, evidence=given, time_limit=time_limit, progress=progress)
     else:
         if click.get_current_context().params["expected"] is not None:
             raise InputError(
@@ -175,27 +201,36 @@ def compare_command(
         with within("--emc"):
             points = _points(emc)
         with (
-            progress_line(lambda done, every: f"compare: {done} of {every} points") as progress,
+            progress_line(_describe_points, "compare") as progress,
             deaf_workers(),
         ):
+            source = click.get_current_context().get_parameter_source("time_limit")
+            is_given = source is not ParameterSource.DEFAULT
             rows = compare(
-                problem, points, evidence=given, n_jobs=jobs, time_limit=time_limit,
-                progress=progress,
+                problem, points, evidence=given, n_jobs=jobs,
+                time_limit=time_limit if is_given else "by points", progress=progress,
             )  # fmt: skip
+    documents = comparison_document(rows)
     if csv_file is not None:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["kind", "expected", "policy", "expected_total_cost", "savings", "exact"])
-        writer.writerows(
-            [r.kind, r.expected, r.policy, r.expected_total_cost, r.savings, r.exact] for r in rows
-        )
+        writer.writerow(CSV_COLUMNS)
+        writer.writerows([document[key] for key in CSV_COLUMNS] for document in documents)
         write(csv_file, [text.getvalue()])
     if plot is not None:
         plot_savings(rows, problem.title, plot)
     if not as_json:
         console.print_comparison(rows)
         return
-    console.print_json(comparison_document(rows))
+    console.print_json(documents)
+
+
+def _describe_rows(done: int, every: int) -> str:
+    return f"compare: {done} of {every} policies"
+
+
+def _describe_points(done: int, every: int) -> str:
+    return f"compare: {done} of {every} points"
 
 
 def _points(sweep: str) -> list[float]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import click
 
+from voilattice.budgets import Deadline
 from voilattice.cli import console
+from voilattice.cli.interrupts import finish_on_interrupt
 from voilattice.cli.options import (
     feature_list,
     features_option,
@@ -131,7 +134,7 @@ def lattice_command(
 @on_problem
 @time_limit_option(TIME_LIMIT, "Stop then with the best set found and a bound.")
 def best_command(
-    problem: Problem, given: Mapping[str, str], as_json: bool, time_limit: float
+    problem: Problem, given: Mapping[str, str], as_json: bool, time_limit: Deadline
 ) -> None:
     """Find the set of highest benefit (Equation 7).
 
@@ -139,9 +142,10 @@ def best_command(
     """
 
     def describe(evaluated: int, gap: float) -> str:
-        return f"best: {evaluated:,} sets valued, gap {format_amount(gap)}"
+        bound = f"gap {format_amount(gap)}" if math.isfinite(gap) else "no bound yet"
+        return f"best: {evaluated:,} sets valued, {bound}"
 
-    with progress_line(describe) as progress:
+    with progress_line(describe, "best") as progress, finish_on_interrupt(time_limit):
         found = best_set(problem, given, time_limit=time_limit, progress=progress)
     if not as_json:
         console.print_best(found)

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "AXIS",
+    "CLIQUE",
+    "FEATURE",
+    "STATUS",
+    "BeliefGrid",
     "BlockLayout",
+    "CliqueTree",
+    "DigitPrices",
     "Floats",
     "Flow",
     "Frames",
@@ -21,8 +28,14 @@ __all__ = [
     "Ints",
     "Leaves",
     "Masks",
+    "Messages",
     "Offers",
+    "Places",
+    "PlainLayout",
     "Prices",
+    "Records",
+    "RepeatSteps",
+    "RepeatTables",
     "StateTables",
 ]
 
@@ -30,6 +43,8 @@ Masks: TypeAlias = NDArray[np.uint64]
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.uint8]
+Places: TypeAlias = NDArray[np.int32]
+Records: TypeAlias = NDArray[np.void]
 
 
 class Growth(NamedTuple):
@@ -137,3 +152,214 @@ class Prices(NamedTuple):
     own: Floats
     gain: Floats  # of each block: the most that free information reduces the risk
     scale: float  # of the stakes, relative to unit stakes
+
+
+class DigitPrices(NamedTuple):
+    """What acquiring a digit of a plain table costs (`optimal.plain`)."""
+
+    own: Floats  # the tables of all own prices, one after the other
+    starts: Ints  # where the table of each digit begins
+    steps: Ints  # [i, d]: how far digit d moves in the table of i; 0: it does not matter
+    group_of: Ints  # the group of each digit; -1: none
+    overhead: Floats  # of each group; 0: paid for already
+
+
+class PlainLayout(NamedTuple):
+    """How a plain table is cut into tiles and rows (`optimal.plain`)."""
+
+    sizes: Ints  # the number of values of each digit; the digit `size` means unknown
+    n_slow: int  # the digits before this one are the same in a tile
+    n_outer: int  # the digits before this one are the same in a row
+    tile_states: int
+    row_states: int
+    # The steps inside a row: their digit and their state, states ascending.
+    row_axis: Ints
+    row_state: Ints
+    # What the digits inside a tile say about each price, for each state of a tile:
+    place: NDArray[np.int32]  # where its own price lies, from the place that the slow digits give
+    is_open: Flags  # whether all members of its group inside the tile are unknown
+    # Whether these differ from state to state; if not, `place` and `is_open` are not used.
+    place_varies: Flags
+    open_varies: Flags
+
+
+class RevealTable(NamedTuple):
+    """V of all states in which some nodes are known for nothing (`optimal.reveal`)."""
+
+    value: Floats  # the values of these nodes are the fastest; empty: there is no such table
+    digit_step: Ints  # of each feature in the table; else 0
+    value_step: Ints  # of each revealed feature; else 0
+    hidden: Ints  # the step and the size of each revealed node that is not a feature
+    part_of: Ints  # the dropped part that each feature belongs to; -1: none
+    part_step: Ints  # of each dropped feature in the table of its part
+    part_start: Ints  # where the table of each part begins
+    likelihoods: Floats  # P(e_d | values): these tables, the values of the nodes the fastest
+    is_exact: int  # are the values exact, or only lower bounds?
+
+
+class StateRows(NamedTuple):
+    """A hash table of states (`optimal.search`). Both arrays are views of the same memory."""
+
+    amounts: Floats  # [row, column]: P(e), lower, upper
+    words: Masks  # [row, column]: the key, after three columns that hold the amounts
+    is_expanded: Flags
+    counts: Ints  # of states, expansions and trials
+
+
+class SearchSpace(NamedTuple):
+    """What a search knows of its problem (`optimal.search`)."""
+
+    sizes: Ints  # the number of values of each feature
+    word: Ints  # the word of the key that holds each feature's digit
+    radix: Masks  # what the digit counts in that word
+    cost: Floats  # c_dj
+    prices: DigitPrices
+    is_conditional: Flags  # does the own price of each feature depend on others?
+    least_mass: float  # a state of lower probability is left out: it adds nothing
+    slack: float  # bounds this close are equal, on the scale of v
+    upper_every: int  # every how many trials the upper bound is followed
+
+
+class SearchRoom(NamedTuple):
+    """The current state of a search and room to work, to be written over."""
+
+    digits: Ints
+    known: Ints  # the digits, with -1 for "unknown"
+    key: Masks
+    path: Ints  # [depth]: the row of each state on the path, and the feature taken there
+    price: Floats
+    overhead: Floats
+    belief: Floats
+    pairs: Floats
+    odometer: Ints
+    hub: Floats  # P(y, h, e), for the bound of `optimal.repeats`
+    bought: Ints  # the number of the counts, for each h
+
+
+# The records of a join tree. numba passes an array as seven numbers, at every call, so one array of
+# records compiles in far less time than an array for each field.
+CLIQUE: np.dtype[np.void] = np.dtype(
+    [
+        ("parent", np.int64),  # -1: none
+        ("root", np.int64),
+        ("first_child", np.int64),  # where its list of `children` begins and ends
+        ("last_child", np.int64),
+        ("first_axis", np.int64),  # where its list of `axes` begins and ends
+        ("last_axis", np.int64),
+        ("hidden", np.int64),  # how many values its hidden nodes have
+        ("separators", np.int64),  # how many values its separator has
+        ("table_at", np.int64),  # where its table begins
+        ("message_at", np.int64),  # where its message begins
+        ("is_unit", np.int64),  # is the message 1 if nothing is known in the clique and below?
+        ("least", np.float64),  # the least positive entry of the table
+        # How its message lies in the parent's table. A row of the parent is `n_blocks` blocks. A
+        # block is a stretch of the message, `repeats` times. `offsets` says where the stretch
+        # begins, for each row and block.
+        ("n_blocks", np.int64),
+        ("repeats", np.int64),
+        ("stretch", np.int64),
+        ("offsets_at", np.int64),
+    ],
+    align=True,
+)
+FEATURE: np.dtype[np.void] = np.dtype(
+    [
+        ("clique", np.int64),  # -1: it has a fixed state
+        ("fixed", np.int64),  # the fixed state; -1: none
+        ("n_states", np.int64),
+    ],
+    align=True,
+)
+AXIS: np.dtype[np.void] = np.dtype(
+    [
+        ("feature", np.int64),
+        ("n_states", np.int64),
+        ("digits_at", np.int64),  # where its `digits` begin
+    ],
+    align=True,
+)
+STATUS: np.dtype[np.void] = np.dtype(
+    [
+        ("is_dirty", np.int64),  # has the evidence changed in the clique or below? At first: yes
+        ("is_wanted", np.int64),  # is a feature unknown in the clique or below?
+        ("is_plain", np.int64),  # is t_C the table of the tree?
+        ("is_one", np.int64),  # is the upward message 1 everywhere? Then it is not written
+        ("least", np.float64),  # the least positive entry of the upward message
+    ],
+    align=True,
+)
+
+
+class CliqueTree(NamedTuple):
+    """A join tree, children before parents (`model.join_tree`).
+
+    The table of a clique is [row, hidden, separator, class]. A row is a value of its residual
+    features, the first feature slowest. A message is [separator, class].
+    """
+
+    cliques: Records  # CLIQUE
+    children: Ints  # of all cliques
+    axes: Records  # AXIS: the residual features of all cliques
+    features: Records  # FEATURE
+    tables: Floats
+    digits: Places  # the state of a feature in each row
+    offsets: Places
+    mantissa: Floats  # g(y) = mantissa * 2**exponent
+    exponent: Ints
+    is_safe: int  # can no product underflow?
+
+
+class Messages(NamedTuple):
+    """What a join tree knows of the last evidence, to be written over (`model.join_tree`)."""
+
+    known: Ints  # the state of each feature; -1: unknown
+    cliques: Records  # STATUS
+    tables: Floats  # t_C, where `is_plain` is not set; otherwise t_C is the table of the tree
+    up: Floats
+    exponents: Ints  # [clique, class]
+    down: Floats
+    conditionals: Floats  # P(x_i | y, e), [feature, state, class]; of known features too
+    active: Places  # room for the numbers of rows
+    room: Floats  # room for a row
+    sums: Floats  # room for a number for each class
+    shifts: Ints
+
+
+class BeliefGrid(NamedTuple):
+    """A triangulation of the beliefs over Y (`optimal.repeats`)."""
+
+    knots: Floats  # of each coordinate of a belief, from 0 to 1
+    buckets: Ints  # the last knot at or below k / (the number of buckets)
+    rank: Ints  # [k, j]: what knot j of coordinate k adds to the number of a grid point
+    points: Floats  # [g, y]: the beliefs
+
+
+class RepeatTables(NamedTuple):
+    """The bound "once or repeatedly" at every evidence (`optimal.repeats`).
+
+    h is a value of the hub, y a class, i a feature of the problem, x one of its values.
+    """
+
+    prior: Floats  # [h, y]: P(y, h | e), e the problem's own evidence
+    likelihood: Floats  # [i, x, h, y]: P(x | y, h); 1 if feature i tells nothing or is known
+    stride: Ints  # [h, i]: what buying feature i adds to the number m of the counts
+    start: Ints  # where the values of each h begin
+    grid: BeliefGrid
+    values: Floats  # W(m, b) at the grid points b of each m of each h
+
+
+class RepeatSteps(NamedTuple):
+    """What can be bought at one value of the hub, to solve W (`optimal.repeats`)."""
+
+    prices: Floats  # the least price of each feature
+    pools: Ints  # the pool of each feature; -1: it can be bought any number of times
+    strides: Ints  # of each pool
+    sizes: Ints  # of each pool: how often its members can be bought in all
+    group_of: Ints  # the group with an overhead of each feature; -1: none
+    overheads: Floats  # of each group
+    group_pools: Ints  # [group, pool]: 1 if buying from the pool pays for the group
+    n_corners: Ints  # of each feature: how many j there are
+    # [i, j, g]: outcome x and corner k of the simplex around the next belief, together in j
+    corners: NDArray[np.int32]
+    weights: Floats  # [i, j, g]: P(x | b) times the weight of the corner
+    risk: Floats  # rho at each grid point

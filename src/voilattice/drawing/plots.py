@@ -56,7 +56,7 @@ def _savings_figure(rows: Iterable[ComparisonRow], title: str) -> Any:
     for panel, kind in zip(panels, kinds, strict=True):
         lines: dict[str, tuple[list[float], list[float]]] = {}
         for row in rows:
-            if row.kind == kind and row.policy != "none":
+            if row.kind == kind and row.policy != "none" and row.savings is not None:
                 x, y = lines.setdefault(row.policy, ([], []))
                 x.append(row.expected)
                 y.append(row.savings)

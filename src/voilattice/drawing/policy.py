@@ -60,6 +60,7 @@ class _Drawn:
     number: int
     outcome: str
     probability: float
+    n_paths: int = 0  # below the node
     children: list[_Drawn] = field(default_factory=list)
 
     @property
@@ -236,7 +237,8 @@ def _width(policy: Policy, drawn: _Drawn) -> float:
 
 
 def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
-    root = _Drawn(policy.root, len(policy.nodes) - 1, "", 1.0)
+    n_paths = policy.path_counts
+    root = _Drawn(policy.root, len(policy.nodes) - 1, "", 1.0, n_paths[-1])
     heap = [(-1.0, 0, root)]
     n = 1
     while heap:
@@ -258,7 +260,8 @@ def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
             found = zip(drawn.node.features, branch.states, strict=True)
             outcome = ", ".join(f"{feature} = {state}" for feature, state in found)
             probability = drawn.probability * branch.probability
-            child = _Drawn(policy.nodes[branch.child], branch.child, outcome, probability)
+            number = branch.child
+            child = _Drawn(policy.nodes[number], number, outcome, probability, n_paths[number])
             drawn.children.append(child)
             n += 1
             heapq.heappush(heap, (-probability, n, child))
@@ -271,11 +274,11 @@ def _sentence(policy: Policy, drawn: _Drawn) -> str:
     if node is None:
         return "not drawn"
     if isinstance(node, Leaf):
-        return f"say {node.decision}, risk {format_amount(node.emc)}"
+        text = f"say {node.decision}, risk {format_amount(node.emc)}"
+        return f"{text} (not worked out further)" if node.is_open else text
     text = f"buy {', '.join(node.features)} for {format_amount(node.price)}"
     if drawn.is_folded:
-        below = Policy(policy.problem, policy.name, policy.nodes[: drawn.number + 1])
-        text += f", then {count_noun(below.n_paths, 'path')} (not drawn)"
+        text += f", then {count_noun(drawn.n_paths, 'path')} (not drawn)"
     return text
 
 

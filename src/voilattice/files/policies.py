@@ -2,13 +2,14 @@
 
     {"format": "voilattice policy", "version": 2,
      "policy": "greedy-la", "problem": fingerprint, "checksum": of all the rest,
-     "lower_bound": null, "exact": true, "status": "ok",
+     "lower_bound": null, "exact": true, "status": "ok", "note": "",
      "nodes": [{"decide": "no", "posterior": [0.1, 0.9], "emc": 5.0}, ...,
                {"acquire": ["xray"], "price": 8.0,
                 "branches": [{"states": ["yes"], "probability": 0.11, "to": 0}, ...]}]}
 
-Each node comes after the nodes that its branches lead to; the last node is the root. A policy can
-only be loaded for the problem it was built for, because its probabilities and prices come from that
+Each node comes after the nodes that its branches lead to; the last node is the root. A leaf at
+which the work stopped early also has ``"open": true`` (`policy.policy`). A policy can only be
+loaded for the problem it was built for, because its probabilities and prices come from that
 problem.
 """
 
@@ -70,6 +71,7 @@ def save_policy(policy: Policy, path: str | Path) -> None:
         "lower_bound": policy.lower_bound,
         "exact": policy.exact,
         "status": policy.status,
+        "note": policy.certificate.note,
         "nodes": [_document(node) for node in policy.nodes],
     }
     document["checksum"] = _digest(document)
@@ -131,12 +133,16 @@ def _certificate(document: Mapping[str, Any]) -> Certificate:
     exact = document["exact"]
     if not isinstance(exact, bool):
         raise InputError(f"exact: must be true or false, got {quote(exact)}")
-    return Certificate(document["lower_bound"], exact, document["status"])
+    note = document.get("note", "")  # older files have none
+    if not isinstance(note, str):
+        raise InputError(f"note: must be text, got {quote(note)}")
+    return Certificate(document["lower_bound"], exact, document["status"], note)
 
 
 def _document(node: Node) -> dict[str, Any]:
     if isinstance(node, Leaf):
-        return {"decide": node.decision, "posterior": list(node.posterior), "emc": node.emc}
+        leaf = {"decide": node.decision, "posterior": list(node.posterior), "emc": node.emc}
+        return leaf | ({"open": True} if node.is_open else {})
     return {
         "acquire": list(node.features),
         "price": node.price,
@@ -149,7 +155,10 @@ def _document(node: Node) -> dict[str, Any]:
 
 def _node(entry: Mapping[str, Any]) -> Node:
     if "decide" in entry:
-        return Leaf(entry["decide"], tuple(entry["posterior"]), entry["emc"])
+        is_open = entry.get("open", False)
+        if not isinstance(is_open, bool):
+            raise InputError(f"open: must be true or false, got {quote(is_open)}")
+        return Leaf(entry["decide"], tuple(entry["posterior"]), entry["emc"], is_open)
     branches = tuple(
         Branch(tuple(b["states"]), b["probability"], b["to"]) for b in entry["branches"]
     )

@@ -13,24 +13,23 @@ with the largest entry of `table` near 1. Scaling by a power of two is exact.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from voilattice.budgets import memory_budget
-from voilattice.errors import Remedy, TooLargeError
-from voilattice.model.network import MAX_AXES, Network, Table
-from voilattice.wording import format_bytes
+from voilattice.model.network import Network, Table
+from voilattice.model.triangulation import check_size, sum_out_order
 
 __all__ = [
     "LEAST_MASS",
+    "Factor",
     "ScaledTable",
     "ancestors",
     "joint_table",
     "prior",
+    "restrict_table",
     "scaled_joint_table",
 ]
 
@@ -57,7 +56,9 @@ class ScaledTable(NamedTuple):
     exponent: int
 
 
-class _Factor(NamedTuple):
+class Factor(NamedTuple):
+    """A table with the nodes of its axes."""
+
     nodes: tuple[int, ...]  # ascending; one axis of `scaled.table` each
     scaled: ScaledTable
 
@@ -104,7 +105,7 @@ def scaled_joint_table(
 def _eliminate(network: Network, keep: Sequence[int], evidence: Mapping[int, int]) -> ScaledTable:
     """Return P(keep, e) from one product of all tables."""
     relevant = ancestors(network, {*keep, *evidence})
-    factors = [_restrict_table(network, node, evidence) for node in sorted(relevant)]
+    factors = [restrict_table(network, node, evidence) for node in sorted(relevant)]
     order = _elimination_order(network, factors, relevant - set(keep) - set(evidence))
     touching: dict[int, set[int]] = {node: set() for node in relevant}
     for place, factor in enumerate(factors):
@@ -144,13 +145,13 @@ def ancestors(network: Network, nodes: Iterable[int]) -> set[int]:
     return found
 
 
-def _restrict_table(network: Network, node: int, evidence: Mapping[int, int]) -> _Factor:
+def restrict_table(network: Network, node: int, evidence: Mapping[int, int]) -> Factor:
     """Return P(node | parents), restricted to the evidence."""
     axes = (*network.parents[node], node)
     table = network.tables[node][tuple(evidence.get(axis, slice(None)) for axis in axes)]
     free = [axis for axis in axes if axis not in evidence]
     order = sorted(range(len(free)), key=free.__getitem__)
-    return _Factor(tuple(sorted(free)), _rescale(table.transpose(order), 0))
+    return Factor(tuple(sorted(free)), _rescale(table.transpose(order), 0))
 
 
 def _rescale(table: Table, exponent: int) -> ScaledTable:
@@ -160,7 +161,7 @@ def _rescale(table: Table, exponent: int) -> ScaledTable:
     return ScaledTable(np.ldexp(table, -shift), exponent + shift)
 
 
-def _product(network: Network, factors: Sequence[_Factor]) -> _Factor:
+def _product(network: Network, factors: Sequence[Factor]) -> Factor:
     nodes: tuple[int, ...] = ()
     scaled = ScaledTable(np.ones(()), 0)
     for factor in sorted(factors, key=lambda factor: factor.scaled.table.size):
@@ -169,7 +170,7 @@ def _product(network: Network, factors: Sequence[_Factor]) -> _Factor:
         right = _broadcast(network, factor.nodes, factor.scaled.table, union)
         scaled = _rescale(left * right, scaled.exponent + factor.scaled.exponent)
         nodes = union
-    return _Factor(nodes, scaled)
+    return Factor(nodes, scaled)
 
 
 def _broadcast(network: Network, nodes: Sequence[int], table: Table, union: Sequence[int]) -> Table:
@@ -177,55 +178,22 @@ def _broadcast(network: Network, nodes: Sequence[int], table: Table, union: Sequ
     return table.reshape([len(network.states[node]) if node in nodes else 1 for node in union])
 
 
-def _sum_out(factor: _Factor, node: int) -> _Factor:
+def _sum_out(factor: Factor, node: int) -> Factor:
     axis = factor.nodes.index(node)
     nodes = factor.nodes[:axis] + factor.nodes[axis + 1 :]
-    return _Factor(nodes, _rescale(factor.scaled.table.sum(axis=axis), factor.scaled.exponent))
+    return Factor(nodes, _rescale(factor.scaled.table.sum(axis=axis), factor.scaled.exponent))
 
 
 def _elimination_order(
-    network: Network, factors: Sequence[_Factor], summed: Collection[int]
+    network: Network, factors: Sequence[Factor], summed: Collection[int]
 ) -> list[int]:
-    """Return the order in which to sum nodes out: always the node with the smallest product."""
+    """Return the order in which to sum nodes out, if all products fit the budget."""
     n_states = network.n_states
-    neighbours: dict[int, set[int]] = {}
-    for factor in factors:
-        for node in factor.nodes:
-            neighbours.setdefault(node, set()).update(factor.nodes)
-
-    def cells(nodes: Collection[int]) -> int:
-        return math.prod(n_states[node] for node in nodes)
-
-    sizes = {node: cells(neighbours[node]) for node in summed}
-    heap = [(size, node) for node, size in sizes.items()]
-    heapq.heapify(heap)
-    order, largest, axes = [], 1, 0
-    while heap:
-        size, node = heapq.heappop(heap)
-        if sizes.get(node) != size:  # outdated: the node is in the heap again with its new size
-            continue
-        order.append(node)
-        del sizes[node]
-        largest, axes = max(largest, size), max(axes, len(neighbours[node]))
-        clique = neighbours.pop(node) - {node}
-        for other in clique:
-            neighbours[other] |= clique
-            neighbours[other].discard(node)
-            if other in sizes:
-                sizes[other] = cells(neighbours[other])
-                heapq.heappush(heap, (sizes[other], other))
-    largest, axes = max(largest, cells(neighbours)), max(axes, len(neighbours))
-    needed = TABLES_AT_ONCE * largest * np.dtype(np.float64).itemsize
-    if needed > (budget := memory_budget()) or axes > MAX_AXES:
-        # A larger budget does not help if NumPy has too few axes.
-        raise_budget = (Remedy("raise the budget", "memory_limit"),) * (axes <= MAX_AXES)
-        raise TooLargeError(
-            f"exact inference would need a table over {axes} nodes, {format_bytes(needed)}; the "
-            f"budget is {MAX_AXES} nodes and {format_bytes(budget)}",
-            remedies=(
-                *raise_budget,
-                Remedy("ask for fewer features at once"),
-                Remedy("give more evidence"),
-            ),
-        )
+    found = sum_out_order(n_states, [factor.nodes for factor in factors], summed)
+    order = [node for node, _ in found]
+    # The last product holds all nodes that are kept.
+    kept = {node for factor in factors for node in factor.nodes}.difference(order)
+    cliques = [kept, *({node, *neighbours} for node, neighbours in found)]
+    largest = max(math.prod([n_states[node] for node in clique]) for clique in cliques)
+    check_size(max(map(len, cliques)), TABLES_AT_ONCE * largest * np.dtype(np.float64).itemsize)
     return order

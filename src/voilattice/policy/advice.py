@@ -2,28 +2,50 @@
 
 Advice is what a policy (`policy.solvers`) does in one situation: what to acquire next, or the
 decision. It comes with the posterior, the candidates with their EVI, cost and benefit, and reasons.
+Only the situation at hand is worked out, so there is advice on networks whose policies are far too
+large to build. A policy that cannot answer within its limits is replaced by greedy, and the advice
+says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from voilattice.budgets import Deadline, TimeLimit
+from voilattice.errors import TooLargeError
 from voilattice.model.costs import FeatureCosts, price_set
 from voilattice.model.problem import Problem, check_problem
 from voilattice.policy.policy import Certificate
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, solver_of
+from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.valuation.valuation import Value
 from voilattice.wording import format_amount, join_names
 
-__all__ = ["Advice", "advise"]
+__all__ = ["FALLBACK", "Advice", "advise"]
+
+FALLBACK = "greedy"  # it needs only what each feature alone is worth
+
+# The part of the time left for the step of the policy; the rest is for the candidates.
+SHARE_OF_STEP = 0.9
+
+SECONDS_TO_VALUE = 2.0  # of a set that the advice speaks of
 
 # Why a step of the optimum is not proved to be one, by what ended the work.
 _DOUBTS = {
     "time": "This is the best found in time. It is not proved to be optimal.",
     "memory": "This is the best found in the memory budget. It is not proved to be optimal.",
     "ok": "With prices of your own not every set is tried: this is not proved to be optimal.",
+}
+
+_UNVALUED = "It takes long to value a set that large: it is worth at least what is said here."
+
+# Why the set that a policy looks ahead to is not proved to be the best one.
+_SET_DOUBTS = {
+    "time": "This set is the best found in time. A better one is possible.",
+    "memory": "This set is the best found in the memory budget. A better one is possible.",
+    "ok": "With prices of your own not every set is tried: a better one is possible.",
 }
 
 
@@ -42,6 +64,7 @@ class Advice:
     candidates: tuple[Value, ...]  # highest benefit first
     reasons: tuple[str, ...]
     certificate: Certificate = field(default_factory=Certificate)
+    fallback: str | None = None  # the policy that answered in place of the one asked for
 
     @property
     def action(self) -> str:
@@ -54,12 +77,12 @@ def advise(
     policy: str,
     evidence: Mapping[str, str] | None = None,
     *,
-    time_limit: float | None = TIME_LIMIT,
+    time_limit: TimeLimit = TIME_LIMIT,
 ) -> Advice:
     """Return what the policy does at this evidence, and why.
 
-    `spent` is the price of the given evidence, acquired one by one in its order. The time limit, in
-    seconds, applies if the optimum has to be searched.
+    `spent` is the price of the given evidence, acquired one by one in its order. After the time
+    limit, in seconds, the advice is the best found so far, and says so.
 
     >>> import voilattice
     >>> asia = voilattice.load_problem("asia")
@@ -70,15 +93,20 @@ def advise(
     'dysp, smoke, tub and xray together do: worth 56.37, for 27.00.'
     """
     check_problem(problem)
-    solver = solver_of(policy)
-    step = solver.next_step(problem, evidence, Limits(time_limit=time_limit))
-    situation = situation_at(problem, evidence)
+    asked = solver_of(policy)
+    deadline = Deadline.of(time_limit)
+    situation = situation_at(problem, evidence, deadline=deadline)
+    solver, step, fallback = _next_step(asked, problem, evidence, deadline)
     chosen = problem.feature_mask(step.features)
-    ahead = situation.best() if solver.looks_ahead and chosen else 0
+    ahead = problem.feature_mask(step.target_set or ())
+    if solver.looks_ahead and chosen and not ahead:
+        ahead = situation.best()
     singles = [situation.value(1 << k) for k in situation.axes]
-    offers = {offer.features: offer for offer in singles}
+    offers, unvalued = {offer.features: offer for offer in singles}, False
     for mask in filter(None, (ahead, chosen)):
-        offers.setdefault(problem.feature_names(mask), situation.value(mask))
+        if (names := problem.feature_names(mask)) not in offers:
+            offers[names], is_exact = _value(situation, mask, deadline)
+            unvalued = unvalued or not is_exact
     ordered = sorted(
         offers.values(), key=lambda v: (-v.benefit, len(v.features), sorted(v.features))
     )
@@ -95,9 +123,42 @@ def advise(
         _spent(problem, evidence or {}),
         benefit,
         tuple(ordered),
-        tuple(_reasons(solver, situation, step, goal, singles)),
+        (
+            *fallback,
+            *_reasons(solver, situation, step, goal, singles),
+            *([_UNVALUED] if unvalued else []),
+        ),
         step.certificate,
+        solver.name if fallback else None,
     )
+
+
+def _next_step(
+    solver: Solver, problem: Problem, evidence: Mapping[str, str] | None, deadline: Deadline
+) -> tuple[Solver, Step, list[str]]:
+    """Return what a policy does, or what greedy does with the reason, and who says it."""
+    try:
+        limits = Limits(time_limit=deadline.share(SHARE_OF_STEP))
+        return solver, solver.next_step(problem, evidence, limits), []
+    except TooLargeError as error:
+        instead = solver_of(FALLBACK)
+        if solver.name == FALLBACK:
+            raise
+        step = instead.next_step(problem, evidence, Limits(time_limit=deadline))
+        certificate = Certificate(None, False, "memory")
+        why = f"{solver.name} cannot answer here ({error.complaint}). This is what greedy does."
+        return instead, replace(step, certificate=certificate), [why]
+
+
+def _value(situation: Situation, mask: int, deadline: Deadline) -> tuple[Value, bool]:
+    """Return what a set is worth, and True; if that takes too long, what it is worth at least."""
+    problem = situation.builder.problem
+    names = problem.feature_names(mask)
+    found = bracket_expected_emc(problem, names, deadline=Deadline(SECONDS_TO_VALUE, deadline))
+    worth = max(situation.emc - found.upper, 0.0)
+    price = situation.builder.cost(mask, situation.known)
+    value = Value(names, situation.emc, found.upper, worth, price, worth - price)
+    return value, found.exact
 
 
 def _spent(problem: Problem, evidence: Mapping[str, str]) -> float:
@@ -113,7 +174,11 @@ def _reasons(
 ) -> list[str]:
     """Return why the policy does this, in sentences."""
     now = f"Deciding now for {situation.decision} costs {format_amount(situation.emc)} on average"
-    doubt = [] if step.certificate.exact else [_DOUBTS[step.certificate.status]]
+    certificate = step.certificate
+    doubts = _SET_DOUBTS if solver.looks_ahead else _DOUBTS
+    doubt = [] if certificate.exact else [certificate.note or doubts[certificate.status]]
+    if step.cost_to_go is None and not solver.looks_ahead:
+        doubt = []  # the rule is what it is
     if goal is None:
         return [solver.why_decide, f"{now}.", *doubt]
     if step.cost_to_go is not None:
@@ -127,7 +192,7 @@ def _reasons(
     if solver.why_acquire:
         why = solver.why_acquire.format(names=join_names(goal.features, "and"))
         return [f"{why}: worth {format_amount(goal.evi)}, for {format_amount(goal.cost)}."]
-    return [*_worth_together(situation, goal, singles), *_first_of(step, goal, singles)]
+    return [*_worth_together(situation, goal, singles), *_first_of(step, goal, singles), *doubt]
 
 
 def _worth_alone(situation: Situation, goal: Value) -> str:

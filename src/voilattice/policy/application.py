@@ -4,6 +4,10 @@
 missing cell means that the feature is not available for this case. Then a new policy is planned
 from what is known, without that feature.
 
+Only the paths of the cases are followed. Where the work on a policy stopped early (an open leaf,
+`policy.policy`), its solver is asked for the next step. So a policy that is too large to build can
+be applied by its name alone.
+
 `simulate` draws cases from the network and applies the policy to them. Their mean cost estimates
 the expected total cost, which `Policy.expected_total_cost` gives exactly.
 """
@@ -11,7 +15,8 @@ the expected total cost, which `Policy.expected_total_cost` gives exactly.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,16 +24,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.model.costs import price_set
 from voilattice.model.network import Network
-from voilattice.model.problem import Problem
-from voilattice.policy.policy import Leaf, Policy
-from voilattice.policy.solvers import build_policy, policy_names
+from voilattice.model.problem import Problem, check_problem
+from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
+from voilattice.policy.relevance import Relevance, StateKey
+from voilattice.policy.situations import situation_at
+from voilattice.policy.solvers import (
+    TIME_LIMIT,
+    Limits,
+    OptimalSolver,
+    RuleSolver,
+    build_policy,
+    policy_names,
+    solver_of,
+)
 from voilattice.wording import quote
 
 __all__ = ["Applied", "Simulated", "apply_policy", "draw_cases", "simulate"]
 
 # Cases that contradict the evidence are drawn again, at most this many times.
 MAX_DRAWS = 1_000
+
+UNBUILT = Certificate(None, False, "ok", "Nothing of the policy is worked out yet.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +66,33 @@ class Applied:
         return self.feature_cost + self.misclassification_cost
 
 
-def apply_policy(policy: Policy, cases: Any) -> Applied:
+def apply_policy(
+    policy: Policy | str,
+    cases: Any,
+    *,
+    problem: Problem | None = None,
+    time_limit: float | None = TIME_LIMIT,
+) -> Applied:
     """Follow a policy for each row of a table.
 
     Parameters
     ----------
+    policy
+        A policy, or the name of one: then `problem` says for what, and nothing is built.
+    time_limit
+        Seconds for each step beyond an open leaf; None: no limit.
     cases
         A data frame, or any mapping of column names to columns. Cells are names of states; missing
         cells are None, NaN or empty. A column for the target gives the true class. Other columns
         are ignored.
+
+    >>> import voilattice
+    >>> asia = voilattice.load_problem("asia")
+    >>> cases = {"xray": ["yes", "no"], "tub": ["yes", "no"], "lung": ["yes", "no"]}
+    >>> apply_policy("greedy-la", cases, problem=asia).bought.tolist()
+    [('tub',), ('tub', 'xray')]
     """
+    policy = _policy(policy, problem)
     problem = policy.problem
     lengths = {len(cases[name]) for name in cases}
     if len(lengths) > 1:
@@ -72,7 +107,8 @@ def apply_policy(policy: Policy, cases: Any) -> Applied:
                 f"must be {state!r}, the problem's own evidence", f"{name}, row {int(wrong[0]) + 1}"
             )
     missing = np.full(n, -1)
-    run = _Run(policy, {name: columns.get(name, missing) for name in problem.features}, n)
+    known_columns = {name: columns.get(name, missing) for name in problem.features}
+    run = _Run(policy, known_columns, n, time_limit)
     run.follow(policy, {}, frozenset(), np.arange(n))
     paid: NDArray[np.float64] | None = None
     if problem.target in cases:
@@ -85,11 +121,30 @@ def apply_policy(policy: Policy, cases: Any) -> Applied:
     return Applied(classes[run.decision], run.bought, run.feature_cost, paid)
 
 
+def _policy(policy: Policy | str, problem: Problem | None) -> Policy:
+    """Return a policy as it is, and a name as a policy of which nothing is worked out yet."""
+    if isinstance(policy, Policy):
+        if problem is not None and problem != policy.problem:
+            raise InputError("the policy belongs to another problem", "problem")
+        return policy
+    if problem is None:
+        raise InputError(f"is needed with the name of a policy, {quote(policy)}", "problem")
+    check_problem(problem)
+    name = solver_of(policy).name
+    return Policy(problem, name, (situation_at(problem).leaf(is_open=True),), UNBUILT)
+
+
 class _Run:
     """The cases of one call, and their results."""
 
-    def __init__(self, policy: Policy, columns: Mapping[str, NDArray[np.intp]], n: int) -> None:
-        self._policy, self._columns = policy, columns
+    def __init__(
+        self,
+        policy: Policy,
+        columns: Mapping[str, NDArray[np.intp]],
+        n: int,
+        time_limit: float | None,
+    ) -> None:
+        self._policy, self._columns, self._time_limit = policy, columns, time_limit
         self.decision = np.zeros(n, dtype=np.intp)
         self.feature_cost = np.zeros(n)
         self.bought = np.empty(n, dtype=object)
@@ -103,15 +158,21 @@ class _Run:
         rows: NDArray[np.intp],
     ) -> None:
         """Move the cases `rows`, which share this evidence, from the root to their decisions."""
-        problem = self._policy.problem
-        stack = [(len(policy.nodes) - 1, dict(evidence), rows)]
+        ahead = _Ahead(policy, self._time_limit)
+        stack: list[tuple[int | None, dict[str, str], NDArray[np.intp]]] = [
+            (len(policy.nodes) - 1, dict(evidence), rows)
+        ]
         while stack:
             number, known, rows = stack.pop()
-            node = policy.nodes[number]
             if not len(rows):
                 continue
+            node = None if number is None else policy.nodes[number]
+            if node is None or (isinstance(node, Leaf) and node.is_open):
+                # The tree ends here, or has ended before: its solver says how to go on.
+                with self._impossible(known, rows):
+                    node, number = ahead.node(known, node), None
             if isinstance(node, Leaf):
-                self.decision[rows] = problem.classes.index(node.decision)
+                self.decision[rows] = self._policy.problem.classes.index(node.decision)
                 continue
             values = np.stack([self._columns[name][rows] for name in node.features], axis=1)
             lacking = values < 0
@@ -124,22 +185,48 @@ class _Run:
                 self.feature_cost[these] += node.price
                 for row in these:
                     self.bought[row] += node.features
-                found = np.stack([self._columns[name][these] for name in node.features], axis=1)
-                for branch in node.branches:
-                    codes = [
-                        problem.states(name).index(state)
-                        for name, state in zip(node.features, branch.states, strict=True)
-                    ]
-                    match = (found == codes).all(axis=1)
-                    more = dict(zip(node.features, branch.states, strict=True))
-                    stack.append((branch.child, known | more, these[match]))
-                    these, found = these[~match], found[~match]
-                if len(these):
-                    raise InputError(
-                        f"the outcome of {', '.join(node.features)} has probability 0 in the "
-                        f"network, given {known or 'nothing'}",
-                        f"row {int(these[0]) + 1}",
-                    )
+                stack += self._branch(node, None if number is None else policy, known, these)
+
+    def _branch(
+        self,
+        node: Acquisition,
+        policy: Policy | None,
+        known: dict[str, str],
+        rows: NDArray[np.intp],
+    ) -> list[tuple[int | None, dict[str, str], NDArray[np.intp]]]:
+        """Return where the cases go from a node; without a policy, beyond its tree."""
+        problem = self._policy.problem
+        found = np.stack([self._columns[name][rows] for name in node.features], axis=1)
+        ways: list[tuple[int | None, dict[str, str], NDArray[np.intp]]] = []
+        if policy is None:
+            for codes in np.unique(found, axis=0):
+                more = {f: problem.states(f)[v] for f, v in zip(node.features, codes, strict=True)}
+                ways.append((None, known | more, rows[(found == codes).all(axis=1)]))
+            return ways
+        for branch in node.branches:
+            codes = [
+                problem.states(name).index(state)
+                for name, state in zip(node.features, branch.states, strict=True)
+            ]
+            match = (found == codes).all(axis=1)
+            more = dict(zip(node.features, branch.states, strict=True))
+            ways.append((branch.child, known | more, rows[match]))
+            rows, found = rows[~match], found[~match]
+        if len(rows):
+            raise InputError(
+                f"the outcome of {', '.join(node.features)} has probability 0 in the "
+                f"network, given {known or 'nothing'}",
+                f"row {int(rows[0]) + 1}",
+            )
+        return ways
+
+    @contextmanager
+    def _impossible(self, known: Mapping[str, str], rows: NDArray[np.intp]) -> Iterator[None]:
+        """Name the row of evidence that turns out to be impossible."""
+        try:
+            yield
+        except InputError as error:
+            raise InputError(error.complaint, f"row {int(rows[0]) + 1}") from None
 
     def _go_on_without(
         self, unavailable: frozenset[str], known: Mapping[str, str], rows: NDArray[np.intp]
@@ -151,7 +238,44 @@ class _Run:
                 f"row {int(rows[0]) + 1}",
             )
         reduced = self._policy.problem.without(unavailable)
-        self.follow(build_policy(reduced, self._policy.name, known), known, unavailable, rows)
+        again = build_policy(reduced, self._policy.name, known, time_limit=self._time_limit)
+        self.follow(again, known, unavailable, rows)
+
+
+class _Ahead:
+    """The nodes of a policy beyond its tree, as they are asked for."""
+
+    def __init__(self, policy: Policy, time_limit: float | None) -> None:
+        self._problem, self._time_limit = policy.problem, time_limit
+        self._solver = solver_of(policy.name) if policy.name in policy_names() else None
+        # Only of the solvers here is it known that they forget what no longer matters.
+        forgets = isinstance(self._solver, OptimalSolver) or (
+            isinstance(self._solver, RuleSolver) and self._solver.forgets
+        )
+        self._relevance = Relevance(policy.problem, forgets=forgets)
+        self._nodes: dict[StateKey, Acquisition | Leaf] = {}
+
+    def node(self, evidence: Mapping[str, str], leaf: Leaf | None) -> Acquisition | Leaf:
+        """Return the acquisition or the decision at some evidence; `leaf` is the open leaf there.
+
+        An acquisition has no branches: its outcomes lead to evidence that is asked about next.
+        """
+        problem = self._problem
+        known = {**problem.evidence, **evidence}
+        if self._solver is None:  # nobody knows how it goes on
+            assert leaf is not None
+            return leaf
+        key = self._relevance.key(known)
+        if key not in self._nodes:
+            further = problem.further(known)
+            step = self._solver.next_step(problem, further, Limits(time_limit=self._time_limit))
+            features = tuple(name for name in problem.features if name in step.features)
+            if features:
+                price = price_set(problem.costs, step.features, known)
+                self._nodes[key] = Acquisition(features, price, ())
+            else:
+                self._nodes[key] = leaf or situation_at(problem, further).leaf()
+        return self._nodes[key]
 
 
 def _encode(problem: Problem, name: str, cases: Any) -> NDArray[np.intp]:
@@ -193,11 +317,20 @@ class Simulated:
     n: int
 
 
-def simulate(policy: Policy, n: int = 10_000, *, seed: int = 0) -> Simulated:
+def simulate(
+    policy: Policy | str,
+    n: int = 10_000,
+    *,
+    seed: int = 0,
+    problem: Problem | None = None,
+    time_limit: float | None = TIME_LIMIT,
+) -> Simulated:
     """Estimate the expected total cost on cases drawn from the network.
 
-    Cases that contradict the problem's own evidence are drawn again.
+    Cases that contradict the problem's own evidence are drawn again. The policy, the problem and
+    the time limit are as in `apply_policy`.
     """
+    policy = _policy(policy, problem)
     problem = policy.problem
     if n < 2:
         raise InputError(f"must be at least 2 cases, got {n}", "n")
@@ -219,7 +352,7 @@ def simulate(policy: Policy, n: int = 10_000, *, seed: int = 0) -> Simulated:
             f"agree with it"
         )
     cases = {name: np.concatenate([part[name] for part in kept])[:n] for name in kept[0]}
-    costs = apply_policy(policy, cases).total_cost
+    costs = apply_policy(policy, cases, time_limit=time_limit).total_cost
     assert costs is not None  # the target is among the columns
     return Simulated(float(costs.mean()), 1.96 * float(costs.std(ddof=1)) / math.sqrt(n), n)
 

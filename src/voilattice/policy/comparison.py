@@ -3,25 +3,44 @@
 A sweep varies the a-priori EMC, the expected misclassification cost of deciding at once, as in
 Figures 4 to 8 of the paper. Points whose stakes differ only in scale share their valuations
 (`policy.sweep`), so processes work on parts of a sweep and not on single points.
+
+A time limit is for the whole comparison. The policies of rules come first, each with a part of the
+time that is left, and what they leave is for the optimum. Every policy has a row: one that did not
+finish says so, with what is known about its cost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from voilattice.budgets import memory_budget, memory_limit
-from voilattice.errors import InputError
+from voilattice.budgets import Deadline, TimeLimit, memory_budget, memory_limit
+from voilattice.errors import InputError, TooLargeError
 from voilattice.html import html_table, paragraph
 from voilattice.model.problem import Problem, check_problem
 from voilattice.policy.policy import Certificate
-from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, policy_names, solver_of
+from voilattice.policy.solvers import (
+    TIME_LIMIT,
+    Cost,
+    Limits,
+    RuleSolver,
+    Solver,
+    policy_names,
+    solver_of,
+)
 from voilattice.policy.sweep import Sweep
 from voilattice.valuation.valuation import emc
 from voilattice.wording import count_noun, format_amount
 
 __all__ = ["AS_GIVEN", "Comparison", "ComparisonRow", "compare"]
+
+# What a policy that is not exact is called, by what ended the work.
+_DOUBTS = {"ok": "not proved", "time": "not finished in time", "memory": "not all worked out"}
+
+# The part of the time left that the first point of a sweep may take: it finds what all points use.
+SHARE_OF_FIRST = 0.5
+SHARES_OF_SEARCH = 4  # how much more time a solver that is no rule gets
 
 AS_GIVEN = "given"  # the kind of stakes that are the problem's own
 
@@ -33,14 +52,35 @@ class ComparisonRow:
     kind: str  # of the misclassification costs; "given": the problem's own
     expected: float  # the a-priori expected misclassification cost
     policy: str
-    expected_total_cost: float
-    savings: float  # over deciding at once
+    expected_total_cost: float | None  # None: not known
+    savings: float | None  # over deciding at once
     certificate: Certificate
+    at_least: float | None = None  # bounds on what the policy costs, where it is not known
+    at_most: float | None = None
 
     @property
     def exact(self) -> bool:
         """Whether the policy is what its name promises."""
         return self.certificate.exact
+
+    @property
+    def status(self) -> str:
+        """``"ok"``, or the limit that stopped the work early: ``"time"`` or ``"memory"``."""
+        return self.certificate.status
+
+    @property
+    def cost_text(self) -> str:
+        """The cost as people read it: an amount, an interval, or a question mark."""
+        if self.expected_total_cost is not None:
+            return format_amount(self.expected_total_cost)
+        if self.at_least is None or self.at_most is None:
+            return "?"
+        return f"{format_amount(self.at_least)} to {format_amount(self.at_most)}"
+
+    @property
+    def doubt(self) -> str:
+        """What keeps the row from being exact, in a word or two."""
+        return "" if self.exact else _DOUBTS[self.status]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -70,7 +110,7 @@ class Comparison(Sequence[ComparisonRow]):
     def __str__(self) -> str:
         lines = [
             f"{row.kind:<12}{format_amount(row.expected):>12}  {row.policy:<18}"
-            f"{format_amount(row.expected_total_cost):>14}{'' if row.exact else '  not proved'}"
+            f"{row.cost_text:>14}{'' if row.exact else f'  {row.doubt}'}"
             for row in self.rows
         ]
         heading = f"{'stakes':<12}{'prior EMC':>12}  {'policy':<18}{'total cost':>14}"
@@ -82,9 +122,9 @@ class Comparison(Sequence[ComparisonRow]):
                 row.kind,
                 row.policy,
                 format_amount(row.expected),
-                format_amount(row.expected_total_cost),
-                format_amount(row.savings),
-                "" if row.exact else "not proved",
+                row.cost_text,
+                "" if row.savings is None else format_amount(row.savings),
+                row.doubt,
             )
             for row in self.rows
         ]
@@ -100,7 +140,7 @@ def compare(
     policies: Sequence[str] | None = None,
     evidence: Mapping[str, str] | None = None,
     n_jobs: int = -1,
-    time_limit: float | None = TIME_LIMIT,
+    time_limit: TimeLimit | Literal["by points"] = "by points",
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Return what each policy costs, at the problem's own stakes or along a sweep of stakes.
@@ -114,7 +154,10 @@ def compare(
     n_jobs
         How many processes joblib may use; -1: one for each core. The results do not depend on it.
     time_limit
-        Seconds at each point, if the optimum has to be searched.
+        Seconds for the whole comparison; None: no limit. A policy that is not finished then has a
+        row with what is known. By default a minute for each point.
+    progress
+        Called with the number of rows done and of all rows, or in a sweep with numbers of points.
 
     >>> import voilattice
     >>> figure1 = voilattice.load_problem("figure1")
@@ -128,15 +171,17 @@ def compare(
     names = policy_names() if policies is None else policies
     # Solvers, not names, travel to other processes: what is registered here is not known there.
     solvers = tuple(solver_of(name) for name in names)
-    limits = Limits(time_limit=time_limit)
+    n_points = 1 if expected is None else len(expected) * len(kinds)
+    deadline = Deadline.of(TIME_LIMIT * n_points if time_limit == "by points" else time_limit)
     if n_jobs == 0:
         raise InputError("must be a number of processes, or -1 for one per core, got 0", "n_jobs")
     if expected is None:
         here = problem.with_evidence(evidence)
-        return Comparison(problem.title, tuple(_point(here, AS_GIVEN, solvers, limits, None)))
+        rows = _point(here, AS_GIVEN, solvers, deadline, None, progress=progress)
+        return Comparison(problem.title, tuple(rows))
     return Comparison(
         problem.title,
-        tuple(_swept(problem, expected, kinds, solvers, evidence, n_jobs, limits, progress)),
+        tuple(_swept(problem, expected, kinds, solvers, evidence, n_jobs, deadline, progress)),
     )
 
 
@@ -147,7 +192,7 @@ def _swept(
     solvers: Sequence[Solver],
     evidence: Mapping[str, str] | None,
     n_jobs: int,
-    limits: Limits,
+    deadline: Deadline,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[ComparisonRow]:
     from joblib import Parallel, cpu_count, delayed
@@ -162,9 +207,11 @@ def _swept(
     parts = [
         (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
     ]
-    results = Parallel(n_jobs=min(n_jobs, len(parts) or 1), return_as="generator")(
-        delayed(_compare_part)(problem, kind, points, solvers, evidence, limits, memory_budget())
-        for kind, points in parts
+    n_jobs = min(n_jobs, len(parts) or 1)
+    deadlines = _deadlines(deadline, len(parts), workers)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_compare_part)(problem, kind, points, solvers, evidence, ends, memory_budget())
+        for (kind, points), ends in zip(parts, deadlines, strict=True)
     )
     done = 0
     for (_, points), found in zip(parts, results, strict=True):
@@ -174,37 +221,69 @@ def _swept(
             progress(done, len(kinds) * len(expected))
 
 
+def _deadlines(deadline: Deadline, n_parts: int, workers: int) -> list[Deadline]:
+    """Return when each part must end, so that those that wait for a worker get time too."""
+    seconds, n_rounds = deadline.seconds_left, -(-n_parts // max(workers, 1))
+    return [
+        Deadline(None if seconds is None else seconds * (k // workers + 1) / n_rounds, deadline)
+        for k in range(n_parts)
+    ]
+
+
 def _compare_part(
     problem: Problem,
     kind: str,
     points: Sequence[float],
     solvers: Sequence[Solver],
     evidence: Mapping[str, str] | None,
-    limits: Limits,
+    deadline: Deadline,
     memory_bytes: int,
 ) -> list[ComparisonRow]:
     sweep = Sweep(problem, kind)
+    rows: list[ComparisonRow] = []
     with memory_limit(memory_bytes):  # a new process does not inherit the budget
-        return [
-            row
-            for x in points
-            for staked in [problem.with_expected(kind, x).with_evidence(evidence)]
-            for row in _point(staked, kind, solvers, limits, sweep, x)
-        ]
+        for done, x in enumerate(points):
+            staked = problem.with_expected(kind, x).with_evidence(evidence)
+            left = len(points) - done
+            part = deadline.share(max(1 / left, 2 / (left + 1) if done else SHARE_OF_FIRST))
+            rows += _point(staked, kind, solvers, part, sweep, x)
+    return rows
 
 
 def _point(
     problem: Problem,
     kind: str,
     solvers: Sequence[Solver],
-    limits: Limits,
+    deadline: Deadline,
     sweep: Sweep | None,
     expected: float | None = None,
-) -> Iterator[ComparisonRow]:
-    """Return what each policy costs at one point."""
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[ComparisonRow]:
+    """Return what each policy costs at one point, in the order of the solvers."""
     at_once = emc(problem)
-    for solver in solvers:
-        found = solver.cost(problem, limits, sweep=sweep)
+    at = at_once if expected is None else expected
+    # Rules are quick, and the optimum can use all the time there is: so rules come first.
+    waiting = sorted(range(len(solvers)), key=lambda k: not isinstance(solvers[k], RuleSolver))
+    weights = [1 if isinstance(s, RuleSolver) else SHARES_OF_SEARCH for s in solvers]
+    rows: dict[int, ComparisonRow] = {}
+    for done, k in enumerate(waiting):
+        part = deadline.share(weights[k] / sum(weights[other] for other in waiting[done:]))
+        found = _cost(solvers[k], problem, Limits(time_limit=part), sweep)
         cost = found.expected_total_cost
-        at = at_once if expected is None else expected
-        yield ComparisonRow(kind, at, solver.name, cost, at_once - cost, found.certificate)
+        savings = None if cost is None else at_once - cost
+        rows[k] = ComparisonRow(
+            kind, at, solvers[k].name, cost, savings, found.certificate, found.at_least,
+            found.at_most,
+        )  # fmt: skip
+        if progress is not None:
+            progress(done + 1, len(solvers))
+    return [rows[k] for k in range(len(solvers))]
+
+
+def _cost(solver: Solver, problem: Problem, limits: Limits, sweep: Sweep | None) -> Cost:
+    """Return what a policy costs, or what stopped it."""
+    try:
+        return solver.cost(problem, limits, sweep=sweep)
+    except TooLargeError as error:
+        return Cost(None, Certificate(None, False, "memory", f"{error.complaint}."))

@@ -16,15 +16,19 @@ c(n) the price of what node n acquires, the cost to go is
     ETC(n) = c(n) + sum over branches of P(branch) ETC(child),     ETC(leaf) = EMC,
 
 computed in one pass over the nodes, children first. Counts refer to the unfolded tree.
+
+A tree may be too large to work out. Then some leaves are *open*: the work stopped there, and the
+policy decides. The result is a policy like any other, with an exact cost of its own. Whoever
+follows the policy can ask its solver how it goes on at an open leaf.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from voilattice.errors import InputError, within
-from voilattice.model.costs import check_amount
+from voilattice.errors import InputError, VoilatticeError, within
+from voilattice.model.costs import MAX_AMOUNT, check_amount
 from voilattice.model.problem import Problem
 from voilattice.ties import TOLERANCE
 from voilattice.wording import format_amount, quote
@@ -60,6 +64,7 @@ class Leaf:
     decision: str
     posterior: tuple[float, ...]
     emc: float
+    is_open: bool = False  # the work stopped here: the policy of that name may acquire more
 
 
 Node = Acquisition | Leaf
@@ -87,6 +92,7 @@ class Certificate:
     lower_bound: float | None = None  # no policy costs less than this; None: not computed
     exact: bool = True  # the policy is what its name says; `optimal`: proved to cost least
     status: str = "ok"  # "time" or "memory": the limit that stopped the work early
+    note: str = ""  # where a bound comes from, or what was not done, in sentences
 
     def __post_init__(self) -> None:
         if self.lower_bound is not None:
@@ -112,43 +118,35 @@ class Policy:
     def __post_init__(self) -> None:
         if not self.nodes:
             raise InputError("a policy needs at least one node, found none")
-        below: list[frozenset[str]] = []  # the features acquired at a node or after it
+        check = _Check(self.problem)
+        below: list[int] = []  # the features acquired at a node or after it, as a mask
         for number, node in enumerate(self.nodes):
-            with within(f"node {number}"):
+            try:
                 if isinstance(node, Leaf):
-                    self._check_leaf(node)
-                    below.append(frozenset())
-                else:
-                    self._check_acquisition(node, number)
-                    later = frozenset().union(*(below[b.child] for b in node.branches))
-                    if twice := later & set(node.features):
-                        raise InputError(f"{min(twice)!r} is acquired again at a later node")
-                    below.append(later | set(node.features))
+                    check.leaf(node)
+                    below.append(0)
+                    continue
+                here, later = check.acquisition(node, number), 0
+                for branch in node.branches:
+                    later |= below[branch.child]
+                if later & here:
+                    twice = min(self.problem.feature_names(later & here))
+                    raise InputError(f"{twice!r} is acquired again at a later node")
+                below.append(later | here)
+            except VoilatticeError as error:
+                raise type(error)(f"node {number}: {error.complaint}") from None
 
-    def _check_leaf(self, leaf: Leaf) -> None:
-        classes = self.problem.classes
-        if leaf.decision not in classes:
-            raise InputError(f"the decision {quote(leaf.decision)} is not one of {classes}")
-        if len(leaf.posterior) != len(classes) or not _is_distribution(leaf.posterior):
-            raise InputError(f"the posterior {quote(leaf.posterior)} is not a distribution")
-        with within("emc"):
-            check_amount(leaf.emc)
-
-    def _check_acquisition(self, node: Acquisition, number: int) -> None:
-        self.problem.check_acquirable(node.features, self.problem.evidence)
-        with within("price"):
-            check_amount(node.price)
-        if not node.features or not node.branches:
-            raise InputError("an acquisition needs features and branches")
-        if len({branch.states for branch in node.branches}) < len(node.branches):
-            raise InputError("an outcome appears twice")
-        for branch in node.branches:
-            if not 0 <= branch.child < number:
-                raise InputError(f"it leads to node {branch.child}, which must come before it")
-            for feature, state in zip(node.features, branch.states, strict=True):
-                self.problem.merge_evidence({feature: state})
-        if not _is_distribution([branch.probability for branch in node.branches]):
-            raise InputError("the probabilities of its branches must be >= 0 and sum to 1")
+    def certify(self, certificate: Certificate) -> Policy:
+        """Return the same policy with another certificate, without checking its nodes again."""
+        certified = object.__new__(Policy)
+        for name, value in (
+            ("problem", self.problem),
+            ("name", self.name),
+            ("nodes", self.nodes),
+            ("certificate", certificate),
+        ):
+            object.__setattr__(certified, name, value)
+        return certified
 
     @property
     def lower_bound(self) -> float | None:
@@ -168,16 +166,17 @@ class Policy:
     @property
     def verdict(self) -> str:
         """The certificate in words; empty: nothing is claimed."""
-        cost, bound = self.expected_total_cost, self.lower_bound
+        cost, bound, note = self.expected_total_cost, self.lower_bound, self.certificate.note
         if bound is None:
-            return ""
+            return note
         if self.exact:
             return f"Proved optimal: no policy costs less than {format_amount(cost)} on average."
         gap = f"gap {format_amount(cost - bound)}, {(cost - bound) / max(cost, TOLERANCE):.1%}"
-        return (
+        said = (
             f"Not proved optimal: no policy costs less than {format_amount(bound)} on average "
             f"({gap})."
         )
+        return f"{said} {note}" if note else said
 
     @property
     def root(self) -> Node:
@@ -205,19 +204,66 @@ class Policy:
         return self._expected(lambda node: float(len(node.features)), lambda leaf: 0.0)
 
     @property
+    def open_share(self) -> float:
+        """The share of the cases that reach an open leaf."""
+        return self._expected(lambda node: 0.0, lambda leaf: float(leaf.is_open))
+
+    def admit_open(self, status: str, *others: str) -> Policy:
+        """Return this policy with a certificate that says which share of the cases is open.
+
+        Parameters
+        ----------
+        status
+            What stopped the work, if there are open leaves: "time" or "memory".
+        others
+            What else keeps the policy from being what its name says, in sentences.
+        """
+        share, notes = self.open_share, list(others)
+        if share:
+            limit = "in time" if status == "time" else "within the limit of states"
+            part = f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
+            notes.insert(
+                0,
+                f"Not all of the policy was worked out {limit}: {part} of the cases reach a state "
+                f"where it only decides.",
+            )
+        if not notes:
+            return self
+        note = " ".join([*notes, self.certificate.note]).strip()
+        return self.certify(replace(self.certificate, exact=False, status=status, note=note))
+
+    @property
+    def least_cost(self) -> float:
+        """What the policy costs at least, however it would go on at its open leaves.
+
+        Nothing that is acquired there tells more than the target itself.
+        """
+        told = self.problem.misclassification.min(axis=0)
+
+        def at_leaf(leaf: Leaf) -> float:
+            return float(told @ leaf.posterior) if leaf.is_open else leaf.emc
+
+        return self._expected(lambda node: node.price, at_leaf)
+
+    @property
     def n_acquisitions(self) -> int:
         """The number of acquisition nodes of the unfolded tree."""
-        return self._counted(lambda children: 1 + sum(children), leaf=0)
+        return self._counted(lambda children: 1 + sum(children), leaf=0)[-1]
 
     @property
     def n_paths(self) -> int:
         """The number of leaves of the unfolded tree."""
-        return self._counted(sum, leaf=1)
+        return self.path_counts[-1]
+
+    @property
+    def path_counts(self) -> tuple[int, ...]:
+        """The number of leaves of the unfolded tree below each node."""
+        return tuple(self._counted(sum, leaf=1))
 
     @property
     def depth(self) -> int:
         """The largest number of acquisitions on a path."""
-        return self._counted(lambda children: 1 + max(children), leaf=0)
+        return self._counted(lambda children: 1 + max(children), leaf=0)[-1]
 
     @property
     def costs_to_go(self) -> tuple[float, ...]:
@@ -306,14 +352,62 @@ class Policy:
                 total.append(at_node(node) + later)
         return total
 
-    def _counted(self, at_node: Callable[[list[int]], int], *, leaf: int) -> int:
+    def _counted(self, at_node: Callable[[list[int]], int], *, leaf: int) -> list[int]:
         count: list[int] = []
         for node in self.nodes:
             if isinstance(node, Leaf):
                 count.append(leaf)
             else:
                 count.append(at_node([count[branch.child] for branch in node.branches]))
-        return count[-1]
+        return count
+
+
+class _Check:
+    """Checks the nodes of a policy; what it needs of the problem is looked up once."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._classes = problem.classes
+        self._masks = {name: 1 << k for k, name in enumerate(problem.features)}
+        self._states = {name: frozenset(problem.states(name)) for name in problem.features}
+
+    def leaf(self, leaf: Leaf) -> None:
+        """Raise `InputError` unless this is a leaf for the problem."""
+        if leaf.decision not in self._classes:
+            raise InputError(f"the decision {quote(leaf.decision)} is not one of {self._classes}")
+        if len(leaf.posterior) != len(self._classes) or not _is_distribution(leaf.posterior):
+            raise InputError(f"the posterior {quote(leaf.posterior)} is not a distribution")
+        _check_price("emc", leaf.emc)
+
+    def acquisition(self, node: Acquisition, number: int) -> int:
+        """Raise `InputError` unless this is an acquisition; return what it acquires, as a mask."""
+        problem = self._problem
+        if len(node.features) != 1 or node.features[0] not in self._masks or problem.evidence:
+            problem.check_acquirable(node.features, problem.evidence)
+        _check_price("price", node.price)
+        if not node.features or not node.branches:
+            raise InputError("an acquisition needs features and branches")
+        if len({branch.states for branch in node.branches}) < len(node.branches):
+            raise InputError("an outcome appears twice")
+        for branch in node.branches:
+            if not 0 <= branch.child < number:
+                raise InputError(f"it leads to node {branch.child}, which must come before it")
+            for feature, state in zip(node.features, branch.states, strict=True):
+                if state not in self._states[feature]:
+                    problem.merge_evidence({feature: state})
+        if not _is_distribution([branch.probability for branch in node.branches]):
+            raise InputError("the probabilities of its branches must be >= 0 and sum to 1")
+        mask = 0
+        for feature in node.features:
+            mask |= self._masks[feature]
+        return mask
+
+
+def _check_price(what: str, amount: object) -> None:
+    if type(amount) is float and 0.0 <= amount <= MAX_AMOUNT:
+        return  # a shortcut for the usual case, because a policy may have a million nodes
+    with within(what):
+        check_amount(amount)
 
 
 def _is_distribution(probabilities: Sequence[float]) -> bool:

@@ -1,12 +1,14 @@
 r"""Situations: what a rule sees at some evidence, and how a policy continues from there.
 
-A situation has a table P(Y, R, e) over the features that can still matter (`policy.relevance`). The
+A situation with few features that can still matter (`policy.relevance`) has a table P(Y, R, e). The
 first table comes from variable elimination. Acquiring a feature takes a slice of the table, and a
-feature that no longer matters is summed out, so tables only shrink along a path. Situations with
-the same state key are one node of the policy.
+feature that no longer matters is summed out, so tables only shrink along a path. A situation whose
+table would be large has none: P(Y | e) and P(Y, X_i | e) of all features come from two passes over
+a join tree (`valuation.pairs`).
 
-A *lazy* builder continues if a table does not fit the memory budget. A situation without a table
-uses variable elimination for each value it needs.
+Situations with the same state key are one node of the policy. A policy is built from its root, the
+most probable situations first (`policy.frontier`). At a limit of time or of states the rest is left
+open: the policy decides there.
 """
 
 from __future__ import annotations
@@ -15,37 +17,86 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
-from voilattice.errors import InputError, Remedy, TooLargeError
-from voilattice.feature_sets import Words, bits, to_mask, to_words
+from voilattice.errors import InputError, TooLargeError
+from voilattice.feature_sets import Words, bits, mask_of, to_mask
 from voilattice.model.costs import price_set, set_costs
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem
-from voilattice.policy.policy import Acquisition, Branch, Certificate, Leaf, Node, Policy
+from voilattice.policy.frontier import Frontier
+from voilattice.policy.policy import Branch, Certificate, Leaf, Policy
 from voilattice.policy.relevance import Relevance, StateKey
 from voilattice.policy.sweep import Sweep
 from voilattice.ties import Offer, tolerance, winner
-from voilattice.valuation.best_set import best_in_table, best_set
-from voilattice.valuation.tables import Root, root_table
+from voilattice.valuation.best_set import BestMask, best_in_table, best_mask
+from voilattice.valuation.pairs import PairInference, Pairs, inference_of, pairs_in_table
+from voilattice.valuation.tables import Root, cells_in_time, largest_table, root_table
 from voilattice.valuation.valuation import Value, expected_emc
 from voilattice.wording import count_noun, quote
 
-__all__ = ["LAZY_CELLS", "MAX_POLICY_STATES", "PolicyBuilder", "Situation", "situation_at"]
+__all__ = [
+    "LAZY_CELLS",
+    "MAX_POLICY_STATES",
+    "SEARCHED_CELLS",
+    "BuildProgress",
+    "PolicyBuilder",
+    "Situation",
+    "situation_at",
+]
 
 MAX_POLICY_STATES = 1_000_000
 
-SHARE_OF_TIME = 0.1  # of the time left, for the best set of one situation
-LAZY_CELLS = 1 << 22  # a lazy builder makes no larger tables, so that each is quick to compute
+# A policy is built from one table of up to this many cells, because its slices serve all states.
+LAZY_CELLS = 1 << 22
+# For one situation, passes over the join tree are faster than a larger table.
+STEP_CELLS = 1 << 18
+# A search for the best set reads its table many times, so a larger one pays.
+SEARCHED_CELLS = 1 << 24
+
+WIDEST = 16  # how much larger the tables may be that an elimination makes on the way
+
+SHARE_OF_TABLE = 0.5  # of the time for a best set, to compute a table for it
+SHARE_OF_TIME = 0.25  # of the time left, for the best sets of situations that all cases reach
+SHARE_OF_STEP = 0.8  # of the time left, for the best set of a situation that is asked about alone
+LEAST_SHARE = 0.005  # of the time left, for the best set of a situation, however rare
+LEAST_SECONDS = 0.02  # for the best set of a situation, while there is time at all
+
+MAX_OUTCOMES = 1 << 17  # of a set that is acquired in one step
+SHARE_OF_OUTCOMES = 0.2  # of the time left, to write down the outcomes of one set
+MERGED_OUTCOMES = 256  # that may all be states that there are already
+LEAST_OUTCOMES = 64  # that are always written down
+OUTCOMES_PER_SECOND = 20_000  # a cautious estimate
+# What a policy falls short of, besides "time" and "memory".
+PARTS = "parts"  # a set is acquired in parts
+UNPROVED = "unproved"  # a best set is not proved to be one
+_NOTES = {
+    UNPROVED: "Some best sets are the best that were found and are not proved to be best.",
+    PARTS: "A set with too many outcomes is acquired in parts.",
+}
+
+SECONDS_PER_NODE = 60e-6  # to check a policy and to add up its costs, once it is built
+
+# Called while a policy is built with the number of its states so far.
+BuildProgress: TypeAlias = Callable[[int], None]
 
 
-def situation_at(problem: Problem, evidence: Mapping[str, str] | None = None) -> Situation:
+def situation_at(
+    problem: Problem,
+    evidence: Mapping[str, str] | None = None,
+    *,
+    deadline: Deadline | None = None,
+) -> Situation:
     """Return what a rule sees at this evidence."""
-    return PolicyBuilder(problem.with_evidence(evidence), lazy=True).start()
+    here = problem.with_evidence(evidence)
+    builder = PolicyBuilder(here, deadline=deadline, share=SHARE_OF_STEP, max_cells=STEP_CELLS)
+    return builder.start()
 
 
 @dataclass(frozen=True)
@@ -57,6 +108,7 @@ class Situation:
     axes: tuple[int, ...]  # the features that can still matter
     table: Table | None  # [Y, axes ...]; None: too large
     belief: Table | None = None  # P(Y | e), where it is known without the table
+    reach: float = 1.0  # the probability of getting here
 
     @cached_property
     def probability(self) -> float:
@@ -66,7 +118,17 @@ class Situation:
     @cached_property
     def posterior(self) -> Table:
         """P(Y | e)."""
-        return self.joint(0) if self.belief is None else self.belief
+        if self.belief is not None:
+            return self.belief
+        return self.joint(0)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """P(Y, X | e) of each feature that can still matter, in the order of the axes."""
+        if self.table is not None:
+            return pairs_in_table(self.table, self.probability)
+        every = self.builder.inference.at(self.known)
+        return Pairs(every.belief, every.pairs[list(self.axes)])
 
     @cached_property
     def emc(self) -> float:
@@ -85,9 +147,19 @@ class Situation:
         risk = problem.misclassification @ self.posterior
         return problem.classes[int(np.flatnonzero(risk <= risk.min() + self.tol)[0])]
 
+    def leaf(self, *, is_open: bool = False) -> Leaf:
+        """Return the leaf that decides here."""
+        return Leaf(self.decision, tuple(self.posterior.tolist()), self.emc, is_open)
+
     def joint(self, chosen: int) -> Table:
         """Return P(Y, S | e), one axis for each feature of S in the problem's order."""
-        if self.table is None:
+        if self.table is None and not chosen:
+            return self.pairs.belief
+        if self.table is None and (place := self._places.get(chosen)) is not None:
+            name = self.builder.problem.features[self.axes[place]]
+            pair: Table = self.pairs.pairs[place, : len(self.builder.problem.states(name))].T
+            return pair
+        if self.table is None or chosen & ~mask_of(self.axes):
             table = root_table(self.builder.problem, self.known, tuple(bits(chosen))).shaped
             normalised: Table = table / table.sum()
             return normalised
@@ -97,11 +169,22 @@ class Situation:
         ordered: Table = summed.transpose([rest.index(i) for i in keep]) / self.probability
         return ordered
 
+    @cached_property
+    def codes(self) -> Codes:
+        """The state of each feature; -1: not known."""
+        return self.builder.encode(self.known)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        """The place of each set of one feature among the axes."""
+        return {1 << k: place for place, k in enumerate(self.axes)}
+
     def value(self, chosen: int) -> Value:
         """Return what acquiring a set now is worth, and what it costs."""
         problem = self.builder.problem
-        if (swept := self._swept_worth(chosen)) is not None:
-            worth, after = swept, self.emc - swept
+        if (place := self._places.get(chosen)) is not None:
+            worth = self._worths[place]
+            after = self.emc - worth
         else:
             after = expected_emc(self.joint(chosen), problem.misclassification)
             worth = max(self.emc - after, 0.0)
@@ -109,15 +192,18 @@ class Situation:
         names = problem.feature_names(chosen)
         return Value(names, self.emc, after, worth, price, worth - price)
 
-    def _swept_worth(self, chosen: int) -> float | None:
-        """Return the EVI of one feature as the sweep has it; None: it has not."""
-        if chosen.bit_count() != 1 or (swept := self._swept) is None:
-            return None
+    @cached_property
+    def _worths(self) -> list[float]:
+        """The EVI of each feature alone, in the order of the axes."""
+        if (swept := self._swept) is None:
+            after = self.pairs.expected_emcs(self.builder.problem.misclassification)
+            worths: list[float] = np.maximum(self.emc - after, 0.0).tolist()
+            return worths
         rows, unit = swept
         # The empty set and the sets of one feature come first; a set that is missing is worth 0.
-        first = rows[1 : 1 + len(self.axes)]
-        same = np.flatnonzero((first == to_words([chosen], rows.shape[1])).all(axis=1))
-        return self.builder.scale * float(unit[1 + same[0]]) if len(same) else 0.0
+        first = {to_mask(row): 1 + i for i, row in enumerate(rows[1 : 1 + len(self.axes)])}
+        places = (first.get(1 << k) for k in self.axes)
+        return [0.0 if i is None else self.builder.scale * float(unit[i]) for i in places]
 
     @cached_property
     def _swept(self) -> tuple[Words, Floats] | None:
@@ -130,32 +216,54 @@ class Situation:
 
     def best_single(self, candidates: int) -> int | None:
         """Return the candidate of highest benefit: ties to the cheaper, then to the first."""
-        values = {k: self.value(1 << k) for k in bits(candidates)}
-        if not values:
-            return None
-        return winner(values, lambda k: Offer(values[k].benefit, values[k].cost, 1 << k), self.tol)
+        offers = {k: self.offer(k) for k in bits(candidates)}
+        return winner(offers, offers.__getitem__, self.tol) if offers else None
+
+    def offer(self, k: int) -> Offer:
+        """Return what acquiring one feature now is worth, less its price."""
+        price = self.builder.cost(1 << k, self.known)
+        place = self._places.get(1 << k)
+        worth = self.value(1 << k).evi if place is None else self._worths[place]
+        return Offer(worth - price, price, 1 << k)
 
     def best(self) -> int:
-        """Return the set of highest benefit (Eq. 7)."""
-        problem = self.builder.problem
+        """Return the set of highest benefit (Eq. 7), or the best one found in its share of time."""
+        return self._best.mask
+
+    @cached_property
+    def _best(self) -> BestMask:
+        problem, builder = self.builder.problem, self.builder
         if (swept := self._swept) is not None:
             rows, unit = swept
             price = set_costs(problem.costs, problem.features, rows, self.known)
-            benefit = self.builder.scale * unit - price
+            benefit = builder.scale * unit - price
             near = np.flatnonzero(benefit >= benefit.max() - self.tol).tolist()
             best = winner(
                 near,
                 lambda i: Offer(float(benefit[i]), float(price[i]), to_mask(rows[i])),
                 self.tol,
             )
-            return to_mask(rows[best])
-        if self.table is None and (table := self.builder.table(self.known, self.axes)) is not None:
-            return replace(self, table=table).best()
-        seconds = self.builder.deadline.share(SHARE_OF_TIME).seconds_left
-        if self.table is None:
-            found = best_set(problem, problem.further(self.known), time_limit=seconds)
-            return problem.feature_mask(found.features)
-        return best_in_table(problem, self.known, self.axes, self.root, time_limit=seconds)
+            return BestMask(to_mask(rows[best]), None)
+        deadline = builder.share_of(self.reach)
+        if self.table is not None:
+            found = best_in_table(problem, self.known, self.axes, self.root, deadline=deadline)
+        else:
+            found = self._best_without_table(deadline)
+        if found.short_of is not None:
+            builder.shortfalls |= {found.short_of, UNPROVED}
+        return found
+
+    def _best_without_table(self, deadline: Deadline) -> BestMask:
+        problem, builder = self.builder.problem, self.builder
+        if (table := builder.table(self.known, self.axes, SEARCHED_CELLS, deadline)) is not None:
+            root = replace(self, table=table).root
+            return best_in_table(problem, self.known, self.axes, root, deadline=deadline)
+        singles = [
+            Offer(worth - price, price, 1 << k)
+            for k, worth in zip(self.axes, self._worths, strict=True)
+            for price in [builder.cost(1 << k, self.known)]
+        ]
+        return best_mask(problem, self.known, self.emc, singles, deadline=deadline)
 
     @cached_property
     def root(self) -> Root:
@@ -165,19 +273,44 @@ class Situation:
         return Root(flat, self.table.shape[1:], self.probability)
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A situation that is not expanded, in little memory."""
+
+    codes: Codes  # the state of each feature; -1: not known
+    belief: Table | None
+    table: Table | None
+
+
+Codes: TypeAlias = NDArray[np.int16]
+
+
+class _Key(NamedTuple):
+    """The key of a state (`relevance.StateKey`), in little memory."""
+
+    relevant: int
+    kept: bytes  # the codes of what still matters
+    paid: int
+    known: bytes = b""  # the codes of all that is known, if that tells states apart
+
+
 class PolicyBuilder:
     """Builds the situations of a problem and the policy of a rule.
 
     Parameters
     ----------
     max_states
-        Raise `TooLargeError` if a policy has more different states than this.
+        Stop at this many different states; the states beyond are left open.
     forgets
         Whether situations that differ only in what no longer matters are one state.
     lazy
-        Whether to continue without a table if it does not fit.
+        Whether situations with many features have no table. A sweep needs tables to share values.
     deadline
-        When to stop the search for best sets.
+        When to stop.
+    share
+        The part of the time left that the best sets of the most probable situations may take.
+    max_cells
+        Situations whose first table would have more cells have none; by default `LAZY_CELLS`.
     """
 
     def __init__(
@@ -187,18 +320,55 @@ class PolicyBuilder:
         max_states: int = MAX_POLICY_STATES,
         forgets: bool = True,
         sweep: Sweep | None = None,
-        lazy: bool = False,
+        lazy: bool = True,
         deadline: Deadline | None = None,
+        share: float = SHARE_OF_TIME,
+        max_cells: int | None = None,
     ) -> None:
         self.problem, self._max_states = problem, max_states
-        self.sweep, self._lazy = sweep, lazy
+        self._max_cells = LAZY_CELLS if max_cells is None else max_cells
+        self.sweep, self._lazy = sweep, lazy and sweep is None
         self.scale = 1.0 if sweep is None else sweep.scale(problem)
-        self.deadline = deadline or Deadline()
+        self.deadline, self._share = deadline or Deadline(), share
         self.relevance = Relevance(problem, forgets=forgets)
+        self.shortfalls: set[str] = set()  # what kept best sets from being proved
+        self._classes = problem.classes
+        self._last: tuple[int, int, list[int], int] = -1, 0, [], 0  # what matters at the last key
+        self._states = [problem.states(name) for name in problem.features]
+        self._sizes = [len(states) for states in self._states]
+        self._numbers = [
+            {state: code for code, state in enumerate(states)} for states in self._states
+        ]
+
+    @cached_property
+    def inference(self) -> PairInference:
+        """The join tree of the problem."""
+        return inference_of(self.problem)
+
+    def share_of(self, reach: float) -> Deadline:
+        """Return the time for the best set of a situation that is reached with a probability.
+
+        The situations at one depth of a tree are reached with probability 1 together, so they
+        share a part of the time.
+        """
+        part = max(self._share * reach, LEAST_SHARE)
+        left = self.deadline.seconds_left
+        if left is not None:
+            part = max(part, min(LEAST_SECONDS / max(left, LEAST_SECONDS), 1.0))
+        return self.deadline.share(part)
 
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:
         """Return C(S | e)."""
-        return price_set(self.problem.costs, self.problem.feature_names(chosen), known)
+        if not chosen & (chosen - 1):
+            names = self._singles[chosen.bit_length()]
+        else:
+            names = self.problem.feature_names(chosen)
+        return price_set(self.problem.costs, names, known)
+
+    @cached_property
+    def _singles(self) -> list[frozenset[str]]:
+        """The empty set, and the set of each feature alone."""
+        return [frozenset(), *(frozenset({name}) for name in self.problem.features)]
 
     def build(
         self,
@@ -206,41 +376,181 @@ class PolicyBuilder:
         choose: Callable[[Situation], int],
         *,
         needs_table: bool = True,
-        certificate: Certificate | None = None,
+        progress: BuildProgress | None = None,
     ) -> Policy:
         """Return the policy that acquires the mask that `choose` returns; 0 decides.
 
         `needs_table` is False for a rule that uses no feature.
         """
-        policy, _ = self.build_keyed(name, choose, needs_table=needs_table)
-        return policy if certificate is None else replace(policy, certificate=certificate)
+        frontier, certificate = self._grow(choose, needs_table, progress)
+        nodes, _ = frontier.nodes(self._open_leaf)
+        policy = Policy(self.problem, name, nodes, certificate)
+        notes = [text for what, text in _NOTES.items() if what in self.shortfalls]
+        return policy if certificate.exact else policy.admit_open(certificate.status, *notes)
 
     def build_keyed(
-        self, name: str, choose: Callable[[Situation], int], *, needs_table: bool = True
+        self, name: str, choose: Callable[[Situation], int]
     ) -> tuple[Policy, dict[StateKey, int]]:
         """Return the policy, and the number of the node of each of its states."""
-        nodes: list[Node] = []
-        numbers: dict[StateKey, int] = {}
+        frontier, certificate = self._grow(choose, needs_table=True, progress=None)
+        nodes, numbers = frontier.nodes(self._open_leaf)
+        keys = {self._state_key(key): number for key, number in numbers.items()}
+        return Policy(self.problem, name, nodes, certificate), keys
 
-        def visit(situation: Situation) -> int:
-            key = self.relevance.key(situation.known)
-            if key not in numbers:
-                node = self._node(situation, choose(situation), visit)
-                nodes.append(node)
-                numbers[key] = len(nodes) - 1
-                if len(nodes) > self._max_states:
-                    raise TooLargeError(
-                        f"policy {name}: more than {count_noun(self._max_states, 'state')}",
-                        remedies=(
-                            Remedy("raise the budget", "max_states"),
-                            Remedy("choose fewer features"),
-                            Remedy("give more evidence"),
-                        ),
-                    )
-            return numbers[key]
+    def _grow(
+        self,
+        choose: Callable[[Situation], int],
+        needs_table: bool,
+        progress: BuildProgress | None,
+    ) -> tuple[Frontier[_Key, _Waiting], Certificate]:
+        """Expand states, the most probable first, until all are done or a limit is reached."""
+        frontier: Frontier[_Key, _Waiting] = Frontier()
+        start = self.start(None if needs_table else ())
+        codes = self.encode(start.known)
+        key = self._key(codes, self.problem.feature_mask(start.known))
+        frontier.add(key, 1.0, _Waiting(codes, start.belief, start.table))
+        stopped_by: set[str] = set()
+        while (popped := frontier.pop()) is not None:
+            number, reach, waiting = popped
+            if self._is_late(len(frontier)):
+                frontier.put_back(number, waiting)
+                stopped_by.add("time")
+                break
+            situation = self._wake(waiting, reach)
+            chosen = choose(situation)
+            self._check_chosen(situation, chosen)
+            if not chosen:
+                frontier.decide(number, situation.leaf())
+                continue
+            part = self._part(situation, chosen)
+            if not part or not self._expand(frontier, number, situation, part):
+                frontier.put_back(number, waiting)
+                stopped_by.add("memory")
+            if progress is not None:
+                progress(len(frontier))
+        stopped_by |= self.shortfalls
+        if not stopped_by:
+            return frontier, Certificate()
+        return frontier, Certificate(None, False, "time" if "time" in stopped_by else "memory")
 
-        visit(self.start(None if needs_table else ()))
-        return Policy(self.problem, name, tuple(nodes)), numbers
+    def _expand(
+        self, frontier: Frontier[_Key, _Waiting], number: int, situation: Situation, chosen: int
+    ) -> bool:
+        """Make a state an acquisition, unless there would be too many states."""
+        problem = self.problem
+        known = problem.feature_mask(situation.known)
+        relevant, _ = self.relevance.what_matters(known)
+        # What cannot matter does not change the key. Then the key does not lead to other states.
+        is_merged = not chosen & ~relevant
+        n_outcomes = math.prod(self._sizes[k] for k in bits(chosen))
+        if n_outcomes > max(self._max_states - len(frontier), MERGED_OUTCOMES):
+            return False  # not all of so many outcomes are states that there are already
+        after, places = known | chosen, list(bits(chosen))
+        found = []
+        for probability, outcome, belief, table in self._children(situation, chosen):
+            codes = situation.codes.copy()
+            codes[places] = outcome
+            key = self._key(codes, after)
+            if not is_merged:
+                key = key._replace(known=codes.tobytes())
+            found.append((key, probability, outcome, _Waiting(codes, belief, table)))
+        new = {key for key, _, _, _ in found if key not in frontier}
+        if len(frontier) + len(new) > self._max_states:
+            return False
+        states = [self._states[k] for k in places]
+        branches = tuple(
+            Branch(
+                tuple([names[v] for names, v in zip(states, outcome, strict=True)]),
+                probability,
+                frontier.add(key, situation.reach * probability, item),
+            )
+            for key, probability, outcome, item in found
+        )
+        names = tuple(problem.features[k] for k in places)
+        frontier.acquire(number, names, self.cost(chosen, situation.known), branches)
+        return True
+
+    def _is_late(self, n_states: int) -> bool:
+        """Return whether there is just the time to finish a policy of this many states."""
+        left = self.deadline.seconds_left
+        return left is not None and left <= SECONDS_PER_NODE * n_states
+
+    def _part(self, situation: Situation, chosen: int) -> int:
+        """Return the set if its outcomes can be written down, else the most useful part of it."""
+        left = self.deadline.seconds_left
+        in_time = math.inf
+        if left is not None:
+            in_time = max(SHARE_OF_OUTCOMES * OUTCOMES_PER_SECOND * left, LEAST_OUTCOMES)
+        limit = min(in_time, MAX_OUTCOMES)
+        if math.prod(self._sizes[k] for k in bits(chosen)) <= limit:
+            return chosen
+        part, n_outcomes = 0, 1
+        for k in sorted(bits(chosen), key=lambda k: (-situation.value(1 << k).evi, k)):
+            if n_outcomes * self._sizes[k] <= limit:
+                part, n_outcomes = part | 1 << k, n_outcomes * self._sizes[k]
+        self.shortfalls |= {PARTS, "time"} if in_time < MAX_OUTCOMES else {PARTS}
+        return part
+
+    def _wake(self, waiting: _Waiting, reach: float) -> Situation:
+        known = self._known(waiting.codes)
+        relevant, _ = self.relevance.what_matters(self.problem.feature_mask(known))
+        # Only slices of the first table are used, so all tables together are as large as that one.
+        return Situation(self, known, tuple(bits(relevant)), waiting.table, waiting.belief, reach)
+
+    def _open_leaf(self, waiting: _Waiting) -> Leaf:
+        belief = waiting.belief
+        if belief is None and waiting.table is not None:
+            belief = waiting.table.reshape(len(waiting.table), -1).sum(axis=1)
+            belief = belief / belief.sum()
+        if belief is None:
+            belief = self.inference.at(self._known(waiting.codes)).belief
+        # As `Situation.leaf`, but there may be a million of these.
+        risk: list[float] = (self.problem.misclassification @ belief).tolist()
+        least = min(risk)
+        near = least + tolerance(least)
+        decision = self._classes[next(i for i, r in enumerate(risk) if r <= near)]
+        return Leaf(decision, tuple(belief.tolist()), least, is_open=True)
+
+    # -- states in little memory
+
+    def encode(self, known: Mapping[str, str]) -> Codes:
+        """Return the state of each feature; -1: not known."""
+        codes = np.full(len(self._numbers), -1, dtype=np.int16)
+        for place, (name, numbers) in enumerate(
+            zip(self.problem.features, self._numbers, strict=True)
+        ):
+            if name in known:
+                codes[place] = numbers[known[name]]
+        return codes
+
+    def _known(self, codes: Codes) -> dict[str, str]:
+        problem = self.problem
+        known = dict(problem.evidence)
+        for place in np.flatnonzero(codes >= 0).tolist():
+            known[problem.features[place]] = self._states[place][codes[place]]
+        return known
+
+    def _key(self, codes: Codes, known: int) -> _Key:
+        """Return the state key (`relevance.StateKey`) in little memory."""
+        if known != self._last[0]:
+            relevant, kept = self.relevance.what_matters(known)
+            paid = self.relevance.groups_paid(known, relevant)
+            self._last = known, relevant, list(bits(known & ~kept)), paid
+        _, relevant, forgotten, paid = self._last
+        if forgotten:
+            codes = codes.copy()
+            codes[forgotten] = -1
+        return _Key(relevant, codes.tobytes(), paid)
+
+    def _state_key(self, key: _Key) -> StateKey:
+        codes = np.frombuffer(key.kept, dtype=np.int16)
+        values = tuple(
+            (place, self.problem.states(self.problem.features[place])[codes[place]])
+            for place in np.flatnonzero(codes >= 0).tolist()
+        )
+        return StateKey(key.relevant, values, key.paid)
+
+    # -- situations
 
     def start(self, axes: tuple[int, ...] | None = None) -> Situation:
         """Return the first situation, with a table over `axes`, or over all that matters."""
@@ -248,7 +558,8 @@ class PolicyBuilder:
         if axes is None:
             relevant, _ = self.relevance.what_matters(problem.feature_mask(problem.evidence))
             axes = tuple(bits(relevant))
-        return Situation(self, dict(problem.evidence), axes, self.table(problem.evidence, axes))
+        table = self.table(problem.evidence, axes, deadline=self.deadline)
+        return Situation(self, dict(problem.evidence), axes, table)
 
     def at(self, known: Mapping[str, str]) -> Situation:
         """Return the situation at any evidence, which includes the problem's own."""
@@ -273,30 +584,28 @@ class PolicyBuilder:
     def _start(self) -> Situation:
         return self.start()
 
-    def table(self, known: Mapping[str, str], axes: tuple[int, ...]) -> Table | None:
-        """Return P(Y, axes, e), or None if it is too large for a lazy builder."""
-        if self._lazy:
-            sizes = [len(self.problem.states(self.problem.features[k])) for k in axes]
-            if len(self.problem.classes) * math.prod(sizes) > LAZY_CELLS:
-                return None
-        try:
-            return root_table(self.problem, known, axes).shaped
-        except TooLargeError:
-            if not self._lazy:
-                raise
+    def table(
+        self,
+        known: Mapping[str, str],
+        axes: tuple[int, ...],
+        max_cells: int | None = None,
+        deadline: Deadline | None = None,
+    ) -> Table | None:
+        """Return P(Y, axes, e), or None if it has too many cells or takes too long."""
+        cells = len(self.problem.classes) * math.prod(self._sizes[k] for k in axes)
+        most = self._max_cells if max_cells is None else max_cells
+        if self._lazy and cells > most:
             return None
-
-    def _node(self, situation: Situation, chosen: int, visit: Callable[[Situation], int]) -> Node:
-        problem = self.problem
-        self._check_chosen(situation, chosen)
-        if not chosen:
-            return Leaf(situation.decision, tuple(situation.posterior.tolist()), situation.emc)
-        names = tuple(problem.features[k] for k in bits(chosen))
-        branches = tuple(
-            Branch(tuple(child.known[name] for name in names), probability, visit(child))
-            for probability, child in self._outcomes(situation, chosen)
-        )
-        return Acquisition(names, self.cost(chosen, situation.known), branches)
+        in_time = math.inf if deadline is None else SHARE_OF_TABLE * cells_in_time(deadline)
+        on_the_way = min(in_time, WIDEST * most if self._lazy else math.inf)
+        if cells > on_the_way:
+            return None
+        try:
+            with largest_table(on_the_way):
+                return root_table(self.problem, known, axes).shaped
+        except TooLargeError:
+            self._lazy = True  # values that need such tables are not shared
+            return None
 
     def _check_chosen(self, situation: Situation, chosen: object) -> None:
         """Raise `InputError` unless a rule has returned features that are not known yet."""
@@ -314,35 +623,51 @@ class PolicyBuilder:
 
     def _outcomes(self, situation: Situation, chosen: int) -> Iterator[tuple[float, Situation]]:
         """Return the probability of each possible joint outcome, and the situation after it."""
+        names = [self.problem.features[k] for k in bits(chosen)]
+        relevant, _ = self.relevance.what_matters(
+            self.problem.feature_mask(situation.known) | chosen
+        )
+        for probability, outcome, belief, table in self._children(situation, chosen):
+            known = {**situation.known, **self._found(names, outcome)}
+            yield probability, Situation(self, known, tuple(bits(relevant)), table, belief)
+
+    def _children(
+        self, situation: Situation, chosen: int
+    ) -> Iterator[tuple[float, tuple[int, ...], Table | None, Table | None]]:
+        """Return each possible joint outcome: its probability, its states, P(Y | e), its table.
+
+        One of the last two is enough. Both are missing where the outcome is too rare for them.
+        """
         problem = self.problem
         names = [problem.features[k] for k in bits(chosen)]
-        after = problem.feature_mask(situation.known) | chosen
-        relevant, _ = self.relevance.what_matters(after)
-        if situation.table is None:
+
+        def is_possible(outcome: tuple[int, ...]) -> bool:
+            return self._is_possible({**situation.known, **self._found(names, outcome)})
+
+        if situation.table is None or chosen & ~mask_of(situation.axes):
             joint = situation.joint(chosen)
-            axes = tuple(bits(relevant))
             for outcome in np.ndindex(joint.shape[1:]):
                 here = joint[:, *outcome]
-                known = {**situation.known, **self._found(names, outcome)}
-                if (p := float(here.sum())) > 0:
-                    # No table yet: a situation that only decides does not need it.
-                    yield p, Situation(self, known, axes, None, here / p)
-                elif self._is_possible(known):
-                    yield 0.0, Situation(self, known, axes, self.table(known, axes))
+                # No table yet: a situation that only decides does not need it.
+                if (p := float(here.sum())) > LEAST_MASS:
+                    yield p, outcome, here / p, None
+                elif p > 0 or is_possible(outcome):
+                    yield p, outcome, None, None
             return
+        relevant, _ = self.relevance.what_matters(problem.feature_mask(situation.known) | chosen)
         places = [1 + situation.axes.index(k) for k in bits(chosen)]
         left = tuple(k for k in situation.axes if not chosen >> k & 1)
         gone = tuple(1 + i for i, k in enumerate(left) if not relevant >> k & 1)
-        axes = tuple(k for k in left if relevant >> k & 1)
+        where: list[int | slice] = [slice(None)] * situation.table.ndim
         for outcome in np.ndindex(*(situation.table.shape[place] for place in places)):
-            where: list[int | slice] = [slice(None)] * situation.table.ndim
             for place, value in zip(places, outcome, strict=True):
                 where[place] = value
             table = situation.table[tuple(where)].sum(axis=gone)
-            probability = float(table.sum()) / situation.probability
-            known = {**situation.known, **self._found(names, outcome)}
-            if probability > 0 or self._is_possible(known):
-                yield probability, self._situation(known, axes, table)
+            mass = float(table.sum())
+            if mass >= LEAST_MASS:
+                yield mass / situation.probability, outcome, None, table
+            elif mass > 0 or is_possible(outcome):
+                yield mass / situation.probability, outcome, None, None
 
     def _is_possible(self, known: Mapping[str, str]) -> bool:
         """Return whether evidence with probability 0 in a table is only too rare for the table."""

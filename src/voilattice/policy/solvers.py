@@ -8,8 +8,8 @@ A solver answers three questions about a problem, each with as little work as po
 
 Each answer has a `Certificate`: a bound that no policy can beat, whether the policy is what its
 name says, and which limit stopped the work early. A `RuleSolver` builds the policy of a rule
-(`policy.rules`). The `OptimalSolver` solves exactly if the states fit (`optimal.solution`), and
-searches otherwise (`optimal.ao_star`).
+(`policy.rules`). The `OptimalSolver` solves exactly if the states fit (`optimal.exact`), and
+searches otherwise (`optimal.anytime`).
 
 `register` takes a solver of anybody's own: it is then known to `build_policy`, `advise` and
 `compare`. A package whose entry points name its solvers makes them known to the command line and
@@ -18,29 +18,31 @@ the server too. `voilattice.testing.check_solver` checks that a solver behaves.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from voilattice.budgets import Deadline, memory_budget
+from voilattice.budgets import Deadline, TimeLimit, memory_budget
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.lattice.independence import acquirable_core
+from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem, check_problem
 from voilattice.policy import rules
-from voilattice.policy.optimal.ao_star import Search
-from voilattice.policy.optimal.solution import Solution
-from voilattice.policy.optimal.space import StateSpace
+from voilattice.policy.optimal.anytime import Found, search_optimum
+from voilattice.policy.optimal.exact import ExactSolution, find_states, solve_exactly
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.rules import Rule
 from voilattice.policy.situations import (
     MAX_POLICY_STATES,
+    SEARCHED_CELLS,
     PolicyBuilder,
     Situation,
     situation_at,
 )
 from voilattice.policy.sweep import Sweep
-from voilattice.valuation.valuation import value
+from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.wording import format_amount, nearest, quote
 
 __all__ = [
@@ -60,17 +62,18 @@ __all__ = [
     "unregister",
 ]
 
-TIME_LIMIT = 60.0  # seconds, for a search
+TIME_LIMIT = 60.0  # seconds
 PLUGINS = "voilattice.solvers"  # the entry points of packages that bring solvers along
-STATES_PER_SECOND = 2_000_000  # a cautious estimate of the speed of the exact solver
-SHARE_OF_FINDING = 0.5  # of the time, to find the states; after that the search begins
+SHARE_OF_EXACT = 0.25  # of the time, for the exact solver; after that the search begins
 
-# Called during a search with the number of expanded states and the interval so far.
-Progress: TypeAlias = Callable[[int, tuple[float, float]], None]
+# Called with the number of states so far and the interval of the optimum; None: a rule has none.
+Progress: TypeAlias = Callable[[int, tuple[float, float] | None], None]
 
 
-def describe_search(n_states: int, interval: tuple[float, float]) -> str:
-    """Return how far a search has come, in words."""
+def describe_search(n_states: int, interval: tuple[float, float] | None) -> str:
+    """Return how far a policy has come, in words."""
+    if interval is None:
+        return f"policy: {n_states:,} states so far"
     lower, upper = map(format_amount, interval)
     return f"optimal: {n_states:,} states examined, the optimum is in [{lower}, {upper}]"
 
@@ -82,17 +85,18 @@ class Limits:
     Parameters
     ----------
     max_states
-        Raise `TooLargeError` if a policy has more different states than this.
+        A policy has at most this many different states. The states beyond are left open.
     time_limit
-        Seconds for a search, if the states do not fit the memory budget. None: until the optimum
-        is proved.
+        Seconds from now on, or a deadline. At the limit there is the best result so far. None: no
+        limit.
     """
 
     max_states: int = MAX_POLICY_STATES
-    time_limit: float | None = TIME_LIMIT
+    time_limit: TimeLimit = TIME_LIMIT
+    deadline: Deadline = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        Deadline(self.time_limit)  # checks that it is a number of seconds
+        object.__setattr__(self, "deadline", Deadline.of(self.time_limit))
         is_whole = isinstance(self.max_states, int) and not isinstance(self.max_states, bool)
         if not is_whole or self.max_states < 1:
             raise InputError(
@@ -102,10 +106,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a policy costs on average."""
+    """What a policy costs on average.
 
-    expected_total_cost: float
+    The cost of a policy that was not worked out to the end is that of the policy so far, which is a
+    policy too. The cost of one that was not worked out at all is None, with bounds.
+    """
+
+    expected_total_cost: float | None
     certificate: Certificate
+    at_least: float | None = None  # what the whole policy costs at least; None: not computed
+    at_most: float | None = None  # what the whole policy costs at most; None: not computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +125,7 @@ class Step:
     features: frozenset[str]  # to acquire together; empty: decide
     cost_to_go: float | None = None  # what is still to be paid from here on; None: not known
     certificate: Certificate = field(default_factory=Certificate)
+    target_set: frozenset[str] | None = None  # the set that the policy looks ahead to
 
 
 @runtime_checkable
@@ -200,26 +211,58 @@ class RuleSolver:
         sweep: Sweep | None = None,
         progress: Progress | None = None,
     ) -> Policy:
-        """Return the policy, situation by situation."""
+        """Return the policy, situation by situation, the most probable ones first."""
         builder = PolicyBuilder(
-            problem, max_states=limits.max_states, sweep=sweep, forgets=self.forgets
-        )
+            problem, max_states=limits.max_states, sweep=sweep, forgets=self.forgets,
+            deadline=limits.deadline, max_cells=SEARCHED_CELLS if self.looks_ahead else None,
+        )  # fmt: skip
         needs_table = self.at_once is None or bool(set(self.at_once(problem)))
-        return builder.build(self.name, self.rule, needs_table=needs_table)
+        return builder.build(
+            self.name, self.rule, needs_table=needs_table,
+            progress=None if progress is None else lambda n: progress(n, None),
+        )  # fmt: skip
 
     def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
         """Return what the policy costs: by one valuation, or by building it."""
         if self.at_once is not None:
-            found = value(problem, self.at_once(problem))
-            return Cost(found.cost + found.expected_emc, Certificate())
+            return _cost_at_once(problem, frozenset(self.at_once(problem)), limits.deadline)
         policy = self.build(problem, limits, sweep=sweep)
-        return Cost(policy.expected_total_cost, policy.certificate)
+        # A rule that looks ahead may have gone another way where a best set is not proved.
+        at_least = None if policy.exact or self.looks_ahead else policy.least_cost
+        return Cost(policy.expected_total_cost, policy.certificate, at_least)
 
     def next_step(
         self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
     ) -> Step:
         """Return what the rule says."""
-        return Step(problem.feature_names(self.rule(situation_at(problem, evidence))))
+        situation = situation_at(problem, evidence, deadline=limits.deadline)
+        chosen = self.rule(situation)
+        shortfalls = situation.builder.shortfalls
+        certificate = Certificate()
+        if shortfalls:
+            status = "time" if "time" in shortfalls else "memory"
+            certificate = Certificate(None, False, status)
+        ahead = situation.best() if self.looks_ahead and chosen else 0
+        return Step(
+            problem.feature_names(chosen),
+            None,
+            certificate,
+            problem.feature_names(ahead) if ahead else None,
+        )
+
+
+def _cost_at_once(problem: Problem, features: frozenset[str], deadline: Deadline) -> Cost:
+    """Return what it costs to acquire some features at once and then to decide."""
+    price = price_set(problem.costs, features, problem.evidence)
+    found = bracket_expected_emc(problem, features, deadline=deadline)
+    if found.exact:
+        return Cost(price + found.upper, Certificate())
+    note = (
+        f"Too much to compute: the cost is between {format_amount(price + found.lower)} and "
+        f"{format_amount(price + found.upper)}."
+    )
+    certificate = Certificate(None, False, "time", note)
+    return Cost(None, certificate, price + found.lower, price + found.upper)
 
 
 class OptimalSolver:
@@ -234,7 +277,8 @@ class OptimalSolver:
     starts = (rules.greedy_la, rules.batch, rules.greedy)
 
     def __init__(self) -> None:
-        self._kept: tuple[object, Solution | None] | None = None  # a problem, and its optimum
+        self._kept: tuple[object, ExactSolution | None] | None = None  # a problem, and its optimum
+        self._tried = 0.0  # seconds there were for it
 
     def build(
         self,
@@ -245,28 +289,26 @@ class OptimalSolver:
         progress: Progress | None = None,
     ) -> Policy:
         """Return the policy, with its certificate."""
-        deadline = Deadline(limits.time_limit)
-        if (solution := self._solve(problem, limits, deadline, sweep)) is None:
-            search = Search(
-                problem, self.starts, deadline=deadline, max_states=limits.max_states,
-                progress=progress,
-            )  # fmt: skip
-            return search.policy(self.name)
-        builder = PolicyBuilder(problem, max_states=limits.max_states)
+        deadline = limits.deadline
+        if (solution := self._solve(problem, deadline, sweep)) is None:
+            found = self._search(problem, limits, progress).policy(self.name)
+            ended_by = "time" if found.status == "time" else "memory"
+            return found.admit_open(ended_by) if found.open_share else found
+        builder = PolicyBuilder(problem, max_states=limits.max_states, deadline=deadline)
         policy = builder.build(self.name, lambda situation: solution.choose(situation.known))
         # The two costs differ only by rounding, but a bound must not exceed the cost.
         bound = min(solution.expected_total_cost, policy.expected_total_cost)
-        return replace(policy, certificate=Certificate(bound))
+        return policy.certify(replace(policy.certificate, lower_bound=bound))
 
     def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
         """Return what the policy costs; the exact solver does not build the policy for this."""
-        deadline = Deadline(limits.time_limit)
-        solution = self._solve(problem, limits, deadline, sweep, choices=False)
+        deadline = limits.deadline
+        solution = self._solve(problem, deadline, sweep, choices=False)
         if solution is not None:
             found = solution.expected_total_cost
             return Cost(found, Certificate(found))
-        policy = Search(problem, self.starts, deadline=deadline).policy(self.name)
-        return Cost(policy.expected_total_cost, policy.certificate)
+        search = self._search(problem, limits, writes=False)
+        return Cost(search.upper, search.certificate)
 
     def next_step(
         self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
@@ -276,45 +318,61 @@ class OptimalSolver:
         The exact solver solves the problem once and uses the solution for other evidence too. A
         search begins at the evidence.
         """
-        deadline = Deadline(limits.time_limit)
+        deadline = limits.deadline
         if (solution := self._solve_once(problem, limits, deadline)) is not None:
             known = problem.merge_evidence(evidence)
             to_go = solution.cost_to_go(known)
             chosen = problem.feature_names(solution.choose(known))
             return Step(chosen, to_go, Certificate(to_go))
-        here = problem.with_evidence(evidence)
-        search = Search(here, self.starts, deadline=deadline)
+        search = self._search(problem.with_evidence(evidence), limits, writes=False)
         return Step(problem.feature_names(search.action), search.upper, search.certificate)
 
-    def _solve_once(self, problem: Problem, limits: Limits, deadline: Deadline) -> Solution | None:
+    def _search(
+        self,
+        problem: Problem,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        writes: bool = True,
+    ) -> Found:
+        return search_optimum(
+            problem, self.starts, deadline=limits.deadline, max_states=limits.max_states,
+            writes=writes, progress=progress,
+        )  # fmt: skip
+
+    def _solve_once(
+        self, problem: Problem, limits: Limits, deadline: Deadline
+    ) -> ExactSolution | None:
         """Return the exact optimum; that of the problem asked about last is kept."""
         # What a smaller budget could not hold, a larger one may: so the budget is part of the key.
-        key = (problem, limits, memory_budget())
-        if self._kept is None or self._kept[0] != key:
+        # Where the time was too short, a little more is too short as well.
+        left = deadline.seconds_left
+        seconds = math.inf if left is None else left
+        key = (problem, memory_budget())
+        kept = self._kept
+        if kept is None or kept[0] != key or (kept[1] is None and seconds > 2 * self._tried):
             self._kept = None  # its memory is free before the next one is solved
-            self._kept = key, self._solve(problem, limits, deadline)
-        return self._kept[1]
+            kept = self._kept = key, self._solve(problem, deadline)
+            self._tried = seconds
+        return kept[1]
 
     @staticmethod
     def _solve(
         problem: Problem,
-        limits: Limits,
         deadline: Deadline,
         sweep: Sweep | None = None,
         *,
         choices: bool = True,
-    ) -> Solution | None:
+    ) -> ExactSolution | None:
         """Return the exact optimum, or None if there are too many states for memory or time."""
-        seconds = limits.time_limit
-        max_states = None if seconds is None else int(min(seconds, 1e9) * STATES_PER_SECOND)
-        part = deadline.share(SHARE_OF_FINDING)
+        part = deadline.share(SHARE_OF_EXACT)
         try:
             if sweep is not None:
-                return sweep.solve(problem, max_states=max_states, deadline=part, choices=choices)
-            space = StateSpace(problem, max_states=max_states, deadline=part)
+                return sweep.solve(problem, deadline=part, choices=choices)
+            space = find_states(problem, deadline=part)
+            return solve_exactly(space, problem, choices=choices, deadline=part)
         except TooLargeError:
             return None
-        return Solution(space, problem, choices=choices)
 
 
 _registry: dict[str, Solver] = {}
@@ -418,7 +476,7 @@ def build_policy(
     evidence: Mapping[str, str] | None = None,
     *,
     max_states: int = MAX_POLICY_STATES,
-    time_limit: float | None = TIME_LIMIT,
+    time_limit: TimeLimit = TIME_LIMIT,
     sweep: Sweep | None = None,
     progress: Progress | None = None,
 ) -> Policy:
@@ -430,14 +488,17 @@ def build_policy(
         A registered name: ``none``, ``markov-blanket``, ``greedy``, ``greedy-la``, ``batch``,
         ``optimal``, or one of your own.
     max_states
-        Raise `TooLargeError` if the policy has more different states than this.
+        The policy has at most this many different states. The most probable states come first;
+        where the rest would begin, the policy decides (`Leaf.is_open`), and `Policy.status` is
+        ``"memory"``.
     time_limit
-        Seconds for the search, if the states of the optimum do not fit the memory budget. None:
-        until the optimum is proved.
+        Seconds. At the limit the rest of the policy is left open in the same way, and a search for
+        the optimum ends with the best policy found and a bound. None: no limit.
     sweep
         Values that the points of a sweep of stakes share (see `Sweep`).
     progress
-        Called during a search with the number of expanded states and the interval so far.
+        Called repeatedly with the number of states so far, and the interval of a search for the
+        optimum or None.
 
     >>> import voilattice
     >>> p = build_policy(voilattice.load_problem("asia"), "optimal")
@@ -477,4 +538,5 @@ def policy_from_rule(
 
     if name in _registry:
         raise InputError(f"{name!r} is the name of a registered policy; choose another", "name")
-    return RuleSolver(name, choose, forgets=False).build(problem, Limits(max_states))
+    limits = Limits(max_states, None)
+    return RuleSolver(name, choose, forgets=False).build(problem, limits)

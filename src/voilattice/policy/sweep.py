@@ -18,8 +18,12 @@ from voilattice.feature_sets import Words
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import check_monotone_at, stakes_scale
 from voilattice.model.problem import Problem
-from voilattice.policy.optimal.solution import Solution
-from voilattice.policy.optimal.space import StateSpace
+from voilattice.policy.optimal.exact import (
+    ExactSolution,
+    ExactSpace,
+    find_states,
+    solve_exactly,
+)
 from voilattice.policy.relevance import StateKey
 from voilattice.valuation.best_set import MAX_CHECKED_PAIRS
 from voilattice.valuation.tables import Root, expected_emcs_in
@@ -38,7 +42,7 @@ class Sweep:
         self.problem = problem
         self.unit = problem.with_expected(kind, 1.0).misclassification
         self._values: dict[StateKey, tuple[Words, Floats] | None] = {}
-        self._space: StateSpace | None = None
+        self._space: ExactSpace | None = None
         self._refused: TooLargeError | None = None
 
     def scale(self, problem: Problem) -> float:
@@ -62,22 +66,19 @@ class Sweep:
         self,
         problem: Problem,
         *,
-        max_states: int | None = None,
         deadline: Deadline | None = None,
         choices: bool = True,
-    ) -> Solution:
+    ) -> ExactSolution:
         """Return the optimum at one point; the first call finds the states."""
         if self._refused is not None:  # once too large, always too large
             raise self._refused
         if self._space is None or self._space.problem.evidence != problem.evidence:
             try:
-                self._space = StateSpace(
-                    problem, self.unit, max_states=max_states, deadline=deadline
-                )
+                self._space = find_states(problem, self.unit, deadline=deadline)
             except TooLargeError as error:
                 self._refused = error
                 raise
-        return Solution(self._space, problem, choices=choices)
+        return solve_exactly(self._space, problem, choices=choices, deadline=deadline)
 
     def values(
         self,

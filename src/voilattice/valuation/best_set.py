@@ -33,40 +33,49 @@ import heapq
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from voilattice.budgets import Deadline
+from voilattice.budgets import Deadline, TimeLimit
 from voilattice.compiled.arrays import Frames, Incumbent, Offers
-from voilattice.engines import check_engine, choose_engine
+from voilattice.engines import check_engine, choose_engine, is_loaded
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
-from voilattice.lattice.independence import graph_of, markov_blanket, separator
+from voilattice.lattice.independence import graph_of
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts, check_monotone_at, price_set
-from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import MAX_AXES
 from voilattice.model.problem import Problem, check_problem
 from voilattice.ties import Offer, tolerance
-from voilattice.valuation.tables import Root, max_table_cells, root_table
+from voilattice.valuation.bounds import evi_bound
+from voilattice.valuation.tables import (
+    Root,
+    cells_in_time,
+    largest_table,
+    max_table_cells,
+    root_table,
+)
 from voilattice.valuation.valuation import emc, expected_emc, value
 
-__all__ = ["Best", "best_in_table", "best_set"]
+__all__ = ["Best", "BestMask", "best_in_table", "best_mask", "best_set"]
 
 # The compiled search returns after this many cells, to check the time limit and Ctrl-C.
-CELLS_AT_ONCE = 200_000_000
+CELLS_AT_ONCE = 50_000_000
 
 # One table over all features is used up to this many cells. Beyond that, many small tables are
 # faster than few large ones: the number of top nodes grows far less than the tables shrink.
 WHOLE_CELLS = 1 << 24
 SPLIT_CELLS = 1 << 19
 
-CELLS_PER_SECOND = 20_000_000  # a cautious estimate of how fast a table is computed
+# The parts of the time left that one table may take: to bound, and to search below it.
+SHARE_OF_BOUND = 0.2
+SHARE_OF_TABLE = 0.5
+
+SECONDS_TO_LOAD = 3.0  # of the compiled engine, with some time to use it
 
 # The lattice is grown to count its sets only if that takes at most this many floods.
 MAX_COUNTED_FLOODS = 50_000
-
 
 # If there are too many sets to check user-defined costs, this many pairs of sets are compared.
 MAX_CHECKED_PAIRS = 500
@@ -87,11 +96,18 @@ class Best:
     short_of: str | None  # if not exact, what is missing: "time", "memory" or "costs"
 
 
+class BestMask(NamedTuple):
+    """The best set found, as a mask, and what was missing to prove it: "time" or "memory"."""
+
+    mask: int
+    short_of: str | None
+
+
 def best_set(
     problem: Problem,
     evidence: Mapping[str, str] | None = None,
     *,
-    time_limit: float | None = None,
+    time_limit: TimeLimit = None,
     engine: str = "auto",
     progress: Callable[[int, float], None] | None = None,
 ) -> Best:
@@ -106,7 +122,8 @@ def best_set(
     engine
         ``"python"`` (NumPy), ``"compiled"``, or ``"auto"``: by the estimated work.
     progress
-        Called repeatedly with the number of sets evaluated and the gap to the bound.
+        Called repeatedly with the number of sets evaluated and the gap to the bound, infinite while
+        there is no bound.
 
     >>> import voilattice
     >>> found = best_set(voilattice.load_problem("asia"))
@@ -115,10 +132,10 @@ def best_set(
     """
     check_problem(problem)
     check_engine(engine)
-    deadline = Deadline(time_limit)
+    deadline = Deadline.of(time_limit)
     known = problem.merge_evidence(evidence)
     search = _Search(problem, known, emc(problem, evidence), deadline, engine, progress)
-    short_of = "memory" if search.run() else "time"
+    short_of = search.run()
     bound = max(search.open_bound(), search.best.benefit)
     if not search.check.proved:  # any set could be cheap, so only the EVI is bounded
         bound, short_of = max(bound, search.worth_bound()), "costs"
@@ -132,7 +149,7 @@ def best_set(
         exact,
         best.benefit if exact else bound,
         search.n_evaluated,
-        _count_sets(problem, known),
+        None if deadline.is_over else _count_sets(problem, known),
         None if exact else short_of,
     )
 
@@ -143,26 +160,49 @@ def best_in_table(
     features: Sequence[int],
     root: Root,
     *,
-    time_limit: float | None = None,
-) -> int:
-    """Return the best set of `features` from their table, as a bitmask.
+    deadline: Deadline | None = None,
+) -> BestMask:
+    """Return the best set of `features` from their table.
 
     Parameters
     ----------
     features
         The features of the axes of `root`, by number.
-    time_limit
-        Stop after this many seconds and return the best set so far.
+    deadline
+        When to stop and return the best set so far.
     """
     stake = expected_emc(
         root.table.reshape(len(problem.classes), -1).sum(axis=1), problem.misclassification
     )
-    search = _Search(problem, known, stake / root.probability, Deadline(time_limit), "auto", None)
+    search = _Search(problem, known, stake / root.probability, deadline or Deadline(), "auto", None)
     places = [features.index(k) for k in sorted(features, key=search.decided_at)]
     ordered = root.reorder(places)
     axes = tuple(features[place] for place in places)
-    search.search_below(_Node(-math.inf, 0, axes), axes, ordered)
-    return search.best.mask
+    is_done = search.search_below(_Node(-math.inf, 0, axes), axes, ordered)
+    return BestMask(search.best.mask, None if is_done else "time")
+
+
+def best_mask(
+    problem: Problem,
+    known: Mapping[str, str],
+    stake: float,
+    singles: Sequence[Offer],
+    *,
+    deadline: Deadline,
+) -> BestMask:
+    """Return the best set at some evidence, without a table over all features.
+
+    Parameters
+    ----------
+    stake
+        EMC(e).
+    singles
+        What each feature alone is worth.
+    """
+    search = _Search(problem, known, stake, deadline, "auto", None)
+    short_of = search.run(singles)
+    is_proved = search.open_bound() <= search.best.benefit + search.tol
+    return BestMask(search.best.mask, None if is_proved else short_of)
 
 
 def _count_sets(problem: Problem, known: Mapping[str, str]) -> int | None:
@@ -240,14 +280,19 @@ class _Search:
         on_top = max((-node.priority for node in self._open), default=-math.inf)
         return max(self._below, self._unsearched, on_top)
 
-    def run(self) -> bool:
-        """Search; return True when done, False when the time is up."""
-        limit = min(self._max_cells, WHOLE_CELLS)
+    def run(self, singles: Sequence[Offer] = ()) -> str:
+        """Search; return what is missing if a bound is still open: "time" or "memory".
+
+        `singles` are what each feature alone is worth, where that is known.
+        """
+        limit = self._table_limit(WHOLE_CELLS)
         if not self._fits(self._undecided, limit):
             limit = min(limit, SPLIT_CELLS)
+            for single in singles:
+                self.offer(single.mask, single.benefit, single.cost)
             self._climb(limit)
         self._open = [_Node(-math.inf, 0, self._undecided)]
-        worth = math.inf
+        worth, in_time = math.inf, True
         while self._open:
             node = heapq.heappop(self._open)
             if self.is_beyond(-node.priority, node.kept):
@@ -258,31 +303,42 @@ class _Search:
                 prices = self._added_costs(node)
                 node.undecided = tuple(k for k in node.undecided if prices[k] <= left)
             axes = (*bits(node.kept), *node.undecided)
-            root = self._root(axes, limit if node.undecided else self._max_cells)
+            most = limit if node.undecided else self._max_cells
+            root = self._root(axes, self._table_limit(most))
             if root is not None:
                 if not self.search_below(node, axes, root):
-                    return False
+                    return "time"
                 continue
             if not math.isfinite(worth):
                 worth = self.worth_bound()
             if node.undecided:
                 self._split(node, worth)
             else:
+                in_time = in_time and self._fits(axes, self._in_time())
                 self._unsearched = max(self._unsearched, worth - spent)
             self._report()
             if self._deadline.is_over:
-                return False
-        return True
+                return "time"
+        return "memory" if in_time else "time"
+
+    def _table_limit(self, cells: int) -> int:
+        """Return how many cells a table may have, within memory and the time left."""
+        return int(min(cells, self._max_cells, self._in_time()))
+
+    def _in_time(self) -> float:
+        """Return how many cells a table may have within the time left."""
+        return SHARE_OF_TABLE * cells_in_time(self._deadline)
 
     def _root(self, axes: Sequence[int], limit: int) -> Root | None:
         if not self._fits(axes, limit):
             return None
         try:
-            return root_table(self.problem, self.known, axes)
+            with largest_table(self._in_time()):
+                return root_table(self.problem, self.known, axes)
         except TooLargeError:  # an intermediate table does not fit
             return None
 
-    def _fits(self, axes: Sequence[int], limit: int) -> bool:
+    def _fits(self, axes: Sequence[int], limit: float) -> bool:
         cells = len(self.problem.classes) * math.prod(self._sizes[k] for k in axes)
         return cells <= limit and len(axes) < MAX_AXES
 
@@ -300,50 +356,37 @@ class _Search:
 
     def worth_bound(self) -> float:
         """Return an upper bound on the EVI of any set of features."""
-        problem, network = self.problem, self.problem.network
-        y = network.index(problem.target)
-        evidence = problem.node_states(self.known)
-        posterior = scaled_joint_table(network, [y], evidence).table
-        posterior = posterior / posterior.sum()
-        now = expected_emc(posterior, problem.misclassification)
-        perfect = now - float(posterior @ problem.misclassification.min(axis=0))
-        features = [network.index(problem.features[k]) for k in self._undecided]
-        blanket = [network.index(name) for name in markov_blanket(problem)]
-        between = separator(network, y, features, blanket, list(evidence))
-        cells = len(problem.classes) * math.prod(network.n_states[node] for node in between)
-        seconds = self._deadline.seconds_left
-        in_time = math.inf if seconds is None else CELLS_PER_SECOND * seconds
-        if cells > min(in_time, self._max_cells) or len(between) >= MAX_AXES:
-            return perfect
-        try:
-            table = scaled_joint_table(network, [y, *between], evidence).table
-        except TooLargeError:
-            return perfect
-        after = expected_emc(table, problem.misclassification) / float(table.sum())
-        if set(between) <= set(features):  # W is a candidate itself, with the highest EVI
-            mask = problem.feature_mask(network.names[node] for node in between)
-            price = self.cost(mask)
+        in_time = SHARE_OF_BOUND * cells_in_time(self._deadline)
+        most = min(in_time, self._max_cells)
+        bound = evi_bound(self.problem, self.known, self._undecided, most)
+        if bound.reached_by is not None:  # a candidate itself, with the highest EVI
+            price = self.cost(bound.reached_by)
             self.n_evaluated += 1
-            self.offer(mask, now - after - price, price)
-        return min(perfect, now - after)
+            self.offer(bound.reached_by, bound.worth - price, price)
+        return bound.worth
 
     def _climb(self, limit: int) -> None:
         """Find a good first set: add or remove the best feature as long as that pays."""
-        mask, improved = 0, True
-        while improved and not self._deadline.is_over:
+        mask, improved = self.best.mask, True
+        while improved:
             improved = False
             before = self.best.mask
             for k in self._undecided:
+                if self._deadline.is_over:
+                    return
                 changed = mask ^ 1 << k
-                if self._fits(tuple(bits(changed)), limit):
+                if self._fits(tuple(bits(changed)), self._table_limit(limit)):
                     self._try(changed)
+                    if self._progress is not None:
+                        self._progress(self.n_evaluated, math.inf)  # no bound yet
             if self.best.mask != before:
                 mask, improved = self.best.mask, True
 
     def _try(self, mask: int) -> None:
         try:
             names = self.problem.feature_names(mask)
-            found = value(self.problem, names, self.problem.further(self.known))
+            with largest_table(self._table_limit(WHOLE_CELLS)):
+                found = value(self.problem, names, self.problem.further(self.known))
         except TooLargeError:
             return
         self.n_evaluated += 1
@@ -358,6 +401,9 @@ class _Search:
     def search_below(self, node: _Node, axes: tuple[int, ...], root: Root) -> bool:
         """Search all sets between K and K ∪ U of a node with a table; K's axes come first."""
         engine = choose_engine(self._engine, "best_set", len(root.table))
+        left = self._deadline.seconds_left
+        if self._engine == "auto" and left is not None and left < SECONDS_TO_LOAD:
+            engine = engine if is_loaded() else "python"
         if not isinstance(self.problem.costs, FeatureCosts):
             engine = "python"  # the compiled twin cannot call user-defined costs
         matrix = self.problem.misclassification

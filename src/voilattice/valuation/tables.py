@@ -28,6 +28,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from queue import SimpleQueue
@@ -36,7 +37,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.budgets import memory_budget
+from voilattice.budgets import Deadline, memory_budget, memory_limit
 from voilattice.compiled.arrays import Leaves
 from voilattice.engines import choose_engine
 from voilattice.errors import TooLargeError
@@ -48,8 +49,10 @@ from voilattice.model.problem import Problem, impossible
 
 __all__ = [
     "Root",
+    "cells_in_time",
     "expected_emcs",
     "expected_emcs_in",
+    "largest_table",
     "max_table_cells",
     "risk_tables",
     "root_table",
@@ -62,6 +65,9 @@ MAX_THREADS = TABLES_AT_ONCE - 2
 
 # One elimination costs about as much as summing this many cells.
 CELLS_PER_ELIMINATION = 5_000_000
+
+CELLS_PER_SECOND = 20_000_000  # a cautious estimate of how fast a table is computed
+ELIMINATION_BYTES = 3 * 8  # for each cell of its largest table
 
 CELLS_PER_SET = 20_000  # NumPy's fixed cost per set, in cells
 
@@ -198,6 +204,19 @@ def risk_tables(
 def max_table_cells() -> int:
     """Return how many cells the first table may have within the memory budget."""
     return memory_budget() // (TABLES_AT_ONCE * np.dtype(np.float64).itemsize)
+
+
+@contextmanager
+def largest_table(cells: float) -> Iterator[None]:
+    """Let no table of an elimination have more cells than this, inside a ``with`` block."""
+    with memory_limit(int(min(memory_budget(), ELIMINATION_BYTES * cells))):
+        yield
+
+
+def cells_in_time(deadline: Deadline) -> float:
+    """Return how many cells a table may have to be computed before a deadline."""
+    left = deadline.seconds_left
+    return math.inf if left is None else CELLS_PER_SECOND * left
 
 
 def root_table(problem: Problem, known: Mapping[str, str], features: Sequence[int]) -> Root:

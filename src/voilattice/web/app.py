@@ -24,11 +24,11 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from voilattice import __version__
-from voilattice.budgets import memory_limit
+from voilattice.budgets import Deadline, memory_limit
 from voilattice.documents import problem_document, problem_entry
-from voilattice.errors import VoilatticeError
-from voilattice.model.costs import KINDS
+from voilattice.errors import TooLargeError, VoilatticeError
 from voilattice.model.problem import Problem
+from voilattice.policy.advice import FALLBACK
 from voilattice.policy.solvers import policy_names
 from voilattice.web import workers
 from voilattice.web.refusals import UnknownProblem, describe, status_of
@@ -41,6 +41,9 @@ MAX_UPLOADS = 20
 MAX_FILES = 4
 MAX_POINTS = 101
 MAX_BODY = MAX_BYTES + 100_000
+
+SHARE_OF_TASK = 0.5  # of the time left, that a task plans with; the rest is for what it overlooks
+SHARE_OF_POLICY = 0.75  # of the time for advice, for the policy asked for; then greedy answers
 
 CONTENT_SECURITY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' "
@@ -179,14 +182,16 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     app.add_middleware(_BodyLimit)
     _add_guards(app)
 
-    def request(task: str, asked: Asked, **options: Any) -> workers.Request:
+    def request(
+        task: str, asked: Asked, *, share: float | None = None, **options: Any
+    ) -> workers.Request:
         problem = catalogue.find(asked.problem)
         problem.merge_evidence(asked.evidence)  # wrong evidence is known at once
         kind = asked.stakes.kind if asked.stakes else None
         expected = asked.stakes.expected if asked.stakes else None
         return workers.Request(
             task, asked.problem, problem, kind, expected,
-            tuple(sorted(set(asked.unavailable))), asked.evidence, options,
+            tuple(sorted(set(asked.unavailable))), asked.evidence, options, share,
         )  # fmt: skip
 
     def answer(
@@ -236,12 +241,24 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     @app.post("/api/best")
     def best(asked: Asked) -> dict[str, Any]:
         """Find the set of highest benefit."""
-        return answer("best", asked, worker=explorer, seconds=limits.seconds / 2)
+        return answer("best", asked, worker=explorer, share=SHARE_OF_TASK)
 
     @app.post("/api/advise")
     def advise(asked: PolicyAsked) -> dict[str, Any]:
-        """Say what to do now."""
-        return answer("advise", asked, policy=asked.policy, seconds=limits.seconds / 2)
+        """Say what to do now; greedy says it where the policy asked for cannot in time."""
+        deadline = Deadline(limits.seconds)
+        asking = request("advise", asked, share=SHARE_OF_TASK, policy=asked.policy)
+        try:
+            return advisor.do(asking, SHARE_OF_POLICY * limits.seconds)
+        except TooLargeError as error:
+            if asked.policy == FALLBACK:
+                raise
+            instead = request("advise", asked, share=SHARE_OF_TASK, policy=FALLBACK)
+            found = advisor.do(instead, deadline.seconds_left or 0.0)
+            why = (
+                f"{asked.policy} cannot answer here ({error.complaint}). This is what greedy does."
+            )
+            return found | {"fallback": FALLBACK, "reasons": [why, *found["reasons"]]}
 
     @app.post("/api/lattice")
     def lattice(asked: Asked) -> dict[str, Any]:
@@ -251,13 +268,12 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
     @app.post("/api/policy", status_code=202)
     def policy(asked: PolicyAsked) -> dict[str, Any]:
         """Start to build a policy; the answer names a job to ask for."""
-        return started("policy", asked, policy=asked.policy, seconds=limits.job_seconds / 2)
+        return started("policy", asked, share=SHARE_OF_TASK, policy=asked.policy)
 
     @app.post("/api/compare", status_code=202)
     def compare(asked: CompareAsked) -> dict[str, Any]:
         """Start to compare all policies along a sweep; the answer names a job to ask for."""
-        seconds = limits.job_seconds / (2 * len(asked.points) * len(KINDS))
-        return started("compare", asked, points=asked.points, seconds=seconds)
+        return started("compare", asked, share=SHARE_OF_TASK, points=asked.points)
 
     @app.get("/api/jobs/{name}")
     def show_job(name: Annotated[str, Path(max_length=200)]) -> dict[str, Any]:

@@ -43,6 +43,14 @@ class Request:
     unavailable: tuple[str, ...] = ()
     evidence: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    share: float | None = None  # of the time left, that the task may use; None: it has no limit
+
+    def within(self, deadline: Deadline) -> Request:
+        """Return this request with the seconds that its task may use."""
+        seconds = deadline.seconds_left
+        if self.share is None or seconds is None:
+            return self
+        return replace(self, options={**self.options, "seconds": self.share * seconds})
 
 
 class Worker:
@@ -73,6 +81,8 @@ class Worker:
     ) -> dict[str, Any]:
         """Return the document of a task, when its turn has come.
 
+        The seconds count from now on. Waiting for the turn is a part of them.
+
         Raises
         ------
         TooLargeError
@@ -80,6 +90,7 @@ class Worker:
         Cancelled
             `is_cancelled` became true.
         """
+        deadline = Deadline(seconds)
         self._n_waiting += 1
         try:
             if self._n_waiting > MAX_WAITING or not self._turn.acquire(timeout=seconds):
@@ -87,7 +98,7 @@ class Worker:
         finally:
             self._n_waiting -= 1
         try:
-            return self._do(request, seconds, tell, is_cancelled)
+            return self._do(request, seconds, deadline, tell, is_cancelled)
         finally:
             self._turn.release()
 
@@ -95,6 +106,7 @@ class Worker:
         self,
         request: Request,
         seconds: float,
+        deadline: Deadline,
         tell: Callable[[str], None],
         is_cancelled: Callable[[], bool],
     ) -> dict[str, Any]:
@@ -102,7 +114,7 @@ class Worker:
             raise Cancelled
         tell("")
         pipe = self._ensure_started()
-        deadline = Deadline(seconds)
+        request = request.within(deadline)
         is_sent = False
         while True:
             try:

@@ -23,7 +23,7 @@ from voilattice.feature_sets import bits, mask_of
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.bellman import cost_to_go, twin_of
-from voilattice.policy.optimal.space import StateSpace
+from voilattice.policy.optimal.space import StateSpace, check_same_states
 from voilattice.policy.relevance import Relevance
 
 __all__ = ["Solution", "solve"]
@@ -46,10 +46,10 @@ class Solution:
     """The optimum of a problem: its value, and what to do at any evidence."""
 
     def __init__(self, space: StateSpace, problem: Problem, *, choices: bool = True) -> None:
-        space.check_problem(problem)
+        check_same_states(space.problem, problem)
         self.space, self.problem = space, problem
         self._prices = space.prices(problem)
-        self._values = space.lend_values(self)
+        self._values = space.room.lend(self)
         self._choice = np.empty(space.n_states, np.int8) if choices else None
         self._is_solved = np.zeros(len(space.blocks), np.uint8)
         self._deeper: list[tuple[Mapping[str, str], Solution]] = []  # solutions at other evidence

@@ -26,9 +26,54 @@ from voilattice.policy.optimal.bundles import bundles_of
 from voilattice.policy.relevance import price_conditions
 from voilattice.valuation.tables import risk_tables, root_table
 
-__all__ = ["StateSpace"]
+__all__ = ["BYTES_PER_STATE", "Room", "StateSpace", "check_same_states", "check_supported"]
 
 BYTES_PER_STATE = 3 * 8 + 1  # V, P and the risk; what to do
+
+
+def check_supported(problem: Problem) -> None:
+    """Raise `TooLargeError` if the exact solver does not support the prices."""
+    if not isinstance(problem.costs, FeatureCosts):
+        raise TooLargeError("the exact solver does not support prices of your own")
+    if bundles_of(problem):
+        raise TooLargeError("the exact solver does not support cyclic conditional prices")
+
+
+def check_same_states(mine: Problem, problem: Problem) -> None:
+    """Raise `InputError` unless a problem differs only in prices and in the stakes' scale."""
+    costs = problem.costs
+    assert isinstance(mine.costs, FeatureCosts)
+    same = (
+        isinstance(costs, FeatureCosts)
+        and (problem.network, problem.target, problem.features, problem.evidence)
+        == (mine.network, mine.target, mine.features, mine.evidence)
+        and [set(g.features) for g in costs.groups] == [set(g.features) for g in mine.costs.groups]
+        and price_conditions(problem) == price_conditions(mine)
+    )
+    if not same:
+        raise InputError("the states belong to another problem")
+
+
+class Room:
+    """Room for V of every state, lent to one solution after another.
+
+    A sweep makes one solution after another. Allocating new memory for each would take a fifth of
+    the time to solve it.
+    """
+
+    def __init__(self, n_states: int) -> None:
+        self._n_states = n_states
+        self._spare: list[Floats] = []
+
+    def lend(self, borrower: object) -> Floats:
+        """Return an array for V of every state, which the borrower may use while it exists."""
+        values = self._spare.pop() if self._spare else np.empty(self._n_states)
+        weakref.finalize(borrower, self.take_back, values)
+        return values
+
+    def take_back(self, values: Floats) -> None:
+        """Keep an array to lend it again."""
+        self._spare[:] = [values]
 
 
 class StateSpace:
@@ -59,10 +104,7 @@ class StateSpace:
         deadline: Deadline | None = None,
     ) -> None:
         check_engine(engine)
-        if not isinstance(problem.costs, FeatureCosts):
-            raise TooLargeError("the exact solver does not support prices of your own")
-        if bundles_of(problem):
-            raise TooLargeError("the exact solver does not support cyclic conditional prices")
+        check_supported(problem)
         self.problem = problem
         self.unit = problem.misclassification if unit is None else unit
         room = memory_budget() // BYTES_PER_STATE
@@ -81,41 +123,13 @@ class StateSpace:
         )
         self.tables, self.probability = _state_tables(problem, blocks, self.unit, self.engine)
         self._price_of, self._price_sets = _price_sets(problem, blocks)
-        self._spare: list[Floats] = []
+        self.room = Room(self.n_states)
         self.gain = self._measure_gains()
 
     @property
     def n_states(self) -> int:
         """The number of states."""
         return int(self.layout.cells.sum())
-
-    def lend_values(self, borrower: object) -> Floats:
-        """Return an array for V of every state, which the borrower may use while it exists.
-
-        A sweep makes one solution after another. Allocating new memory for each would take a fifth
-        of the time to solve it.
-        """
-        values = self._spare.pop() if self._spare else np.empty(self.n_states)
-        weakref.finalize(borrower, self._take_back, values)
-        return values
-
-    def _take_back(self, values: Floats) -> None:
-        self._spare[:] = [values]
-
-    def check_problem(self, problem: Problem) -> None:
-        """Raise `InputError` unless a problem differs only in prices and in the stakes' scale."""
-        mine, costs = self.problem, problem.costs
-        assert isinstance(mine.costs, FeatureCosts)
-        same = (
-            isinstance(costs, FeatureCosts)
-            and (problem.network, problem.target, problem.features, problem.evidence)
-            == (mine.network, mine.target, mine.features, mine.evidence)
-            and [set(g.features) for g in costs.groups]
-            == [set(g.features) for g in mine.costs.groups]
-            and price_conditions(problem) == price_conditions(mine)
-        )
-        if not same:
-            raise InputError("the states belong to another problem")
 
     def prices(self, problem: Problem) -> Prices:
         """Return what each step costs with the prices and stakes of a problem."""
@@ -163,7 +177,7 @@ class StateSpace:
             1.0,
         )
         value, gain = np.empty(self.n_states), np.zeros(n_blocks)
-        self._take_back(value)
+        self.room.take_back(value)
         every = np.arange(n_blocks)
         cost_to_go(self.blocks, every, self.layout, self.tables, free, value, engine=self.engine)
         twin_of(self.engine).measure_gains(self.layout, self.tables, value, gain)

@@ -1,0 +1,133 @@
+"""The best policy that can be found in time, with a bound, for problems that cannot be solved.
+
+A search (`search`) gets a part of the time for its lower bounds, a part for policies to start from,
+and the rest for its trials. Problems that it does not support (prices of your own, cyclic prices,
+extreme probabilities) are left to a search that supports all of them, and is far slower
+(`ao_star`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol, TypeAlias
+
+from voilattice.budgets import Deadline
+from voilattice.errors import TooLargeError
+from voilattice.model.problem import Problem
+from voilattice.policy.optimal import ao_star
+from voilattice.policy.optimal.search import Search
+from voilattice.policy.policy import Certificate, Policy
+from voilattice.policy.situations import PolicyBuilder, Situation
+
+__all__ = ["Found", "search_optimum"]
+
+# Parts of the time left: for each lower bound, for each policy to start from, and, at the end, to
+# write the policy down.
+SHARE_OF_BOUND = 0.25
+SHARE_OF_START = 0.1
+SHARE_OF_WRITING = 0.1
+
+MAX_START_STATES = 20_000
+
+Progress: TypeAlias = Callable[[int, tuple[float, float]], None]
+
+
+class Found(Protocol):
+    """What a search has found."""
+
+    @property
+    def upper(self) -> float:
+        """What the best policy found costs."""
+        ...
+
+    @property
+    def action(self) -> int:
+        """What this policy acquires first, as a mask; 0: it decides."""
+        ...
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is known about this policy."""
+        ...
+
+    def policy(self, name: str) -> Policy:
+        """Return this policy."""
+        ...
+
+
+def search_optimum(
+    problem: Problem,
+    rules: Sequence[Callable[[Situation], int]],
+    *,
+    deadline: Deadline,
+    max_states: int,
+    writes: bool = True,
+    progress: Progress | None = None,
+) -> Found:
+    """Search for the optimum until it is proved or the time is up.
+
+    Parameters
+    ----------
+    rules
+        The rules of the policies to start from.
+    max_states
+        The most states of a policy that is written down.
+    writes
+        Whether the policy will be written down. This takes a part of the time.
+    """
+    try:
+        search = Search(problem)
+    except TooLargeError:
+        return ao_star.Search(
+            problem, rules, deadline=deadline, max_states=max_states, progress=progress
+        )
+    until = deadline.share(1 - SHARE_OF_WRITING) if writes else deadline
+    search.reveal(until.share(SHARE_OF_BOUND))
+    if not search.revealed and not search.is_settled:
+        search.repeat(until.share(SHARE_OF_BOUND))
+    for rule in rules:
+        if not search.is_settled:
+            search.start_from(_quick_policy(problem, rule, until.share(SHARE_OF_START)))
+    search.run(until, progress=progress)
+    return _Written(search, deadline, max_states)
+
+
+def _quick_policy(problem: Problem, rule: Callable[[Situation], int], deadline: Deadline) -> Policy:
+    builder = PolicyBuilder(problem, max_states=MAX_START_STATES, deadline=deadline)
+    return builder.build("start", rule)
+
+
+class _Written:
+    """What a search has found, with a policy that can be written down."""
+
+    def __init__(self, search: Search, deadline: Deadline, max_states: int) -> None:
+        self._search, self._deadline, self._max_states = search, deadline, max_states
+
+    @property
+    def upper(self) -> float:
+        return self._search.upper
+
+    @property
+    def action(self) -> int:
+        return self._search.action
+
+    @property
+    def certificate(self) -> Certificate:
+        return self._search.certificate
+
+    def policy(self, name: str) -> Policy:
+        search = self._search
+        builder = PolicyBuilder(
+            search.problem, max_states=self._max_states, deadline=self._deadline
+        )
+        policy = builder.build(name, lambda situation: search.choose(situation.known))
+        start = search.best_start
+        if start is not None and start.expected_total_cost < policy.expected_total_cost:
+            policy = replace(start, name=name)
+        certificate = search.certificate
+        # Rounding can put the bound above the cost, and a policy that was cut costs more.
+        bound = min(search.lower, policy.expected_total_cost)
+        if policy.open_share:
+            certificate = replace(certificate, exact=False, status=policy.status)
+        return policy.certify(replace(certificate, lower_bound=bound))

@@ -1,0 +1,149 @@
+"""Two exact solvers, and the one place that chooses between them.
+
+Blocks merge all partial assignments that are one state (`space`, `solution`). A plain table merges
+nothing, but needs a third of the memory and an eighth of the time for a state (`plain_solution`).
+Both need the joint table P(Y, R). The smaller one is taken, counted in bytes, if it can be solved
+in time.
+
+The states of a plain table are counted without work. The states of blocks are known only when all
+blocks are found, which takes as long as solving the table where nothing merges. So some sets of
+known features are drawn, each as likely as its share of the table. If all evidence on such a set
+matters, and all that is unknown too, its states are merged with no others. If too many sets are so,
+the blocks would be larger than the table. Otherwise the blocks are found, at most as many as take
+the memory of the table.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from voilattice.budgets import Deadline, memory_budget
+from voilattice.errors import TooLargeError
+from voilattice.feature_sets import bits
+from voilattice.model.costs import CostMatrix
+from voilattice.model.problem import Problem
+from voilattice.policy.optimal.plain import count_states
+from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace, plain_bytes
+from voilattice.policy.optimal.solution import Solution
+from voilattice.policy.optimal.space import BYTES_PER_STATE, StateSpace, check_supported
+from voilattice.policy.relevance import Relevance
+
+__all__ = ["ExactSolution", "ExactSpace", "find_states", "solve_exactly"]
+
+ExactSpace: TypeAlias = StateSpace | PlainSpace
+ExactSolution: TypeAlias = Solution | PlainSolution
+
+# Cautious estimates of speed.
+BLOCK_STATES_PER_SECOND = 4_000_000
+PLAIN_NANOSECONDS = (1.0, 10.0)  # a state, for each feature and for each class
+
+PLAIN_FROM = 500_000  # with fewer states in the table, blocks take milliseconds, merged or not
+N_DRAWN = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What a plain table would take."""
+
+    n_states: int
+    n_bytes: int
+    seconds: float
+
+    def fits(self, deadline: Deadline) -> bool:
+        left = deadline.seconds_left
+        return self.n_bytes <= memory_budget() and (left is None or self.seconds <= left)
+
+
+def find_states(
+    problem: Problem,
+    unit: CostMatrix | None = None,
+    *,
+    engine: str = "auto",
+    deadline: Deadline | None = None,
+) -> ExactSpace:
+    """Return the states of a problem: blocks of merged states, or a plain table.
+
+    Parameters
+    ----------
+    unit
+        The misclassification costs at scale 1; those of the problem by default.
+    deadline
+        When the states should be found and solved.
+
+    Raises
+    ------
+    TooLargeError
+        Neither fits the memory budget and the time, or neither supports the prices.
+    """
+    check_supported(problem)
+    deadline = deadline or Deadline()
+    relevance = Relevance(problem)
+    table = _count(problem, relevance)
+    fits = table.fits(deadline)
+    if fits and table.n_states >= PLAIN_FROM:
+        share = _share_apart(problem, relevance)
+        if share * table.n_states * BYTES_PER_STATE > table.n_bytes:
+            return PlainSpace(problem, unit, engine=engine)
+    left = deadline.seconds_left
+    most = None if left is None else int(min(left, 1e9) * BLOCK_STATES_PER_SECOND)
+    if fits and table.n_states >= PLAIN_FROM:
+        no_larger = table.n_bytes // BYTES_PER_STATE
+        most = no_larger if most is None else min(most, no_larger)
+    try:
+        return StateSpace(problem, unit, engine=engine, max_states=most, deadline=deadline)
+    except TooLargeError:
+        if not table.fits(deadline):
+            raise
+        return PlainSpace(problem, unit, engine=engine)
+
+
+def solve_exactly(
+    space: ExactSpace,
+    problem: Problem,
+    *,
+    choices: bool = True,
+    deadline: Deadline | None = None,
+) -> ExactSolution:
+    """Return the optimum of a problem over its states.
+
+    Parameters
+    ----------
+    problem
+        May differ from the problem of the space only in prices and in the scale of the stakes.
+    choices
+        Whether to store what to do in each state. A plain table needs no such store.
+    deadline
+        Raise `TooLargeError` if a plain table is not solved before this.
+    """
+    if isinstance(space, PlainSpace):
+        return PlainSolution(space, problem, deadline=deadline)
+    return Solution(space, problem, choices=choices)
+
+
+def _count(problem: Problem, relevance: Relevance) -> _Table:
+    """Count a plain table."""
+    relevant, _ = relevance.what_matters(problem.feature_mask(problem.evidence))
+    sizes = [len(problem.states(problem.features[k])) for k in bits(relevant)]
+    n_classes, n_states = len(problem.classes), count_states(sizes)
+    a_feature, a_class = PLAIN_NANOSECONDS
+    seconds = 1e-9 * n_states * (a_feature * len(sizes) + a_class * n_classes)
+    return _Table(n_states, plain_bytes(sizes, n_classes), seconds)
+
+
+def _share_apart(problem: Problem, relevance: Relevance) -> float:
+    """Estimate which share of all partial assignments is merged with no others."""
+    e = problem.feature_mask(problem.evidence)
+    relevant, _ = relevance.what_matters(e)
+    source = random.Random(0)
+    n_apart = 0
+    for _ in range(N_DRAWN):
+        known = 0
+        for k in bits(relevant):
+            size = len(problem.states(problem.features[k]))
+            known |= (source.random() < size / (size + 1)) << k
+        free = relevant & ~known
+        still_relevant, kept = relevance.what_matters(known | e, free)
+        n_apart += still_relevant == free and kept & known == known
+    return n_apart / N_DRAWN

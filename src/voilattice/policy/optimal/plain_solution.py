@@ -1,0 +1,247 @@
+r"""The exact optimal policy, solved over a plain table of all partial assignments (`plain`).
+
+The digits of the table are the features of R, those that can matter at the problem's own evidence.
+Nothing is merged, so the table needs no blocks. It is the better choice if blocks would merge
+little (`exact`).
+
+The table holds V alone. At evidence e, P(Y, e) is the sum of the joint table P(Y, R) over the
+unknown features. It gives P(e), so v(e) = V(e) / P(e), and the risk of deciding now. What to do
+follows from V of the children. Only features that can still matter at e compete (`relevance`): a
+free feature that says nothing must not win a tie because it is cheaper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+
+from voilattice.budgets import Deadline, memory_budget
+from voilattice.compiled.arrays import DigitPrices, Floats
+from voilattice.engines import check_engine
+from voilattice.errors import TooLargeError
+from voilattice.feature_sets import bits, mask_of
+from voilattice.model.costs import CostMatrix, FeatureCosts, stakes_scale
+from voilattice.model.elimination import LEAST_MASS
+from voilattice.model.problem import Problem
+from voilattice.policy.optimal.plain import (
+    count_states,
+    digit_prices,
+    scratch_bytes,
+    solve_plain,
+)
+from voilattice.policy.optimal.space import Room, check_same_states, check_supported
+from voilattice.policy.relevance import Relevance, price_conditions
+from voilattice.ties import TOLERANCE
+from voilattice.valuation.tables import TABLES_AT_ONCE, root_table
+from voilattice.wording import format_bytes
+
+__all__ = ["PlainSolution", "PlainSpace", "feature_prices", "plain_bytes"]
+
+MAX_PRICES = 100_000  # of one feature
+
+
+class PlainSpace:
+    """All partial assignments of a problem, for any prices and any scale of the stakes.
+
+    Parameters
+    ----------
+    unit
+        The misclassification costs at scale 1; those of the problem by default.
+
+    Raises
+    ------
+    TooLargeError
+        The table does not fit the memory budget, or its prices are not supported.
+    """
+
+    def __init__(
+        self, problem: Problem, unit: CostMatrix | None = None, *, engine: str = "auto"
+    ) -> None:
+        check_engine(engine)
+        check_supported(problem)
+        self.problem, self.engine = problem, engine
+        self.unit = problem.misclassification if unit is None else unit
+        self.relevance = Relevance(problem)
+        relevant, _ = self.relevance.what_matters(problem.feature_mask(problem.evidence))
+        self.features = _in_order(self.relevance, relevant)
+        self.sizes = tuple(len(problem.states(problem.features[k])) for k in self.features)
+        needed = plain_bytes(self.sizes, len(problem.classes))
+        if needed > memory_budget():
+            raise TooLargeError(
+                f"{self.n_states:,} states need {format_bytes(needed)}, "
+                f"and the memory budget is {format_bytes(memory_budget())}"
+            )
+        root = root_table(problem, problem.evidence, self.features)
+        self.joint, self.probability = root.shaped, root.probability
+        self.room = Room(self.n_states)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return count_states(self.sizes)
+
+    def prices(self, problem: Problem) -> DigitPrices:
+        """Return what each digit costs with the prices of a problem."""
+        return feature_prices(problem, self.relevance, self.features)
+
+
+class PlainSolution:
+    """The optimum of a problem, as in `solution.Solution`, over a plain table.
+
+    Parameters
+    ----------
+    problem
+        May differ from the problem of the space only in prices and in the scale of the stakes.
+    deadline
+        Raise `TooLargeError` if the table is not solved before this.
+    """
+
+    def __init__(
+        self, space: PlainSpace, problem: Problem, *, deadline: Deadline | None = None
+    ) -> None:
+        check_same_states(space.problem, problem)
+        stakes_scale(problem.misclassification, space.unit)  # checks the shape of the stakes
+        self.space, self.problem = space, problem
+        self._values = space.room.lend(self)
+        self._deeper: list[tuple[Mapping[str, str], PlainSolution]] = []
+        solve_plain(
+            space.joint.reshape(len(space.joint), -1), space.sizes, problem.misclassification,
+            space.prices(problem), value=self._values, engine=space.engine, deadline=deadline,
+        )  # fmt: skip
+
+    @property
+    def expected_total_cost(self) -> float:
+        """The least expected cost of all policies."""
+        return float(self._values[-1]) / self.space.probability
+
+    def choose(self, known: Mapping[str, str]) -> int:
+        """Return the feature to acquire, as a mask, or 0: decide.
+
+        Deciding wins a tie, then the cheaper feature, then the first feature.
+        """
+        if (found := self._locate(known)) is None:
+            return self._solution_at(known).choose(known)
+        place, belief = found
+        space, problem = self.space, self.problem
+        here, mass = float(self._values[place]), float(belief.sum())
+        now = float((problem.misclassification @ belief).min())
+        slack = TOLERANCE * max(mass, now)
+        if now <= here + slack:
+            return 0
+        known = {**problem.evidence, **known}
+        relevant, _ = space.relevance.what_matters(problem.feature_mask(known))
+        chosen, cheapest = 0, math.inf
+        for k in bits(relevant):
+            axis = space.features.index(k)
+            step = count_states(space.sizes[axis + 1 :])
+            price = problem.costs.cost(frozenset({problem.features[k]}), known)
+            children = self._values[place - space.sizes[axis] * step : place : step]
+            total = price * mass + float(children.sum())
+            if total <= here + slack and price * mass < cheapest * mass - slack:
+                chosen, cheapest = 1 << k, price
+        return chosen
+
+    def cost_to_go(self, known: Mapping[str, str]) -> float:
+        """Return v(e), the least expected cost from some evidence on."""
+        if (found := self._locate(known)) is None:
+            return self._solution_at(known).cost_to_go(known)
+        place, belief = found
+        return float(self._values[place] / belief.sum())
+
+    def _locate(self, known: Mapping[str, str]) -> tuple[int, Floats] | None:
+        """Return the place of some evidence in the table, and P(Y, e).
+
+        None: the table has no such state. Either no policy would buy that evidence, because it only
+        matters for the overheads, or the evidence is so rare that it underflowed in the table.
+        """
+        space, problem = self.space, self.problem
+        digits = list(space.sizes)
+        outside = problem.feature_mask(problem.evidence)
+        for name, state in known.items():
+            k = problem.features.index(name)
+            if k in space.features:
+                digits[space.features.index(k)] = problem.states(name).index(state)
+            else:
+                outside |= 1 << k
+        inside = mask_of(
+            k for k, d, size in zip(space.features, digits, space.sizes, strict=True) if d < size
+        )
+        relevance, own = space.relevance, problem.feature_mask(problem.evidence)
+        relevant, _ = relevance.what_matters(inside | outside)
+        paid = relevance.groups_paid(inside | outside, relevant)
+        if paid != relevance.groups_paid(inside | own, relevant):
+            return None
+        where = [slice(None) if d == s else d for d, s in zip(digits, space.sizes, strict=True)]
+        part = space.joint[:, *where]
+        belief = part.reshape(len(part), -1).sum(axis=1)
+        if float(belief.sum()) < LEAST_MASS * space.probability:
+            return None
+        place = 0
+        for digit, size in zip(digits, space.sizes, strict=True):
+            place = place * (size + 1) + digit
+        return place, belief
+
+    def _solution_at(self, known: Mapping[str, str]) -> PlainSolution:
+        """Return the solution of the problem with this evidence known from the start."""
+        for evidence, solution in self._deeper:
+            if evidence.items() <= known.items():
+                return solution
+        problem = self.problem.with_evidence(self.problem.further(known))
+        solution = PlainSolution(PlainSpace(problem, engine=self.space.engine), problem)
+        self._deeper.append((known, solution))
+        return solution
+
+
+def plain_bytes(sizes: Sequence[int], n_classes: int) -> int:
+    """Return how many bytes a plain table takes to solve, with all that is there at once."""
+    joint = 8 * n_classes * math.prod(sizes)
+    return 8 * count_states(sizes) + TABLES_AT_ONCE * joint + scratch_bytes(sizes, n_classes)
+
+
+def feature_prices(problem: Problem, relevance: Relevance, features: Sequence[int]) -> DigitPrices:
+    """Return what some features cost, each with a digit in a table of states."""
+    costs = problem.costs
+    assert isinstance(costs, FeatureCosts)
+    conditions = price_conditions(problem)
+    axis_of = {k: a for a, k in enumerate(features)}
+    own, named = [], []
+    for k in features:
+        others = [j for j in bits(conditions.get(k, 0)) if j in axis_of]  # not in evidence
+        named.append([axis_of[j] for j in others])
+        own.append(_own_prices(problem, costs, k, others))
+    groups = [next(bits(relevance.groups_touched(1 << k)), -1) for k in features]
+    overhead = np.array([group.overhead for group in costs.groups], dtype=np.float64)
+    paid = relevance.groups_touched(problem.feature_mask(problem.evidence))
+    overhead[list(bits(paid))] = 0.0
+    return digit_prices(own, named, groups, overhead)
+
+
+def _in_order(relevance: Relevance, relevant: int) -> tuple[int, ...]:
+    """Return the features of R, those that other prices depend on first.
+
+    Then most prices are the same in a whole tile of the table.
+    """
+    named = 0
+    for k in bits(relevant):
+        named |= relevance.conditions.get(k, 0)
+        mates = mask_of(
+            j for members in relevance.groups if members >> k & 1 for j in bits(members & relevant)
+        )
+        named |= mates if mates.bit_count() > 1 else 0
+    return (*bits(relevant & named), *bits(relevant & ~named))
+
+
+def _own_prices(problem: Problem, costs: FeatureCosts, k: int, named: Sequence[int]) -> Floats:
+    """Return the own price of a feature: an axis for each of `named`, its last entry "unknown"."""
+    name, others = problem.features[k], [problem.features[j] for j in named]
+    choices = [(*problem.states(other), None) for other in others]
+    if math.prod(map(len, choices)) > MAX_PRICES:
+        raise TooLargeError(f"the price of {name!r} depends on too many features for a plain table")
+    prices = []
+    for states in product(*choices):
+        found = {f: state for f, state in zip(others, states, strict=True) if state is not None}
+        prices.append(costs.price(name, {**problem.evidence, **found}))
+    return np.array(prices, dtype=np.float64).reshape([len(states) for states in choices])

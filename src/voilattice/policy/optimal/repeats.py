@@ -1,0 +1,557 @@
+r"""A lower bound on the optimum: some features once, the others repeatedly.
+
+Two relaxations. Each leaves every policy possible and makes none dearer.
+
+1. Reveal the value h of a hub for nothing (`hubs`). Then the other features are independent given
+   Y, and the bound is the mean over h.
+2. Divide these features into *pools*, and let a member of a pool be bought again, as an independent
+   copy, as long as no more is bought from the pool than it has members. A pool of one feature is
+   that feature once. Features in no pool can be bought any number of times.
+
+What was bought matters only through the counts m (how much of each pool) and the belief b over Y:
+
+    W(m, b) = min( rho(b),  min_i c_i + sum_x P(x | b) W(m + pool of i, b after x) ),
+
+with rho the risk of the best decision and c_i the least price of feature i over all evidence. The
+overhead of a group is due if all its members are in pools and none of these was touched.
+
+W(m, .) is concave. So where its values at the points of a grid are at least A, the mean of A over
+the corners around b (`beliefs`) is at most W(m, b). Larger m are solved first, and the recursion
+gives lower bounds of W from lower bounds of W. If some features are in no pool, W(m, .) is also on
+the right, with T for the recursion: A = T A. Iterating from above, by sweeps along the best steps
+(`solve`), gives U with U - T U <= worst. Then the lower bound is, with c the least price of a
+feature in no pool,
+
+    c / (c + worst) * T U.
+
+At any evidence e, with q(h, y) = P(y, h, e) the product of the P(x_i | y, h) of what is known,
+
+    v*(e) P(e) >= sum_h W_h(m(e), b = q(h, .) / P(h, e)) P(h, e).
+
+``docs/optimal.md`` proves all this. `repeat_bound` finds a hub and pools and fills the tables in a
+given time; `belief_at`, `lower_at` and `lower_after` are the bound at a state, and their compiled
+twins can be used in kernels.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.budgets import Deadline, memory_budget
+from voilattice.compiled.arrays import (
+    BeliefGrid,
+    Floats,
+    Ints,
+    RepeatSteps,
+    RepeatTables,
+)
+from voilattice.engines import choose_engine
+from voilattice.model.costs import FeatureCosts
+from voilattice.model.problem import Problem
+from voilattice.policy.optimal.beliefs import angular_knots, locate, make_grid
+from voilattice.policy.optimal.hubs import Hub, find_hub, rank_features, reveal
+
+__all__ = [
+    "RepeatBound",
+    "Shape",
+    "belief_after",
+    "belief_at",
+    "empty_tables",
+    "follow",
+    "lower_after",
+    "lower_at",
+    "repeat_bound",
+    "solve",
+    "twin_of",
+]
+
+MAX_HUB_STATES = 4096
+DEFAULT_SECONDS = 15.0
+MAX_CLASSES = 6
+
+# The number of knots of each coordinate of a belief, by the number of classes.
+N_KNOTS = {2: 200, 3: 48, 4: 20, 5: 13, 6: 10}
+LARGE_HUB = 64  # more values of the hub have fewer knots, so that there is work left for counts
+FEW_KNOTS = {2: 100, 3: 32, 4: 15, 5: 10, 6: 8}
+
+# A grid is solved until a round changes it by less than this share of the least price, but in at
+# most so many rounds; and a round has so many sweeps along the best steps.
+TOLERANCE = 1e-4
+MAX_ROUNDS = 60
+N_SWEEPS = 12
+
+# Weights added up in a second (a guess, until it is measured); rounds and sweeps to solve a grid.
+WEIGHTS_PER_SECOND = 3e8
+ROUNDS_PER_GRID = 3
+SWEEPS_PER_GRID = 25
+MAX_THREADS = 2
+MAX_POOLS = 4  # before features are bought once
+ALMOST_FREE = 1e-5  # a lower price, as a share of the stakes, would be paid again and again
+MEMORY_SHARE = 1 / 8
+MAX_TABLES = 512  # further values of the hub, the least probable, are bounded by 0
+LEAST_GAIN = 1e-3  # of all risk: also where the bound is tight, later evidence may need a table
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatBound:
+    """The bound "once or repeatedly" of a problem, at every evidence."""
+
+    problem: Problem
+    tables: RepeatTables
+    hub: tuple[str, ...]
+    shapes: tuple[Shape, ...]  # of each value of the hub with a table, most probable first
+    seconds: float
+    engine: str
+
+    def lower(self, known: Mapping[str, str] | None = None) -> float:
+        """Return the bound on the cost to go at some evidence beyond the problem's own."""
+        problem = self.problem
+        values = np.full(len(problem.features), -1)
+        for name, state in (known or {}).items():
+            values[problem.features.index(name)] = problem.states(name).index(state)
+        n_hub, n_classes = self.tables.prior.shape
+        q, at = np.empty((n_hub, n_classes)), np.empty(n_hub, np.int64)
+        twin = twin_of(self.engine)
+        twin.belief_at(self.tables, values, q, at)
+        lower, mass = twin.lower_at(self.tables, q, at)
+        return float(lower / mass) if mass > 0 else 0.0
+
+
+def repeat_bound(
+    problem: Problem,
+    *,
+    deadline: Deadline | None = None,
+    engine: str = "auto",
+    max_hub_states: int = MAX_HUB_STATES,
+    shape: Shape | None = None,
+) -> RepeatBound | None:
+    """Return the bound of a problem, or None if it does not apply.
+
+    Parameters
+    ----------
+    deadline
+        When the tables must be ready; by default after 15 seconds.
+    max_hub_states
+        Return None if more joint states of a hub are needed.
+    shape
+        How the features can be bought; by default, as many of them once as time and memory allow.
+    """
+    if not isinstance(problem.costs, FeatureCosts):
+        return None
+    begin = time.monotonic()
+    deadline = Deadline(DEFAULT_SECONDS) if deadline is None else deadline
+    nodes = find_hub(problem, max_hub_states)
+    if nodes is None or not 2 <= len(problem.classes) <= MAX_CLASSES:
+        return None
+    hub = reveal(problem, nodes)
+    if not hub.tells.any():
+        return None
+    n = min(len(hub.prior), MAX_TABLES)
+    ranked = [rank_features(hub, h) for h in range(n)]
+    builder = _Builder(problem, hub, _make_grid(hub), ranked, begin, engine)
+    if shape is not None:
+        shapes = [Shape(min(shape.n_once, len(each)), shape.n_pools) for each in ranked]
+        return builder.solve(shapes, Deadline())
+    return builder.grow(deadline)
+
+
+# -- pools
+
+
+class Shape(NamedTuple):
+    """How the features of a value of the hub can be bought."""
+
+    n_once: int  # so many features once, those that tell most for their price
+    n_pools: int  # the others from so many pools; 0: each of them any number of times
+
+
+def make_pools(hub: Hub, ranked: Sequence[int], shape: Shape) -> list[list[int]]:
+    """Return a pool for each feature that is bought once, and pools of about equal size for others.
+
+    Without such pools, one pool has the features that are almost free: they would be repeated
+    without end.
+    """
+    once, left, n_pools = ranked[: shape.n_once], ranked[shape.n_once :], shape.n_pools
+    if not n_pools:
+        left = [i for i in left if hub.prices[i] <= ALMOST_FREE * hub.cost.max()]
+        n_pools = 1
+    cuts = [len(left) * k // n_pools for k in range(n_pools + 1)]
+    pools = [[i] for i in once] + [list(left[a:b]) for a, b in pairwise(cuts)]
+    return [pool for pool in pools if pool]
+
+
+def _make_grid(hub: Hub) -> BeliefGrid:
+    n_classes = hub.prior.shape[1]
+    n_knots = FEW_KNOTS if len(hub.prior) > LARGE_HUB else N_KNOTS
+    return make_grid(angular_knots(n_knots[n_classes]), n_classes)
+
+
+def _n_counts(pools: Sequence[Sequence[int]]) -> int:
+    return math.prod(len(pool) + 1 for pool in pools)
+
+
+def make_steps(
+    problem: Problem,
+    hub: Hub,
+    h: int,
+    grid: BeliefGrid,
+    pools: Sequence[Sequence[int]],
+    twin: ModuleType,
+) -> RepeatSteps:
+    """Return what can be bought at a value of the hub, and where it leads."""
+    features = np.flatnonzero(hub.tells[h])
+    n, n_states, n_classes = len(features), hub.likelihood.shape[1], hub.prior.shape[1]
+    shape = (n, n_states * n_classes, len(grid.points))
+    corners, weights = np.empty(shape, np.int32), np.empty(shape)
+    likelihood = np.ascontiguousarray(hub.likelihood[features, :, h])
+    twin.follow(grid, likelihood, corners, weights)
+    pool_of = np.full(len(problem.features), -1)
+    for k, pool in enumerate(pools):
+        pool_of[list(pool)] = k
+    sizes = np.array([len(pool) for pool in pools], dtype=np.int64)
+    strides = np.concatenate([[1], np.cumprod(sizes + 1)[:-1]])[: len(pools)].astype(np.int64)
+    groups = _counted_groups(problem, pool_of)
+    group_of = np.full(len(problem.features), -1)
+    costs = problem.costs
+    assert isinstance(costs, FeatureCosts)
+    group_pools = np.zeros((len(groups), len(pools)), np.int64)
+    for k, g in enumerate(groups):
+        members = [problem.features.index(name) for name in costs.groups[g].features]
+        group_of[members] = k
+        group_pools[k, pool_of[members]] = 1
+    return RepeatSteps(
+        hub.prices[features],
+        pool_of[features],
+        strides,
+        sizes,
+        group_of[features],
+        np.array([costs.groups[g].overhead for g in groups]),
+        group_pools,
+        np.array([n_classes * len(problem.states(problem.features[i])) for i in features]),
+        corners,
+        weights,
+        (hub.cost @ grid.points.T).min(axis=0),
+    )
+
+
+def _counted_groups(problem: Problem, pool_of: Ints) -> list[int]:
+    """Return the groups whose members are all in pools: an overhead is due if none was touched."""
+    costs = problem.costs
+    assert isinstance(costs, FeatureCosts)
+    return [
+        g
+        for g, group in enumerate(costs.groups)
+        if not any(name in problem.evidence for name in group.features)
+        and all(pool_of[problem.features.index(name)] >= 0 for name in group.features)
+    ]
+
+
+# -- the tables
+
+
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """Builds the tables of a problem, with more and more features that are bought once."""
+
+    problem: Problem
+    hub: Hub
+    grid: BeliefGrid
+    ranked: list[list[int]]  # for each value of the hub with a table: its features in order
+    begin: float
+    engine: str
+
+    def counts(self, h: int, shape: Shape) -> int:
+        """Return about how many grids W has at a value of the hub."""
+        left, n_pools = len(self.ranked[h]) - shape.n_once, shape.n_pools
+        sizes = [left * (k + 1) // n_pools - left * k // n_pools for k in range(n_pools)]
+        return math.prod(size + 1 for size in sizes) << shape.n_once
+
+    def work(self, h: int, shape: Shape) -> float:
+        """Return about how many weights are added up to solve W at a value of the hub."""
+        n, n_once = len(self.ranked[h]), shape.n_once
+        per_point = 1 + n / 2
+        if n > n_once and not shape.n_pools:
+            per_point = 1 + n_once / 2 + SWEEPS_PER_GRID + ROUNDS_PER_GRID * (n - n_once)
+        n_corners = self.hub.likelihood.shape[1] * self.hub.prior.shape[1]
+        return float(self.counts(h, shape) * per_point * n_corners * len(self.grid.points))
+
+    def plan(self, work: float, weight: Floats, pooled: bool) -> list[Shape]:
+        """Return a shape for each value of the hub, with about so much work in all.
+
+        The next larger shape about doubles the work. It goes where there is most to gain for its
+        work.
+        """
+        shapes = [Shape(0, int(pooled)) for _ in self.ranked]
+        room = memory_budget() * MEMORY_SHARE / 8 / len(self.grid.points)
+        room -= sum(self.counts(h, shape) for h, shape in enumerate(shapes))
+        work -= sum(self.work(h, shape) for h, shape in enumerate(shapes))
+        queue = [(-math.inf, h) for h in range(len(shapes)) if self.ranked[h]]
+        while queue:
+            _, h = heapq.heappop(queue)
+            shape, after = shapes[h], self._next(h, shapes[h])
+            more_work = self.work(h, after) - self.work(h, shape)
+            more_room = self.counts(h, after) - self.counts(h, shape)
+            if more_work > work or more_room > room:
+                continue
+            work, room = work - more_work, room - more_room
+            shapes[h] = after
+            if after.n_once < len(self.ranked[h]):
+                further = self.work(h, self._next(h, after)) - self.work(h, after)
+                heapq.heappush(queue, (-weight[h] / max(further, 1.0), h))
+        return shapes
+
+    def _next(self, h: int, shape: Shape) -> Shape:
+        """Return the next larger shape: a few pools of equal size, then more features once."""
+        n = len(self.ranked[h])
+        if not shape.n_pools:
+            more, every = Shape(shape.n_once + 1, 0), Shape(n, 0)
+            # If nothing is repeated, a grid needs no rounds: the last features can cost nothing.
+            return every if self.work(h, every) <= self.work(h, more) else more
+        if not shape.n_once and shape.n_pools < MAX_POOLS and n >= 2 * (shape.n_pools + 1):
+            return Shape(0, shape.n_pools + 1)
+        larger = (Shape(k, 1) for k in range(shape.n_once + 1, n))
+        least = self.counts(h, shape)
+        return next((more for more in larger if self.counts(h, more) > least), Shape(n, 1))
+
+    def solve(self, shapes: Sequence[Shape], deadline: Deadline) -> RepeatBound | None:
+        """Return the bound, or None if it is not ready before the deadline."""
+        hub, n_points = self.hub, len(self.grid.points)
+        plan = [make_pools(hub, *each) for each in zip(self.ranked, shapes, strict=True)]
+        counts = np.array([_n_counts(pools) for pools in plan])
+        # Values of the hub without a table share one grid of zeros, at the end.
+        start = np.full(len(hub.prior), int(counts.sum()) * n_points)
+        start[: len(plan)] = np.concatenate([[0], np.cumsum(counts * n_points)])[:-1]
+        values = np.zeros((int(counts.sum()) + 1) * n_points)
+        stride = np.zeros((len(hub.prior), len(self.problem.features)), np.int64)
+        engine = choose_engine(self.engine, "repeats", self.total_work(shapes))
+        twin = twin_of(engine)
+
+        def solve_at(h: int, threads: ThreadPoolExecutor | None = None) -> None:
+            if deadline.is_over:
+                return
+            steps = make_steps(self.problem, hub, h, self.grid, plan[h], twin)
+            for k, pool in enumerate(plan[h]):
+                stride[h, pool] = steps.strides[k]
+            out = values[start[h] : start[h] + counts[h] * n_points]
+            _solve_in_order(twin, steps, out, deadline, threads)
+
+        if engine == "python" or (os.cpu_count() or 1) == 1:
+            for h in range(len(plan)):
+                solve_at(h)
+        else:
+            with ThreadPoolExecutor(MAX_THREADS) as threads:
+                if len(plan) >= 4 * MAX_THREADS:
+                    list(threads.map(solve_at, range(len(plan))))
+                else:
+                    for h in range(len(plan)):
+                        solve_at(h, threads)
+        if deadline.is_over:
+            return None
+        tables = RepeatTables(hub.prior, hub.likelihood, stride, start, self.grid, values)
+        names = tuple(self.problem.network.names[v] for v in hub.nodes)
+        seconds = time.monotonic() - self.begin
+        return RepeatBound(self.problem, tables, names, tuple(shapes), seconds, engine)
+
+    def grow(self, deadline: Deadline) -> RepeatBound:
+        """Return the bound with as many features bought once as time and memory allow."""
+        shapes = tuple(Shape(0, 1) for _ in self.ranked)
+        started = time.monotonic()
+        best = self.solve(shapes, Deadline())
+        assert best is not None
+        # Loading the compiled engine may have taken most of this time.
+        rate = max(self.rate(shapes, started), WEIGHTS_PER_SECOND)
+        rates, weight, tried = {True: rate, False: rate}, self._still_to_gain(best), {shapes}
+        # Two small tables show which shape is better here and how long the larger ones take.
+        for share, both in ((0.05, True), (0.3, False), (0.7, False)):
+            for pooled in (True, False) if both else (best.shapes[0].n_pools > 0,):
+                left = deadline.seconds_left
+                work = rates[pooled] * share * (DEFAULT_SECONDS if left is None else left)
+                shapes = tuple(self.plan(work, weight, pooled))
+                if shapes in tried or self.total_work(shapes) > 2 * work or deadline.is_over:
+                    continue
+                tried.add(shapes)
+                started = time.monotonic()
+                found = self.solve(shapes, deadline)
+                if found is None:
+                    return best
+                rates[pooled] = self.rate(shapes, started)
+                best = max(best, found, key=RepeatBound.lower)
+        return best
+
+    def total_work(self, shapes: Sequence[Shape]) -> float:
+        """Return about how many weights are added up to solve W at all values of the hub."""
+        return sum(self.work(h, shape) for h, shape in enumerate(shapes))
+
+    def rate(self, shapes: Sequence[Shape], started: float) -> float:
+        """Return the work in a second of what was started then."""
+        return self.total_work(shapes) / max(time.monotonic() - started, 1e-3)
+
+    def _still_to_gain(self, found: RepeatBound) -> Floats:
+        """Return how much the bound at each value of the hub could rise at most."""
+        prior, tables, n = self.hub.prior, found.tables, len(self.ranked)
+        mass = prior[:n].sum(axis=1)
+        risk = (prior[:n] @ self.hub.cost.T).min(axis=1)
+        corners, weights = locate(self.grid, prior[:n] / mass[:, None])
+        lower = (weights * tables.values[tables.start[:n] + corners]).sum(axis=0) * mass
+        result: Floats = risk - lower + LEAST_GAIN * mass * risk.sum()
+        return result
+
+
+def _solve_in_order(
+    twin: ModuleType,
+    steps: RepeatSteps,
+    out: Floats,
+    deadline: Deadline,
+    threads: ThreadPoolExecutor | None,
+) -> None:
+    """Write W for all counts, the largest first."""
+    numbers = np.arange(len(out) // len(steps.risk))[::-1]
+    bought = np.zeros_like(numbers)
+    for s, size in zip(steps.strides, steps.sizes, strict=True):
+        bought += numbers // s % (size + 1)
+
+    def solve_some(counts: Ints) -> None:
+        if not deadline.is_over:
+            twin.solve(steps, counts, TOLERANCE, MAX_ROUNDS, N_SWEEPS, out)
+
+    for n in range(int(bought.max()), -1, -1):  # counts of the same size are independent
+        level = numbers[bought == n]
+        if threads is None or len(level) < 4 * MAX_THREADS:
+            solve_some(level)
+        else:
+            list(threads.map(solve_some, np.array_split(level, 4 * MAX_THREADS)))
+
+
+def empty_tables(n_features: int) -> RepeatTables:
+    """Return tables of no bound: 0 at every state."""
+    return RepeatTables(
+        np.empty((0, 0)), np.empty((n_features, 0, 0, 0)), np.empty((0, n_features), np.int64),
+        np.empty(0, np.int64), make_grid(np.array([0.0, 1.0]), 2), np.empty(0),
+    )  # fmt: skip
+
+
+def twin_of(engine: str) -> ModuleType:
+    """Return an engine's module with `solve`, `belief_at`, `lower_at` and `lower_after`."""
+    if engine == "python":
+        return sys.modules[__name__]
+    from voilattice.compiled import repeats
+
+    return repeats
+
+
+# -- the readable twin
+
+
+def follow(
+    grid: BeliefGrid, likelihood: Floats, corners: NDArray[np.int32], weights: Floats
+) -> None:
+    """Write where each value of each feature leads from each grid point: [i, j, g]."""
+    joint = grid.points * likelihood[:, :, None, :]  # [i, x, g, y]
+    mass = joint.sum(axis=-1, keepdims=True)
+    belief = np.divide(joint, mass, out=np.zeros_like(joint), where=mass > 0)
+    place, share = locate(grid, belief)  # [k, i, x, g]
+    corners[:] = place.transpose(1, 2, 0, 3).reshape(corners.shape)
+    weights[:] = (share * mass[..., 0]).transpose(1, 2, 0, 3).reshape(weights.shape)
+
+
+def solve(
+    steps: RepeatSteps, counts: Ints, tolerance: float, max_rounds: int, n_sweeps: int, out: Floats
+) -> None:
+    """Write W(m, .) for each m of `counts`; what buying from a pool leads to must be solved."""
+    n_points = len(steps.risk)
+    table = out.reshape(-1, n_points)
+    every = np.arange(n_points)
+    unlimited = np.flatnonzero(steps.pools < 0)
+    cheapest = steps.prices[unlimited].min(initial=np.inf)
+    enough = tolerance * cheapest
+    for m in counts.tolist():
+        prices = _prices(steps, m)
+        left = m // steps.strides % (steps.sizes + 1) < steps.sizes
+        base = upper = steps.risk
+        for i in np.flatnonzero(steps.pools >= 0):
+            if left[pool := steps.pools[i]]:
+                below = table[m + steps.strides[pool]]
+                base = np.minimum(base, prices[i] + _expect(steps, below)[i])
+                upper = np.minimum(upper, below)
+        if not len(unlimited):
+            table[m] = base
+            continue
+        upper = np.minimum(upper, base)
+        for n_left in range(max_rounds - 1, -1, -1):
+            through = prices[unlimited, None] + _expect(steps, upper)[unlimited]
+            after = np.minimum(base, through.min(axis=0))
+            act = unlimited[through.argmin(axis=0)]
+            worst = max(float((upper - after).max()), 0.0)
+            if worst <= enough or not n_left:
+                break
+            upper, buys = after, after < base
+            for _ in range(n_sweeps):
+                before = upper
+                step = np.minimum(base, prices[act] + _expect(steps, upper)[act, every])
+                upper = np.where(buys, step, before)
+                if np.abs(upper - before).max() <= 0.5 * enough:
+                    break
+        table[m] = after * (cheapest / (cheapest + worst))
+
+
+def _expect(steps: RepeatSteps, below: Floats) -> Floats:
+    """Return E W(b') after each feature at each grid point."""
+    result: Floats = (steps.weights * below[steps.corners]).sum(axis=1)
+    return result
+
+
+def _prices(steps: RepeatSteps, m: int) -> Floats:
+    """Return the least price of each feature when m was bought."""
+    bought = m // steps.strides % (steps.sizes + 1) > 0
+    paid = (steps.group_pools.astype(bool) & bought).any(axis=1)
+    due = np.append(np.where(paid, 0.0, steps.overheads), 0.0)  # the last: no group
+    result: Floats = steps.prices + due[steps.group_of]
+    return result
+
+
+def belief_at(tables: RepeatTables, known: Ints, q: Floats, at: Ints) -> None:
+    """Write q[h, y] = P(y, h, e) and the number m of the counts for each h.
+
+    `known` gives the value of each feature, or -1.
+    """
+    q[:], at[:] = tables.prior, 0
+    for i in np.flatnonzero(known >= 0).tolist():
+        belief_after(tables, q, at, i, int(known[i]), q, at)
+
+
+def belief_after(
+    tables: RepeatTables, q: Floats, at: Ints, i: int, x: int, q_after: Floats, at_after: Ints
+) -> None:
+    """Write what `belief_at` writes for a state with feature i = x known as well."""
+    at_after[:] = at + tables.stride[:, i]
+    q_after[:] = q * tables.likelihood[i, x]
+
+
+def lower_at(tables: RepeatTables, q: Floats, at: Ints) -> tuple[float, float]:
+    """Return the bound at a state times P(e), and P(e)."""
+    mass = q.sum(axis=1)
+    there = np.flatnonzero(mass > 0)
+    corners, weights = locate(tables.grid, q[there] / mass[there, None])
+    base = tables.start[there] + at[there] * len(tables.grid.points)
+    lower = (weights * tables.values[base + corners]).sum(axis=0) @ mass[there]
+    return float(lower), float(mass.sum())
+
+
+def lower_after(tables: RepeatTables, q: Floats, at: Ints, i: int, x: int) -> tuple[float, float]:
+    """Return the bound at the state with i = x known as well, times P(e, x), and P(e, x)."""
+    q_after, at_after = np.empty_like(q), np.empty_like(at)
+    belief_after(tables, q, at, i, x, q_after, at_after)
+    return lower_at(tables, q_after, at_after)

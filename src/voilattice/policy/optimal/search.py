@@ -1,0 +1,416 @@
+r"""An anytime search for the optimal policy, with bounds, for problems whose states do not fit.
+
+Every state e has bounds on V(e) = P(e) v(e), where v(e) is the least cost from there on:
+
+    lower(e) <= V(e) <= upper(e).
+
+At first, the lower bound gives some features away for nothing (`reveal`), and the upper bound
+decides at once. *Expanding* a state finds the outcomes of all its features: one upward and one
+downward pass over a join tree gives P(Y, X_i | e) of all of them (`model.join_tree`). Then
+
+    lower(e) <- max( lower(e), min( risk(e), min_i  C(X_i | e) P(e) + Σ_x lower(e, x_i = x) ) )
+    upper(e) <- min( upper(e),               min_i  C(X_i | e) P(e) + Σ_x upper(e, x_i = x)   )
+
+Both stay bounds by induction, and they only tighten. No step needs a table over all features.
+
+A *trial* starts at the root. In each state it takes the feature of the lowest lower bound, and the
+outcome with the widest gap upper - lower: because V is weighted by P(e), this is the outcome that
+adds most to the gap of the root. It ends where the gap is 0, after expanding what was new, and
+updates the bounds on the way back. Some trials follow the upper bounds first: they improve the best
+policy found so far. Where the features given away are known, the table of `reveal` is exact, and a
+trial ends there: only when to buy the cheap features is left to search.
+
+The search starts from other policies too (`start_from`): all states on their paths are expanded, so
+its policy costs no more than they do. It can stop at any time: the policy of the upper bounds costs
+at most upper(root), and no policy costs less than lower(root).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from voilattice.budgets import Deadline, memory_budget
+from voilattice.compiled.arrays import (
+    DigitPrices,
+    Floats,
+    Ints,
+    RevealTable,
+    SearchRoom,
+    SearchSpace,
+    StateRows,
+)
+from voilattice.errors import TooLargeError
+from voilattice.feature_sets import bits
+from voilattice.model.elimination import LEAST_MASS
+from voilattice.model.join_tree import JoinTree
+from voilattice.model.problem import Problem
+from voilattice.policy.optimal.plain_solution import feature_prices
+from voilattice.policy.optimal.repeats import empty_tables, repeat_bound
+from voilattice.policy.optimal.reveal import no_reveal_table, reveal_table
+from voilattice.policy.optimal.screens import plan_reveal
+from voilattice.policy.optimal.space import check_supported
+from voilattice.policy.policy import Acquisition, Certificate, Policy
+from voilattice.policy.relevance import Relevance
+from voilattice.ties import TOLERANCE, tolerance
+from voilattice.valuation.valuation import expected_emc
+from voilattice.wording import count_noun, format_amount, join_names
+
+__all__ = ["Search"]
+
+LOWER, UPPER, KEY = 1, 2, 3  # the columns of a row, as in `compiled.search`
+
+FIRST_ROWS = 1 << 16
+TRIALS_AT_ONCE = 64  # between runs, the time is checked and Ctrl-C is handled
+UPPER_EVERY = 4  # every so many trials, the upper bounds are followed
+MAX_START_STATES = 50_000  # of a policy to start from
+SHARE_OF_TABLE = 0.5  # of the memory budget, for the table of revealed features
+TABLE_PARTS_PER_SECOND = 30_000_000  # states times classes: a cautious estimate
+SLACK = 1e-11  # relative to the cost of deciding at the root; bounds this close are equal
+
+
+class Search:
+    """A search for the optimal policy of a problem: `reveal`, `start_from`, then `run`.
+
+    Raises
+    ------
+    TooLargeError
+        The prices or probabilities are not supported, or the join tree does not fit the memory
+        budget.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        check_supported(problem)
+        self.problem = problem
+        relevance = Relevance(problem)
+        relevant, _ = relevance.what_matters(problem.feature_mask(problem.evidence))
+        self.features = tuple(bits(relevant))
+        names = [problem.features[k] for k in self.features]
+        self._place = {name: i for i, name in enumerate(names)}
+        self._codes = [{s: v for v, s in enumerate(problem.states(name))} for name in names]
+        network = problem.network
+        nodes = [network.index(name) for name in names]
+        known = problem.node_states(problem.evidence)
+        self._tree = JoinTree(network, network.index(problem.target), nodes, known)
+        if self._tree.is_extreme:
+            raise TooLargeError("the search does not support probabilities below 1e-60")
+        self._messages = self._tree.new_messages()
+        nothing = self._tree.posteriors(np.full(len(names), -1))
+        self._log_probability = float(nothing.log_probability)
+        self.now = expected_emc(nothing.belief, problem.misclassification)
+        self._space = _search_space(
+            [len(codes) for codes in self._codes],
+            problem.misclassification,
+            feature_prices(problem, relevance, self.features),
+            self.now,
+        )
+        self._room = _search_room(self._space)
+        self._table: RevealTable = no_reveal_table(len(names))
+        self._repeats = empty_tables(len(names))
+        self.hub: tuple[str, ...] | None = None  # what the other lower bound gives away
+        self.revealed: frozenset[str] = frozenset()  # what the lower bound gives away
+        self.best_start: Policy | None = None
+        self._start_cost = math.inf
+        self._rows = _state_rows(FIRST_ROWS, len(self._room.key))
+        self._add_root()
+        self.is_full = False
+
+    @property
+    def lower(self) -> float:
+        """No policy costs less."""
+        return min(float(self._rows.amounts[self._root(), LOWER]), self.upper)
+
+    @property
+    def upper(self) -> float:
+        """The best policy found costs no more."""
+        return min(float(self._rows.amounts[self._root(), UPPER]), self._start_cost)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states that have bounds."""
+        return int(self._rows.counts[0])
+
+    @property
+    def n_expanded(self) -> int:
+        """The number of states whose outcomes were found."""
+        return int(self._rows.counts[1])
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the bounds meet: no policy costs less than the best one found."""
+        return self.upper - self.lower <= tolerance(self.now)
+
+    @property
+    def action(self) -> int:
+        """What the best policy found acquires first, as a mask; 0: it decides."""
+        start = self.best_start
+        if start is not None and self._start_cost < float(self._rows.amounts[self._root(), UPPER]):
+            features = start.root.features if isinstance(start.root, Acquisition) else ()
+            return self.problem.feature_mask(features)
+        return self.choose(self.problem.evidence)
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is known about the best policy found, and where the bound comes from."""
+        if self.is_settled:
+            return Certificate(self.lower)
+        gap = format_amount(self.upper - self.lower)
+        note = f"Within {gap} of the optimum: {self._source}."
+        return Certificate(self.lower, False, "memory" if self.is_full else "time", note)
+
+    @property
+    def _source(self) -> str:
+        """Where the lower bound comes from, in words."""
+        if self.revealed:
+            few = count_noun(len(self.revealed), "cheap feature")
+            verb = "was" if len(self.revealed) == 1 else "were"
+            return f"the bound is of a search in which {few} {verb} given away for nothing"
+        if self.hub is not None:
+            hub = f" and {join_names(self.hub, 'and')} known for nothing" if self.hub else ""
+            return (
+                f"the bound is of a search in which most features could be bought again and "
+                f"again{hub}"
+            )
+        return "the bound knows only that any feature costs at least its price"
+
+    def reveal(self, deadline: Deadline, *, max_states: int | None = None) -> None:
+        """Compute the table of revealed features, as large as memory and time allow.
+
+        `max_states` limits the entries of the table in addition.
+        """
+        problem, prices = self.problem, self._space.prices
+        limit = int(SHARE_OF_TABLE * memory_budget()) // 8
+        if (seconds := deadline.seconds_left) is not None:
+            parts = int(min(seconds, 1e6) * TABLE_PARTS_PER_SECOND)
+            limit = min(limit, parts // len(problem.classes))
+        limit = limit if max_states is None else min(limit, max_states)
+        plan = plan_reveal(
+            problem, self.features, prices, max_states=limit, max_bytes=memory_budget()
+        )
+        if plan is None:
+            return
+        try:
+            self._table = reveal_table(problem, self.features, prices, plan, deadline=deadline)
+        except TooLargeError:
+            return
+        self._room = self._room._replace(
+            odometer=np.zeros((5, len(self.features) + len(plan.revealed) + 1), np.int64)
+        )
+        names = problem.network.names
+        self.revealed = frozenset(names[node] for node in plan.revealed)
+        room = self._room
+        self._raise_root(
+            self._kernels.revealed(self._table, self._space.sizes, room.digits, room.odometer)
+        )
+
+    def repeat(self, deadline: Deadline) -> None:
+        """Compute the bound "once or repeatedly", if it applies."""
+        if (bound := repeat_bound(self.problem, deadline=deadline, engine="compiled")) is None:
+            return
+        tables, mine = bound.tables, list(self.features)
+        self._repeats = tables._replace(
+            likelihood=np.ascontiguousarray(tables.likelihood[mine]),
+            stride=np.ascontiguousarray(tables.stride[:, mine]),
+        )
+        self.hub = bound.hub
+        shape = tables.prior.shape
+        self._room = self._room._replace(hub=np.zeros(shape), bought=np.zeros(shape[0], np.int64))
+        self._raise_root(bound.lower())
+
+    def start_from(self, policy: Policy) -> None:
+        """Expand the states on the paths of a policy, the most probable first.
+
+        Then the policy of the upper bounds costs no more, unless there are too many states, or
+        buying features together costs less. So the best such policy is kept too.
+        """
+        cost = policy.expected_total_cost
+        if cost < self._start_cost:
+            self.best_start, self._start_cost = policy, cost
+        states = self._states_of(policy)
+        while len(states):
+            done = self._kernels.expand_states(
+                states, self._rows, self._space, self._passes, self._tree.arrays, self._messages,
+                self._table, self._repeats, self._room,
+            )  # fmt: skip
+            if done == len(states) or not self._grow():
+                break
+
+    def run(
+        self,
+        deadline: Deadline,
+        *,
+        max_expansions: int | None = None,
+        progress: Callable[[int, tuple[float, float]], None] | None = None,
+    ) -> None:
+        """Make trials until the bounds meet, or until the time or the memory is used up."""
+        kernels, n = self._kernels, TRIALS_AT_ONCE
+        while not self.is_settled and not self.is_full and not deadline.is_over:
+            if max_expansions is not None and self.n_expanded >= max_expansions:
+                break
+            # The gap that a policy to start from leaves can be smaller than that of the root.
+            goal = self._goal()
+            ended = kernels.run_trials(
+                n, goal, self._rows, self._space, self._passes, self._tree.arrays, self._messages,
+                self._table, self._repeats, self._room,
+            )  # fmt: skip
+            if ended == kernels.FULL:
+                self._grow()
+            if progress is not None:
+                progress(self.n_expanded, (self.lower, self.upper))
+
+    def choose(self, known: Mapping[str, str]) -> int:
+        """Return the feature that the policy of the upper bounds acquires, as a mask; 0: decide."""
+        room, sizes = self._room, self._space.sizes
+        digits = sizes.copy()
+        for name, state in known.items():
+            if name in self._place:
+                digits[self._place[name]] = self._codes[self._place[name]][state]
+        found = self._tree.posteriors(np.where(digits < sizes, digits, -1))
+        mass = math.exp(float(found.log_probability) - self._log_probability)
+        now = mass * expected_emc(found.belief, self.problem.misclassification)
+        self._enter(digits)
+        i = self._kernels.best_step(
+            mass, now, TOLERANCE, self._rows, self._space, self._table, room
+        )
+        self._enter(sizes)
+        return 0 if i < 0 else 1 << self.features[i]
+
+    @cached_property
+    def _passes(self) -> Any:
+        """The passes over the join tree, for the kernels."""
+        from voilattice.compiled.join_tree import propagate
+        from voilattice.compiled.pointers import Pointer
+
+        room = self._room
+        return Pointer(
+            propagate, self._tree.arrays, self._messages, room.known, room.belief, room.pairs
+        )
+
+    @cached_property
+    def _kernels(self) -> Any:
+        from voilattice.compiled import search
+
+        return search
+
+    def _goal(self) -> float:
+        """Return the gap of the root at which the bounds meet."""
+        row = self._rows.amounts[self._root()]
+        return max(tolerance(self.now) + float(row[UPPER]) - self.upper, 0.0)
+
+    def _root(self) -> int:
+        return int(self._kernels.find_state(self._rows, self._room.key))
+
+    def _add_root(self) -> None:
+        at, rows = self._root(), self._rows
+        rows.counts[0] = 1
+        rows.amounts[at, :KEY] = 1.0, 0.0, self.now
+        rows.words[at, KEY:] = self._room.key
+
+    def _raise_root(self, lower: float) -> None:
+        """Tighten the bounds of the root by a lower bound."""
+        row = self._rows.amounts[self._root()]
+        row[LOWER] = max(row[LOWER], min(lower, row[UPPER]))
+
+    def _enter(self, digits: Ints) -> None:
+        """Make these digits the current state."""
+        room, space = self._room, self._space
+        room.digits[:] = digits
+        room.known[:] = np.where(digits < space.sizes, digits, -1)
+        room.key[:] = 0
+        np.add.at(room.key, space.word, digits.astype(np.uint64) * space.radix)
+
+    def _grow(self) -> bool:
+        """Double the table of states; False: the memory budget does not allow it."""
+        n_rows = 2 * len(self._rows.amounts)
+        bytes_per_row = self._rows.amounts.strides[0] + 1
+        left = memory_budget() - self._table.value.nbytes
+        if 3 * len(self._rows.amounts) * bytes_per_row > left:  # both tables exist at once
+            self.is_full = True
+            return False
+        rows = _state_rows(n_rows, len(self._room.key))
+        self._kernels.move_rows(self._rows, rows)
+        self._rows = rows
+        return True
+
+    def _states_of(self, policy: Policy) -> Ints:
+        """Return the states on the paths of a policy as rows of digits, parents first.
+
+        Features that a policy buys together are bought one after the other here.
+        """
+        sizes, order = self._space.sizes, count()
+        found: dict[bytes, Ints] = {}
+        heap = [(-1.0, next(order), len(policy.nodes) - 1, sizes.copy())]
+        while heap and len(found) < MAX_START_STATES:
+            p, _, number, digits = heapq.heappop(heap)
+            found.setdefault(digits.tobytes(), digits)
+            node = policy.nodes[number]
+            if not isinstance(node, Acquisition):
+                continue
+            for branch in node.branches:
+                below = digits
+                for name, state in zip(node.features, branch.states, strict=True):
+                    found.setdefault(below.tobytes(), below)
+                    if (i := self._place.get(name)) is not None:
+                        below = below.copy()
+                        below[i] = self._codes[i][state]
+                heapq.heappush(heap, (p * branch.probability, next(order), branch.child, below))
+        rows = np.array(list(found.values()), dtype=np.int64)
+        return rows[np.argsort((rows < sizes).sum(axis=1), kind="stable")]
+
+
+def _search_space(
+    sizes: Sequence[int], cost: Floats, prices: DigitPrices, now: float
+) -> SearchSpace:
+    """Pack the digits of a state into words, and gather what the kernels need."""
+    word, radix = np.zeros(len(sizes), np.int64), np.ones(len(sizes), np.uint64)
+    w, product = 0, 1
+    for i, size in enumerate(sizes):
+        if product * (size + 1) > 1 << 64:
+            w, product = w + 1, 1
+        word[i], radix[i] = w, product
+        product *= size + 1
+    return SearchSpace(
+        np.array(sizes, dtype=np.int64),
+        word,
+        radix,
+        np.ascontiguousarray(cost, dtype=np.float64),
+        prices,
+        (prices.steps != 0).any(axis=1).astype(np.uint8),
+        LEAST_MASS,
+        SLACK * now,
+        UPPER_EVERY,
+    )
+
+
+def _search_room(space: SearchSpace) -> SearchRoom:
+    """Return the room to work, at the root."""
+    n, m = len(space.sizes), space.cost.shape[1]
+    key = np.zeros(int(space.word.max(initial=0)) + 1, np.uint64)
+    np.add.at(key, space.word, space.sizes.astype(np.uint64) * space.radix)
+    return SearchRoom(
+        space.sizes.copy(),
+        np.full(n, -1),
+        key,
+        np.zeros((n + 1, 2), np.int64),
+        np.zeros(n),
+        np.zeros(len(space.prices.overhead)),
+        np.zeros(m),
+        np.zeros((n, int(space.sizes.max(initial=1)), m)),
+        np.zeros((5, n + 1), np.int64),
+        np.zeros((0, m)),
+        np.zeros(0, np.int64),
+    )
+
+
+def _state_rows(n_rows: int, n_words: int) -> StateRows:
+    """Return an empty table of states."""
+    words = np.zeros((n_rows, KEY + n_words), np.uint64)
+    return StateRows(
+        words.view(np.float64), words, np.zeros(n_rows, np.uint8), np.zeros(3, np.int64)
+    )

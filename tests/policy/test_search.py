@@ -1,0 +1,153 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.problems import noisy_bayes, structured
+from helpers.solving import optimum
+from helpers.strategies import possible_evidence, problems
+from helpers.table_dp import optimal_cost
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from voilattice import FeatureCosts, build_policy, load_problem
+from voilattice.budgets import Deadline, memory_limit
+from voilattice.errors import TooLargeError
+from voilattice.policy.optimal.search import Search
+from voilattice.policy.situations import PolicyBuilder
+
+FOREVER = Deadline()
+
+
+def searched(problem, *, table=None, expansions=None, starts=()):
+    """A search with a table of so many states, left alone or stopped early."""
+    search = Search(problem)
+    if table is not None:
+        search.reveal(FOREVER, max_states=table)
+    for name in starts:
+        search.start_from(build_policy(problem, name))
+    search.run(FOREVER, max_expansions=expansions)
+    return search
+
+
+def is_supported(problem):
+    try:
+        Search(problem)
+    except TooLargeError:  # bundles, or probabilities that are too extreme
+        return False
+    return True
+
+
+def slack(cost):
+    return 1e-9 * max(1.0, cost)
+
+
+def cost_of_choices(search):
+    """What the policy of the upper bounds costs, by building it."""
+    builder = PolicyBuilder(search.problem)
+    return builder.build("found", lambda s: search.choose(s.known)).expected_total_cost
+
+
+tables = st.sampled_from([None, 1, 8, 30, 100, 10**6])
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(problem=problems(max_features=5), table=tables)
+def test_left_alone_it_ends_with_the_optimum(problem, table):
+    assume(is_supported(problem))
+    search = searched(problem, table=table)
+    want = optimum(problem).lower_bound
+    assert search.is_settled
+    assert search.lower == pytest.approx(want, rel=1e-9, abs=1e-9)
+    assert search.upper == pytest.approx(want, rel=1e-9, abs=1e-9)
+    assert cost_of_choices(search) == pytest.approx(want, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(problem=problems(max_features=4), table=tables, n=st.integers(0, 25), seed=st.integers(0))
+def test_stopped_at_any_moment_the_interval_holds_the_optimum(problem, table, n, seed):
+    problem = problem.with_evidence(possible_evidence(problem, seed, 0.2))
+    assume(is_supported(problem))
+    want = optimal_cost(problem)
+    search = searched(problem, table=table, expansions=n)
+    assert search.lower - slack(want) <= want <= search.upper + slack(want)
+    cost = cost_of_choices(search)
+    assert want - slack(want) <= cost <= search.upper + slack(want)
+
+
+@pytest.mark.slow
+@settings(max_examples=100)
+@given(problem=problems(max_features=5), table=tables)
+def test_it_never_costs_more_than_the_policies_it_starts_from(problem, table):
+    assume(is_supported(problem))
+    names = ("greedy", "greedy-la", "batch")
+    search = searched(problem, table=table, expansions=0, starts=names)
+    costs = [build_policy(problem, name).expected_total_cost for name in names]
+    assert search.upper <= min(costs) + slack(min(costs))
+
+
+@pytest.mark.parametrize("name", ["asia", "liver", "diabetes"])
+@pytest.mark.parametrize("table", [None, 1_000])
+def test_forced_on_problems_that_are_solved_exactly(name, table):
+    problem = load_problem(name)
+    search = searched(problem, table=table)
+    assert search.is_settled
+    assert search.upper == pytest.approx(optimum(problem).lower_bound, abs=1e-7)
+
+
+def test_what_is_revealed_is_cheap():
+    problem = noisy_bayes(8)
+    costs = FeatureCosts({f: 1.0 + k * 5 % 8 for k, f in enumerate(problem.features)})
+    problem = replace(problem, costs=costs)
+    search = Search(problem)
+    search.reveal(FOREVER, max_states=1_000)
+    prices = problem.costs.prices
+    assert 0 < len(search.revealed) < 8
+    others = set(problem.features) - search.revealed
+    assert max(prices[f] for f in search.revealed) <= min(prices[f] for f in others)
+
+
+def test_a_hidden_screen_is_revealed_and_its_features_are_dropped():
+    parents = {"H": ["Y"], "Z": ["Y"], **{f"X{i}": ["H"] for i in range(6)}}
+    problem = structured(parents, features=["Z", *(f"X{i}" for i in range(6))])
+    search = Search(problem)
+    search.reveal(FOREVER, max_states=12)
+    assert search.revealed == {"H"}
+    assert search.lower <= optimum(problem).lower_bound + 1e-9
+    search.run(FOREVER)
+    assert search.upper == pytest.approx(optimum(problem).lower_bound, rel=1e-9)
+
+
+@settings(max_examples=30)
+@given(problem=problems(max_features=5), table=st.integers(1, 200))
+def test_the_gap_is_at_most_the_price_of_what_is_revealed(problem, table):
+    assume(is_supported(problem))
+    search = Search(problem)
+    search.reveal(FOREVER, max_states=table)
+    want = optimum(problem).lower_bound
+    assert search.lower <= want + slack(want)
+    if search._table.is_exact:
+        price = problem.costs.cost(search.revealed, problem.evidence)
+        assert want <= search.lower + price + slack(want)
+
+
+def test_a_small_memory_budget_ends_the_search_with_its_bounds():
+    problem = load_problem("heart")
+    want = optimum(problem).lower_bound
+    with memory_limit(4 << 20):
+        search = searched(problem)
+    assert search.is_full
+    assert not search.is_settled
+    assert search.lower <= want <= search.upper
+    assert search.certificate.status == "memory"
+    assert search.certificate.note
+
+
+def test_bounds_tighten_and_are_told():
+    told = []
+    search = Search(load_problem("diabetes"))
+    search.run(Deadline(), progress=lambda n, i: told.append((n, *i)))
+    assert told
+    assert all(np.diff([low for _, low, _ in told]) >= 0)
+    assert all(np.diff([high for _, _, high in told]) <= 0)
