@@ -2,8 +2,8 @@
 
 `policy` defines a policy and its cost (Equation 2). `relevance` finds what still matters,
 `situations` is what a rule sees, `rules` are the paper's policies, and the package `optimal` finds
-the best policy. `solvers` gives all of them one interface and a registry, which `advice`,
-`application` and `comparison` use.
+the best policy. All of them are solvers with one `interface`, by name in the registry `solvers`,
+which `advice`, `application` and `comparison` use.
 """
 
 from voilattice.policy.policy import Certificate, Policy

@@ -4,4 +4,5 @@
 Where nothing merges, `plain` is the recursion over a table of all partial assignments, and
 `plain_solution` its result. `exact` chooses between the two.
 `bundles` are sets that can be cheaper together. `ao_star` searches if the states do not fit.
+`solver` is the interface to all of this.
 """

@@ -1,0 +1,136 @@
+"""The optimal policy, behind the interface of a solver.
+
+The problem is solved exactly if its states fit memory and a part of the time (`optimal.exact`).
+Otherwise a search finds a policy and a bound (`optimal.anytime`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from voilattice.budgets import Deadline, memory_budget
+from voilattice.errors import TooLargeError
+from voilattice.model.problem import Problem
+from voilattice.policy import rules
+from voilattice.policy.interface import Cost, Limits, Progress, Step
+from voilattice.policy.optimal.anytime import Found, search_optimum
+from voilattice.policy.optimal.exact import ExactSolution, find_states, solve_exactly
+from voilattice.policy.policy import Certificate, Policy
+from voilattice.policy.situations import PolicyBuilder
+from voilattice.policy.sweep import Sweep
+
+__all__ = ["OptimalSolver"]
+
+SHARE_OF_EXACT = 0.25  # of the time, for the exact solver; after that the search begins
+
+
+class OptimalSolver:
+    """The policy of least expected total cost."""
+
+    name = "optimal"
+    looks_ahead = False
+    why_acquire = ""
+    why_decide = "No further acquisitions are worth their price."
+
+    # A search starts from these policies, which are quick to build.
+    starts = (rules.greedy_la, rules.batch, rules.greedy)
+
+    def __init__(self) -> None:
+        self._kept: tuple[object, ExactSolution | None] | None = None  # a problem, and its optimum
+        self._tried = 0.0  # seconds there were for it
+
+    def build(
+        self,
+        problem: Problem,
+        limits: Limits,
+        *,
+        sweep: Sweep | None = None,
+        progress: Progress | None = None,
+    ) -> Policy:
+        """Return the policy, with its certificate."""
+        deadline = limits.deadline
+        if (solution := self._solve(problem, deadline, sweep)) is None:
+            found = self._search(problem, limits, progress).policy(self.name)
+            ended_by = "time" if found.status == "time" else "memory"
+            return found.admit_open(ended_by) if found.open_share else found
+        builder = PolicyBuilder(problem, max_states=limits.max_states, deadline=deadline)
+        policy = builder.build(self.name, lambda situation: solution.choose(situation.known))
+        # The two costs differ only by rounding, but a bound must not exceed the cost.
+        bound = min(solution.expected_total_cost, policy.expected_total_cost)
+        return policy.certify(replace(policy.certificate, lower_bound=bound))
+
+    def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
+        """Return what the policy costs; the exact solver does not build the policy for this."""
+        deadline = limits.deadline
+        solution = self._solve(problem, deadline, sweep, choices=False)
+        if solution is not None:
+            found = solution.expected_total_cost
+            return Cost(found, Certificate(found))
+        search = self._search(problem, limits, writes=False)
+        return Cost(search.upper, search.certificate)
+
+    def next_step(
+        self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
+    ) -> Step:
+        """Return what the policy acquires at some evidence.
+
+        The exact solver solves the problem once and uses the solution for other evidence too. A
+        search begins at the evidence.
+        """
+        deadline = limits.deadline
+        if (solution := self._solve_once(problem, limits, deadline)) is not None:
+            known = problem.merge_evidence(evidence)
+            to_go = solution.cost_to_go(known)
+            chosen = problem.feature_names(solution.choose(known))
+            return Step(chosen, to_go, Certificate(to_go))
+        search = self._search(problem.with_evidence(evidence), limits, writes=False)
+        return Step(problem.feature_names(search.action), search.upper, search.certificate)
+
+    def _search(
+        self,
+        problem: Problem,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        writes: bool = True,
+    ) -> Found:
+        return search_optimum(
+            problem, self.starts, deadline=limits.deadline, max_states=limits.max_states,
+            writes=writes, progress=progress,
+        )  # fmt: skip
+
+    def _solve_once(
+        self, problem: Problem, limits: Limits, deadline: Deadline
+    ) -> ExactSolution | None:
+        """Return the exact optimum; that of the problem asked about last is kept."""
+        # What a smaller budget could not hold, a larger one may: so the budget is part of the key.
+        # Where the time was too short, a little more is too short as well.
+        left = deadline.seconds_left
+        seconds = math.inf if left is None else left
+        key = (problem, memory_budget())
+        kept = self._kept
+        if kept is None or kept[0] != key or (kept[1] is None and seconds > 2 * self._tried):
+            self._kept = None  # its memory is free before the next one is solved
+            kept = self._kept = key, self._solve(problem, deadline)
+            self._tried = seconds
+        return kept[1]
+
+    @staticmethod
+    def _solve(
+        problem: Problem,
+        deadline: Deadline,
+        sweep: Sweep | None = None,
+        *,
+        choices: bool = True,
+    ) -> ExactSolution | None:
+        """Return the exact optimum, or None if there are too many states for memory or time."""
+        part = deadline.share(SHARE_OF_EXACT)
+        try:
+            if sweep is not None:
+                return sweep.solve(problem, deadline=part, choices=choices)
+            space = find_states(problem, deadline=part)
+            return solve_exactly(space, problem, choices=choices, deadline=part)
+        except TooLargeError:
+            return None
