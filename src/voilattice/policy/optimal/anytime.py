@@ -121,7 +121,11 @@ class _Written:
         search = self._search
         policy = search.policy(name, self._deadline, self._max_states)
         start = search.best_start
-        if start is not None and start.expected_total_cost < policy.expected_total_cost:
+        if (
+            start is not None
+            and len(start.nodes) <= self._max_states
+            and start.expected_total_cost < policy.expected_total_cost
+        ):
             policy = replace(start, name=name)
         certificate = search.certificate
         # Rounding can put the bound above the cost, and a policy that was cut costs more.
