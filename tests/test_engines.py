@@ -14,7 +14,9 @@ from voilattice.policy.optimal.blocks import find_blocks
 from voilattice.policy.optimal.bundles import bundles_of
 from voilattice.policy.optimal.plain import solve_plain
 from voilattice.policy.optimal.plain_solution import PlainSpace
-from voilattice.policy.optimal.repeats import Shape, repeat_bound, twin_of
+from voilattice.policy.optimal.pools import Shape
+from voilattice.policy.optimal.repeat_values import twin_of
+from voilattice.policy.optimal.repeats import repeat_bound
 from voilattice.policy.optimal.solution import solve
 from voilattice.policy.optimal.space import StateSpace
 from voilattice.valuation.tables import expected_emcs

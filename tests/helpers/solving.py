@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
+import pytest
+
 from voilattice.errors import TooLargeError
 from voilattice.policy import rules
+from voilattice.policy.situations import situation
 from voilattice.policy.solvers import Limits, build_policy, policy_names, solver_of
 
 POLICIES = policy_names()
@@ -45,3 +50,12 @@ class Refuses:
 
     def next_step(self, problem, evidence, limits):
         raise TooLargeError("it would need a table of 9 GB")
+
+
+@contextmanager
+def join_tree_only():
+    """Let no situation have a table."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(situation, "LAZY_CELLS", 0)
+        patch.setattr(situation, "STEP_CELLS", 0)
+        yield patch

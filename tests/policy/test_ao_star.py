@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from voilattice import Lattice, Network, Problem, emc, load_problem, value
 from voilattice.budgets import Deadline, memory_budget, memory_limit
-from voilattice.policy import situations
 from voilattice.policy.advice import advise
 from voilattice.policy.optimal import ao_star
 from voilattice.policy.optimal.ao_star import Search
 from voilattice.policy.policy import Acquisition, Certificate
 from voilattice.policy.relevance import Relevance
+from voilattice.policy.situations import situation as situations
 from voilattice.policy.solvers import build_policy
 
 STARTS = (RULES["greedy-la"], RULES["batch"])

@@ -23,7 +23,8 @@ from voilattice.budgets import Deadline
 from voilattice.policy.optimal import repeats
 from voilattice.policy.optimal.beliefs import angular_knots, locate, make_grid
 from voilattice.policy.optimal.hubs import find_hub, least_prices
-from voilattice.policy.optimal.repeats import Shape, empty_tables, repeat_bound
+from voilattice.policy.optimal.pools import Shape
+from voilattice.policy.optimal.repeats import empty_tables, repeat_bound
 
 SHAPES = [Shape(0, 0), Shape(1, 0), Shape(2, 0), Shape(0, 1), Shape(1, 1), Shape(0, 2), Shape(9, 0)]
 

@@ -1,4 +1,4 @@
-"""The compiled twin of `policy.optimal.repeats`, and the bound at a state, for use in kernels."""
+"""The compiled twin of `policy.optimal.repeat_values`: W, and the bound at a state, in kernels."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ W(m, .) is concave. So where its values at the points of a grid are at least A, 
 the corners around b (`beliefs`) is at most W(m, b). Larger m are solved first, and the recursion
 gives lower bounds of W from lower bounds of W. If some features are in no pool, W(m, .) is also on
 the right, with T for the recursion: A = T A. Iterating from above, by sweeps along the best steps
-(`solve`), gives U with U - T U <= worst. Then the lower bound is, with c the least price of a
-feature in no pool,
+(`repeat_values.solve`), gives U with U - T U <= worst. Then the lower bound is, with c the least
+price of a feature in no pool,
 
     c / (c + worst) * T U.
 
@@ -28,9 +28,8 @@ At any evidence e, with q(h, y) = P(y, h, e) the product of the P(x_i | y, h) of
 
     v*(e) P(e) >= sum_h W_h(m(e), b = q(h, .) / P(h, e)) P(h, e).
 
-``docs/optimal.md`` proves all this. `repeat_bound` finds a hub and pools and fills the tables in a
-given time; `belief_at`, `lower_at` and `lower_after` are the bound at a state, and their compiled
-twins can be used in kernels.
+``docs/optimal.md`` proves all this. `repeat_bound` finds a hub and pools (`pools`) and fills the
+tables in a given time. `repeat_values` solves W and is the bound at a state.
 """
 
 from __future__ import annotations
@@ -38,45 +37,25 @@ from __future__ import annotations
 import heapq
 import math
 import os
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, memory_budget
-from voilattice.compiled.arrays import (
-    BeliefGrid,
-    Floats,
-    Ints,
-    RepeatSteps,
-    RepeatTables,
-)
+from voilattice.compiled.arrays import BeliefGrid, Floats, Ints, RepeatSteps, RepeatTables
 from voilattice.engines import choose_engine
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.beliefs import angular_knots, locate, make_grid
 from voilattice.policy.optimal.hubs import Hub, find_hub, rank_features, reveal
+from voilattice.policy.optimal.pools import Shape, make_pools, make_steps, n_counts
+from voilattice.policy.optimal.repeat_values import twin_of
 
-__all__ = [
-    "RepeatBound",
-    "Shape",
-    "belief_after",
-    "belief_at",
-    "empty_tables",
-    "follow",
-    "lower_after",
-    "lower_at",
-    "repeat_bound",
-    "solve",
-    "twin_of",
-]
+__all__ = ["RepeatBound", "empty_tables", "repeat_bound"]
 
 MAX_HUB_STATES = 4096
 DEFAULT_SECONDS = 15.0
@@ -99,7 +78,6 @@ ROUNDS_PER_GRID = 3
 SWEEPS_PER_GRID = 25
 MAX_THREADS = 2
 MAX_POOLS = 4  # before features are bought once
-ALMOST_FREE = 1e-5  # a lower price, as a share of the stakes, would be paid again and again
 MEMORY_SHARE = 1 / 8
 MAX_TABLES = 512  # further values of the hub, the least probable, are bounded by 0
 LEAST_GAIN = 1e-3  # of all risk: also where the bound is tight, later evidence may need a table
@@ -168,95 +146,10 @@ def repeat_bound(
     return builder.grow(deadline)
 
 
-# -- pools
-
-
-class Shape(NamedTuple):
-    """How the features of a value of the hub can be bought."""
-
-    n_once: int  # so many features once, those that tell most for their price
-    n_pools: int  # the others from so many pools; 0: each of them any number of times
-
-
-def make_pools(hub: Hub, ranked: Sequence[int], shape: Shape) -> list[list[int]]:
-    """Return a pool for each feature that is bought once, and pools of about equal size for others.
-
-    Without such pools, one pool has the features that are almost free: they would be repeated
-    without end.
-    """
-    once, left, n_pools = ranked[: shape.n_once], ranked[shape.n_once :], shape.n_pools
-    if not n_pools:
-        left = [i for i in left if hub.prices[i] <= ALMOST_FREE * hub.cost.max()]
-        n_pools = 1
-    cuts = [len(left) * k // n_pools for k in range(n_pools + 1)]
-    pools = [[i] for i in once] + [list(left[a:b]) for a, b in pairwise(cuts)]
-    return [pool for pool in pools if pool]
-
-
 def _make_grid(hub: Hub) -> BeliefGrid:
     n_classes = hub.prior.shape[1]
     n_knots = FEW_KNOTS if len(hub.prior) > LARGE_HUB else N_KNOTS
     return make_grid(angular_knots(n_knots[n_classes]), n_classes)
-
-
-def _n_counts(pools: Sequence[Sequence[int]]) -> int:
-    return math.prod(len(pool) + 1 for pool in pools)
-
-
-def make_steps(
-    problem: Problem,
-    hub: Hub,
-    h: int,
-    grid: BeliefGrid,
-    pools: Sequence[Sequence[int]],
-    twin: ModuleType,
-) -> RepeatSteps:
-    """Return what can be bought at a value of the hub, and where it leads."""
-    features = np.flatnonzero(hub.tells[h])
-    n, n_states, n_classes = len(features), hub.likelihood.shape[1], hub.prior.shape[1]
-    shape = (n, n_states * n_classes, len(grid.points))
-    corners, weights = np.empty(shape, np.int32), np.empty(shape)
-    likelihood = np.ascontiguousarray(hub.likelihood[features, :, h])
-    twin.follow(grid, likelihood, corners, weights)
-    pool_of = np.full(len(problem.features), -1)
-    for k, pool in enumerate(pools):
-        pool_of[list(pool)] = k
-    sizes = np.array([len(pool) for pool in pools], dtype=np.int64)
-    strides = np.concatenate([[1], np.cumprod(sizes + 1)[:-1]])[: len(pools)].astype(np.int64)
-    groups = _counted_groups(problem, pool_of)
-    group_of = np.full(len(problem.features), -1)
-    costs = problem.costs
-    assert isinstance(costs, FeatureCosts)
-    group_pools = np.zeros((len(groups), len(pools)), np.int64)
-    for k, g in enumerate(groups):
-        members = [problem.features.index(name) for name in costs.groups[g].features]
-        group_of[members] = k
-        group_pools[k, pool_of[members]] = 1
-    return RepeatSteps(
-        hub.prices[features],
-        pool_of[features],
-        strides,
-        sizes,
-        group_of[features],
-        np.array([costs.groups[g].overhead for g in groups]),
-        group_pools,
-        np.array([n_classes * len(problem.states(problem.features[i])) for i in features]),
-        corners,
-        weights,
-        (hub.cost @ grid.points.T).min(axis=0),
-    )
-
-
-def _counted_groups(problem: Problem, pool_of: Ints) -> list[int]:
-    """Return the groups whose members are all in pools: an overhead is due if none was touched."""
-    costs = problem.costs
-    assert isinstance(costs, FeatureCosts)
-    return [
-        g
-        for g, group in enumerate(costs.groups)
-        if not any(name in problem.evidence for name in group.features)
-        and all(pool_of[problem.features.index(name)] >= 0 for name in group.features)
-    ]
 
 
 # -- the tables
@@ -330,7 +223,7 @@ class _Builder:
         """Return the bound, or None if it is not ready before the deadline."""
         hub, n_points = self.hub, len(self.grid.points)
         plan = [make_pools(hub, *each) for each in zip(self.ranked, shapes, strict=True)]
-        counts = np.array([_n_counts(pools) for pools in plan])
+        counts = np.array([n_counts(pools) for pools in plan])
         # Values of the hub without a table share one grid of zeros, at the end.
         start = np.full(len(hub.prior), int(counts.sum()) * n_points)
         start[: len(plan)] = np.concatenate([[0], np.cumsum(counts * n_points)])[:-1]
@@ -441,117 +334,3 @@ def empty_tables(n_features: int) -> RepeatTables:
         np.empty((0, 0)), np.empty((n_features, 0, 0, 0)), np.empty((0, n_features), np.int64),
         np.empty(0, np.int64), make_grid(np.array([0.0, 1.0]), 2), np.empty(0),
     )  # fmt: skip
-
-
-def twin_of(engine: str) -> ModuleType:
-    """Return an engine's module with `solve`, `belief_at`, `lower_at` and `lower_after`."""
-    if engine == "python":
-        return sys.modules[__name__]
-    from voilattice.compiled import repeats
-
-    return repeats
-
-
-# -- the readable twin
-
-
-def follow(
-    grid: BeliefGrid, likelihood: Floats, corners: NDArray[np.int32], weights: Floats
-) -> None:
-    """Write where each value of each feature leads from each grid point: [i, j, g]."""
-    joint = grid.points * likelihood[:, :, None, :]  # [i, x, g, y]
-    mass = joint.sum(axis=-1, keepdims=True)
-    belief = np.divide(joint, mass, out=np.zeros_like(joint), where=mass > 0)
-    place, share = locate(grid, belief)  # [k, i, x, g]
-    corners[:] = place.transpose(1, 2, 0, 3).reshape(corners.shape)
-    weights[:] = (share * mass[..., 0]).transpose(1, 2, 0, 3).reshape(weights.shape)
-
-
-def solve(
-    steps: RepeatSteps, counts: Ints, tolerance: float, max_rounds: int, n_sweeps: int, out: Floats
-) -> None:
-    """Write W(m, .) for each m of `counts`; what buying from a pool leads to must be solved."""
-    n_points = len(steps.risk)
-    table = out.reshape(-1, n_points)
-    every = np.arange(n_points)
-    unlimited = np.flatnonzero(steps.pools < 0)
-    cheapest = steps.prices[unlimited].min(initial=np.inf)
-    enough = tolerance * cheapest
-    for m in counts.tolist():
-        prices = _prices(steps, m)
-        left = m // steps.strides % (steps.sizes + 1) < steps.sizes
-        base = upper = steps.risk
-        for i in np.flatnonzero(steps.pools >= 0):
-            if left[pool := steps.pools[i]]:
-                below = table[m + steps.strides[pool]]
-                base = np.minimum(base, prices[i] + _expect(steps, below)[i])
-                upper = np.minimum(upper, below)
-        if not len(unlimited):
-            table[m] = base
-            continue
-        upper = np.minimum(upper, base)
-        for n_left in range(max_rounds - 1, -1, -1):
-            through = prices[unlimited, None] + _expect(steps, upper)[unlimited]
-            after = np.minimum(base, through.min(axis=0))
-            act = unlimited[through.argmin(axis=0)]
-            worst = max(float((upper - after).max()), 0.0)
-            if worst <= enough or not n_left:
-                break
-            upper, buys = after, after < base
-            for _ in range(n_sweeps):
-                before = upper
-                step = np.minimum(base, prices[act] + _expect(steps, upper)[act, every])
-                upper = np.where(buys, step, before)
-                if np.abs(upper - before).max() <= 0.5 * enough:
-                    break
-        table[m] = after * (cheapest / (cheapest + worst))
-
-
-def _expect(steps: RepeatSteps, below: Floats) -> Floats:
-    """Return E W(b') after each feature at each grid point."""
-    result: Floats = (steps.weights * below[steps.corners]).sum(axis=1)
-    return result
-
-
-def _prices(steps: RepeatSteps, m: int) -> Floats:
-    """Return the least price of each feature when m was bought."""
-    bought = m // steps.strides % (steps.sizes + 1) > 0
-    paid = (steps.group_pools.astype(bool) & bought).any(axis=1)
-    due = np.append(np.where(paid, 0.0, steps.overheads), 0.0)  # the last: no group
-    result: Floats = steps.prices + due[steps.group_of]
-    return result
-
-
-def belief_at(tables: RepeatTables, known: Ints, q: Floats, at: Ints) -> None:
-    """Write q[h, y] = P(y, h, e) and the number m of the counts for each h.
-
-    `known` gives the value of each feature, or -1.
-    """
-    q[:], at[:] = tables.prior, 0
-    for i in np.flatnonzero(known >= 0).tolist():
-        belief_after(tables, q, at, i, int(known[i]), q, at)
-
-
-def belief_after(
-    tables: RepeatTables, q: Floats, at: Ints, i: int, x: int, q_after: Floats, at_after: Ints
-) -> None:
-    """Write what `belief_at` writes for a state with feature i = x known as well."""
-    at_after[:] = at + tables.stride[:, i]
-    q_after[:] = q * tables.likelihood[i, x]
-
-
-def lower_at(tables: RepeatTables, q: Floats, at: Ints) -> tuple[float, float]:
-    """Return the bound at a state times P(e), and P(e)."""
-    mass = q.sum(axis=1)
-    there = np.flatnonzero(mass > 0)
-    corners, weights = locate(tables.grid, q[there] / mass[there, None])
-    base = tables.start[there] + at[there] * len(tables.grid.points)
-    lower = (weights * tables.values[base + corners]).sum(axis=0) @ mass[there]
-    return float(lower), float(mass.sum())
-
-
-def lower_after(tables: RepeatTables, q: Floats, at: Ints, i: int, x: int) -> tuple[float, float]:
-    """Return the bound at the state with i = x known as well, times P(e, x), and P(e, x)."""
-    q_after, at_after = np.empty_like(q), np.empty_like(at)
-    belief_after(tables, q, at, i, x, q_after, at_after)
-    return lower_at(tables, q_after, at_after)

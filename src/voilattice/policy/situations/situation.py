@@ -1,26 +1,20 @@
-r"""Situations: what a rule sees at some evidence, and how a policy continues from there.
+r"""A situation: what a rule sees at some evidence.
 
 A situation with few features that can still matter (`policy.relevance`) has a table P(Y, R, e). The
 first table comes from variable elimination. Acquiring a feature takes a slice of the table, and a
 feature that no longer matters is summed out, so tables only shrink along a path. A situation whose
 table would be large has none: P(Y | e) and P(Y, X_i | e) of all features come from two passes over
 a join tree (`valuation.pairs`).
-
-Situations with the same state key are one node of the policy. A policy is built from its root, the
-most probable situations first (`policy.frontier`). At a limit of time or of states the rest is left
-open: the policy decides there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
@@ -30,28 +24,23 @@ from voilattice.model.costs import price_set, set_costs
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem
-from voilattice.policy.frontier import Frontier
-from voilattice.policy.policy import Branch, Certificate, Leaf, Policy
-from voilattice.policy.relevance import Relevance, StateKey
+from voilattice.policy.policy import Leaf
+from voilattice.policy.relevance import Relevance
 from voilattice.policy.sweep import Sweep
 from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation.best_set import BestMask, best_in_table, best_mask
 from voilattice.valuation.pairs import PairInference, Pairs, inference_of, pairs_in_table
 from voilattice.valuation.tables import Root, cells_in_time, largest_table, root_table
 from voilattice.valuation.valuation import Value, expected_emc
-from voilattice.wording import count_noun, quote
 
 __all__ = [
     "LAZY_CELLS",
-    "MAX_POLICY_STATES",
     "SEARCHED_CELLS",
-    "BuildProgress",
-    "PolicyBuilder",
+    "UNPROVED",
     "Situation",
+    "SituationBuilder",
     "situation_at",
 ]
-
-MAX_POLICY_STATES = 1_000_000
 
 # A policy is built from one table of up to this many cells, because its slices serve all states.
 LAZY_CELLS = 1 << 22
@@ -68,23 +57,8 @@ SHARE_OF_STEP = 0.8  # of the time left, for the best set of a situation that is
 LEAST_SHARE = 0.005  # of the time left, for the best set of a situation, however rare
 LEAST_SECONDS = 0.02  # for the best set of a situation, while there is time at all
 
-MAX_OUTCOMES = 1 << 17  # of a set that is acquired in one step
-SHARE_OF_OUTCOMES = 0.2  # of the time left, to write down the outcomes of one set
-MERGED_OUTCOMES = 256  # that may all be states that there are already
-LEAST_OUTCOMES = 64  # that are always written down
-OUTCOMES_PER_SECOND = 20_000  # a cautious estimate
 # What a policy falls short of, besides "time" and "memory".
-PARTS = "parts"  # a set is acquired in parts
 UNPROVED = "unproved"  # a best set is not proved to be one
-_NOTES = {
-    UNPROVED: "Some best sets are the best that were found and are not proved to be best.",
-    PARTS: "A set with too many outcomes is acquired in parts.",
-}
-
-SECONDS_PER_NODE = 60e-6  # to check a policy and to add up its costs, once it is built
-
-# Called while a policy is built with the number of its states so far.
-BuildProgress: TypeAlias = Callable[[int], None]
 
 
 def situation_at(
@@ -95,7 +69,7 @@ def situation_at(
 ) -> Situation:
     """Return what a rule sees at this evidence."""
     here = problem.with_evidence(evidence)
-    builder = PolicyBuilder(here, deadline=deadline, share=SHARE_OF_STEP, max_cells=STEP_CELLS)
+    builder = SituationBuilder(here, deadline=deadline, share=SHARE_OF_STEP, max_cells=STEP_CELLS)
     return builder.start()
 
 
@@ -103,7 +77,7 @@ def situation_at(
 class Situation:
     """What is known at one point of the policy, and the table P(Y, axes) there, up to a factor."""
 
-    builder: PolicyBuilder
+    builder: SituationBuilder
     known: Mapping[str, str]
     axes: tuple[int, ...]  # the features that can still matter
     table: Table | None  # [Y, axes ...]; None: too large
@@ -168,11 +142,6 @@ class Situation:
         rest = sorted(keep)
         ordered: Table = summed.transpose([rest.index(i) for i in keep]) / self.probability
         return ordered
-
-    @cached_property
-    def codes(self) -> Codes:
-        """The state of each feature; -1: not known."""
-        return self.builder.encode(self.known)
 
     @cached_property
     def _places(self) -> dict[int, int]:
@@ -273,34 +242,11 @@ class Situation:
         return Root(flat, self.table.shape[1:], self.probability)
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A situation that is not expanded, in little memory."""
-
-    codes: Codes  # the state of each feature; -1: not known
-    belief: Table | None
-    table: Table | None
-
-
-Codes: TypeAlias = NDArray[np.int16]
-
-
-class _Key(NamedTuple):
-    """The key of a state (`relevance.StateKey`), in little memory."""
-
-    relevant: int
-    kept: bytes  # the codes of what still matters
-    paid: int
-    known: bytes = b""  # the codes of all that is known, if that tells states apart
-
-
-class PolicyBuilder:
-    """Builds the situations of a problem and the policy of a rule.
+class SituationBuilder:
+    """Builds the situations of a problem.
 
     Parameters
     ----------
-    max_states
-        Stop at this many different states; the states beyond are left open.
     forgets
         Whether situations that differ only in what no longer matters are one state.
     lazy
@@ -317,7 +263,6 @@ class PolicyBuilder:
         self,
         problem: Problem,
         *,
-        max_states: int = MAX_POLICY_STATES,
         forgets: bool = True,
         sweep: Sweep | None = None,
         lazy: bool = True,
@@ -325,230 +270,14 @@ class PolicyBuilder:
         share: float = SHARE_OF_TIME,
         max_cells: int | None = None,
     ) -> None:
-        self.problem, self._max_states = problem, max_states
+        self.problem = problem
         self._max_cells = LAZY_CELLS if max_cells is None else max_cells
         self.sweep, self._lazy = sweep, lazy and sweep is None
         self.scale = 1.0 if sweep is None else sweep.scale(problem)
         self.deadline, self._share = deadline or Deadline(), share
         self.relevance = Relevance(problem, forgets=forgets)
         self.shortfalls: set[str] = set()  # what kept best sets from being proved
-        self._classes = problem.classes
-        self._last: tuple[int, int, list[int], int] = -1, 0, [], 0  # what matters at the last key
-        self._states = [problem.states(name) for name in problem.features]
-        self._sizes = [len(states) for states in self._states]
-        self._numbers = [
-            {state: code for code, state in enumerate(states)} for states in self._states
-        ]
-
-    @cached_property
-    def inference(self) -> PairInference:
-        """The join tree of the problem."""
-        return inference_of(self.problem)
-
-    def share_of(self, reach: float) -> Deadline:
-        """Return the time for the best set of a situation that is reached with a probability.
-
-        The situations at one depth of a tree are reached with probability 1 together, so they
-        share a part of the time.
-        """
-        part = max(self._share * reach, LEAST_SHARE)
-        left = self.deadline.seconds_left
-        if left is not None:
-            part = max(part, min(LEAST_SECONDS / max(left, LEAST_SECONDS), 1.0))
-        return self.deadline.share(part)
-
-    def cost(self, chosen: int, known: Mapping[str, str]) -> float:
-        """Return C(S | e)."""
-        if not chosen & (chosen - 1):
-            names = self._singles[chosen.bit_length()]
-        else:
-            names = self.problem.feature_names(chosen)
-        return price_set(self.problem.costs, names, known)
-
-    @cached_property
-    def _singles(self) -> list[frozenset[str]]:
-        """The empty set, and the set of each feature alone."""
-        return [frozenset(), *(frozenset({name}) for name in self.problem.features)]
-
-    def build(
-        self,
-        name: str,
-        choose: Callable[[Situation], int],
-        *,
-        needs_table: bool = True,
-        progress: BuildProgress | None = None,
-    ) -> Policy:
-        """Return the policy that acquires the mask that `choose` returns; 0 decides.
-
-        `needs_table` is False for a rule that uses no feature.
-        """
-        frontier, certificate = self._grow(choose, needs_table, progress)
-        nodes, _ = frontier.nodes(self._open_leaf)
-        policy = Policy(self.problem, name, nodes, certificate)
-        notes = [text for what, text in _NOTES.items() if what in self.shortfalls]
-        return policy if certificate.exact else policy.admit_open(certificate.status, *notes)
-
-    def build_keyed(
-        self, name: str, choose: Callable[[Situation], int]
-    ) -> tuple[Policy, dict[StateKey, int]]:
-        """Return the policy, and the number of the node of each of its states."""
-        frontier, certificate = self._grow(choose, needs_table=True, progress=None)
-        nodes, numbers = frontier.nodes(self._open_leaf)
-        keys = {self._state_key(key): number for key, number in numbers.items()}
-        return Policy(self.problem, name, nodes, certificate), keys
-
-    def _grow(
-        self,
-        choose: Callable[[Situation], int],
-        needs_table: bool,
-        progress: BuildProgress | None,
-    ) -> tuple[Frontier[_Key, _Waiting], Certificate]:
-        """Expand states, the most probable first, until all are done or a limit is reached."""
-        frontier: Frontier[_Key, _Waiting] = Frontier()
-        start = self.start(None if needs_table else ())
-        codes = self.encode(start.known)
-        key = self._key(codes, self.problem.feature_mask(start.known))
-        frontier.add(key, 1.0, _Waiting(codes, start.belief, start.table))
-        stopped_by: set[str] = set()
-        while (popped := frontier.pop()) is not None:
-            number, reach, waiting = popped
-            if self._is_late(len(frontier)):
-                frontier.put_back(number, waiting)
-                stopped_by.add("time")
-                break
-            situation = self._wake(waiting, reach)
-            chosen = choose(situation)
-            self._check_chosen(situation, chosen)
-            if not chosen:
-                frontier.decide(number, situation.leaf())
-                continue
-            part = self._part(situation, chosen)
-            if not part or not self._expand(frontier, number, situation, part):
-                frontier.put_back(number, waiting)
-                stopped_by.add("memory")
-            if progress is not None:
-                progress(len(frontier))
-        stopped_by |= self.shortfalls
-        if not stopped_by:
-            return frontier, Certificate()
-        return frontier, Certificate(None, False, "time" if "time" in stopped_by else "memory")
-
-    def _expand(
-        self, frontier: Frontier[_Key, _Waiting], number: int, situation: Situation, chosen: int
-    ) -> bool:
-        """Make a state an acquisition, unless there would be too many states."""
-        problem = self.problem
-        known = problem.feature_mask(situation.known)
-        relevant, _ = self.relevance.what_matters(known)
-        # What cannot matter does not change the key. Then the key does not lead to other states.
-        is_merged = not chosen & ~relevant
-        n_outcomes = math.prod(self._sizes[k] for k in bits(chosen))
-        if n_outcomes > max(self._max_states - len(frontier), MERGED_OUTCOMES):
-            return False  # not all of so many outcomes are states that there are already
-        after, places = known | chosen, list(bits(chosen))
-        found = []
-        for probability, outcome, belief, table in self._children(situation, chosen):
-            codes = situation.codes.copy()
-            codes[places] = outcome
-            key = self._key(codes, after)
-            if not is_merged:
-                key = key._replace(known=codes.tobytes())
-            found.append((key, probability, outcome, _Waiting(codes, belief, table)))
-        new = {key for key, _, _, _ in found if key not in frontier}
-        if len(frontier) + len(new) > self._max_states:
-            return False
-        states = [self._states[k] for k in places]
-        branches = tuple(
-            Branch(
-                tuple([names[v] for names, v in zip(states, outcome, strict=True)]),
-                probability,
-                frontier.add(key, situation.reach * probability, item),
-            )
-            for key, probability, outcome, item in found
-        )
-        names = tuple(problem.features[k] for k in places)
-        frontier.acquire(number, names, self.cost(chosen, situation.known), branches)
-        return True
-
-    def _is_late(self, n_states: int) -> bool:
-        """Return whether there is just the time to finish a policy of this many states."""
-        left = self.deadline.seconds_left
-        return left is not None and left <= SECONDS_PER_NODE * n_states
-
-    def _part(self, situation: Situation, chosen: int) -> int:
-        """Return the set if its outcomes can be written down, else the most useful part of it."""
-        left = self.deadline.seconds_left
-        in_time = math.inf
-        if left is not None:
-            in_time = max(SHARE_OF_OUTCOMES * OUTCOMES_PER_SECOND * left, LEAST_OUTCOMES)
-        limit = min(in_time, MAX_OUTCOMES)
-        if math.prod(self._sizes[k] for k in bits(chosen)) <= limit:
-            return chosen
-        part, n_outcomes = 0, 1
-        for k in sorted(bits(chosen), key=lambda k: (-situation.value(1 << k).evi, k)):
-            if n_outcomes * self._sizes[k] <= limit:
-                part, n_outcomes = part | 1 << k, n_outcomes * self._sizes[k]
-        self.shortfalls |= {PARTS, "time"} if in_time < MAX_OUTCOMES else {PARTS}
-        return part
-
-    def _wake(self, waiting: _Waiting, reach: float) -> Situation:
-        known = self._known(waiting.codes)
-        relevant, _ = self.relevance.what_matters(self.problem.feature_mask(known))
-        # Only slices of the first table are used, so all tables together are as large as that one.
-        return Situation(self, known, tuple(bits(relevant)), waiting.table, waiting.belief, reach)
-
-    def _open_leaf(self, waiting: _Waiting) -> Leaf:
-        belief = waiting.belief
-        if belief is None and waiting.table is not None:
-            belief = waiting.table.reshape(len(waiting.table), -1).sum(axis=1)
-            belief = belief / belief.sum()
-        if belief is None:
-            belief = self.inference.at(self._known(waiting.codes)).belief
-        # As `Situation.leaf`, but there may be a million of these.
-        risk: list[float] = (self.problem.misclassification @ belief).tolist()
-        least = min(risk)
-        near = least + tolerance(least)
-        decision = self._classes[next(i for i, r in enumerate(risk) if r <= near)]
-        return Leaf(decision, tuple(belief.tolist()), least, is_open=True)
-
-    # -- states in little memory
-
-    def encode(self, known: Mapping[str, str]) -> Codes:
-        """Return the state of each feature; -1: not known."""
-        codes = np.full(len(self._numbers), -1, dtype=np.int16)
-        for place, (name, numbers) in enumerate(
-            zip(self.problem.features, self._numbers, strict=True)
-        ):
-            if name in known:
-                codes[place] = numbers[known[name]]
-        return codes
-
-    def _known(self, codes: Codes) -> dict[str, str]:
-        problem = self.problem
-        known = dict(problem.evidence)
-        for place in np.flatnonzero(codes >= 0).tolist():
-            known[problem.features[place]] = self._states[place][codes[place]]
-        return known
-
-    def _key(self, codes: Codes, known: int) -> _Key:
-        """Return the state key (`relevance.StateKey`) in little memory."""
-        if known != self._last[0]:
-            relevant, kept = self.relevance.what_matters(known)
-            paid = self.relevance.groups_paid(known, relevant)
-            self._last = known, relevant, list(bits(known & ~kept)), paid
-        _, relevant, forgotten, paid = self._last
-        if forgotten:
-            codes = codes.copy()
-            codes[forgotten] = -1
-        return _Key(relevant, codes.tobytes(), paid)
-
-    def _state_key(self, key: _Key) -> StateKey:
-        codes = np.frombuffer(key.kept, dtype=np.int16)
-        values = tuple(
-            (place, self.problem.states(self.problem.features[place])[codes[place]])
-            for place in np.flatnonzero(codes >= 0).tolist()
-        )
-        return StateKey(key.relevant, values, key.paid)
+        self._sizes = [len(problem.states(name)) for name in problem.features]
 
     # -- situations
 
@@ -584,6 +313,46 @@ class PolicyBuilder:
     def _start(self) -> Situation:
         return self.start()
 
+    def _situation(
+        self, known: Mapping[str, str], axes: tuple[int, ...], table: Table
+    ) -> Situation:
+        """Return a situation with this part of a larger table, or with a new table if rare."""
+        if float(table.sum()) < LEAST_MASS:
+            return Situation(self, known, axes, self.table(known, axes))
+        return Situation(self, known, axes, table)
+
+    # -- what all situations share
+
+    @cached_property
+    def inference(self) -> PairInference:
+        """The join tree of the problem."""
+        return inference_of(self.problem)
+
+    def share_of(self, reach: float) -> Deadline:
+        """Return the time for the best set of a situation that is reached with a probability.
+
+        The situations at one depth of a tree are reached with probability 1 together, so they
+        share a part of the time.
+        """
+        part = max(self._share * reach, LEAST_SHARE)
+        left = self.deadline.seconds_left
+        if left is not None:
+            part = max(part, min(LEAST_SECONDS / max(left, LEAST_SECONDS), 1.0))
+        return self.deadline.share(part)
+
+    def cost(self, chosen: int, known: Mapping[str, str]) -> float:
+        """Return C(S | e)."""
+        if not chosen & (chosen - 1):
+            names = self._singles[chosen.bit_length()]
+        else:
+            names = self.problem.feature_names(chosen)
+        return price_set(self.problem.costs, names, known)
+
+    @cached_property
+    def _singles(self) -> list[frozenset[str]]:
+        """The empty set, and the set of each feature alone."""
+        return [frozenset(), *(frozenset({name}) for name in self.problem.features)]
+
     def table(
         self,
         known: Mapping[str, str],
@@ -607,31 +376,9 @@ class PolicyBuilder:
             self._lazy = True  # values that need such tables are not shared
             return None
 
-    def _check_chosen(self, situation: Situation, chosen: object) -> None:
-        """Raise `InputError` unless a rule has returned features that are not known yet."""
-        if not isinstance(chosen, int) or isinstance(chosen, bool):
-            raise InputError(
-                f"a rule must return a mask of features (0 decides), got {quote(chosen)}"
-            )
-        if chosen < 0 or chosen & ~self.relevance.graph.all:
-            raise InputError(
-                f"a rule returned the mask {chosen}, but there are "
-                f"{count_noun(len(self.problem.features), 'feature')}"
-            )
-        if known := self.problem.feature_names(chosen) & set(situation.known):
-            raise InputError(f"a rule acquires {min(known)!r}, which is known already")
+    # -- outcomes
 
-    def _outcomes(self, situation: Situation, chosen: int) -> Iterator[tuple[float, Situation]]:
-        """Return the probability of each possible joint outcome, and the situation after it."""
-        names = [self.problem.features[k] for k in bits(chosen)]
-        relevant, _ = self.relevance.what_matters(
-            self.problem.feature_mask(situation.known) | chosen
-        )
-        for probability, outcome, belief, table in self._children(situation, chosen):
-            known = {**situation.known, **self._found(names, outcome)}
-            yield probability, Situation(self, known, tuple(bits(relevant)), table, belief)
-
-    def _children(
+    def children(
         self, situation: Situation, chosen: int
     ) -> Iterator[tuple[float, tuple[int, ...], Table | None, Table | None]]:
         """Return each possible joint outcome: its probability, its states, P(Y | e), its table.
@@ -642,7 +389,8 @@ class PolicyBuilder:
         names = [problem.features[k] for k in bits(chosen)]
 
         def is_possible(outcome: tuple[int, ...]) -> bool:
-            return self._is_possible({**situation.known, **self._found(names, outcome)})
+            found = {name: problem.states(name)[v] for name, v in zip(names, outcome, strict=True)}
+            return self._is_possible({**situation.known, **found})
 
         if situation.table is None or chosen & ~mask_of(situation.axes):
             joint = situation.joint(chosen)
@@ -684,14 +432,3 @@ class PolicyBuilder:
         """Whether a product of positive probabilities of the network can underflow in a table."""
         smallest = (table[table > 0].min() for table in self.problem.network.tables)
         return sum(math.log(p) for p in smallest) < math.log(LEAST_MASS)
-
-    def _situation(
-        self, known: Mapping[str, str], axes: tuple[int, ...], table: Table
-    ) -> Situation:
-        """Return a situation with this part of a larger table, or with a new table if rare."""
-        if float(table.sum()) < LEAST_MASS:
-            return Situation(self, known, axes, self.table(known, axes))
-        return Situation(self, known, axes, table)
-
-    def _found(self, names: Sequence[str], outcome: tuple[int, ...]) -> dict[str, str]:
-        return {name: self.problem.states(name)[v] for name, v in zip(names, outcome, strict=True)}
