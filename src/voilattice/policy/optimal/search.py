@@ -73,7 +73,7 @@ SECONDS_AT_ONCE = 0.1  # of trials; then the time is checked and Ctrl-C is handl
 UPPER_EVERY = 4  # every so many trials, the upper bounds are followed
 MAX_START_STATES = 50_000  # of a policy to start from
 SHARE_OF_TABLE = 0.5  # of the memory budget, for the table of revealed features
-TABLE_PARTS_PER_SECOND = 30_000_000  # states times classes: a cautious estimate
+TABLE_PARTS_PER_SECOND = 100_000_000  # states times classes: an estimate for two cores
 SLACK = 1e-11  # relative to the cost of deciding at the root; bounds this close are equal
 
 
