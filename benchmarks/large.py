@@ -19,7 +19,7 @@ from typing import Any
 import arguments
 import numpy as np
 import pyagrum
-from random_problems import FAMILIES, naive_bayes, priced, tree_augmented
+from large_problems import FAMILIES, naive_bayes, priced, tree_augmented
 from timing import best_of
 
 from voilattice import (

@@ -120,7 +120,7 @@ def test_without_time_there_is_advice(name):
 
 @pytest.mark.parametrize("name", ["greedy-la", "batch"])
 def test_a_best_set_that_is_not_proved_in_time_is_not_called_best(name):
-    problem = replace(noisy_bayes(24), misclassification=[[0, 60], [60, 0]])
+    problem = replace(noisy_bayes(60), misclassification=[[0, 60], [60, 0]])
     advice = advise(problem, name, time_limit=0.3)
     assert advice.action == "acquire"
     assert advice.target_set >= advice.features

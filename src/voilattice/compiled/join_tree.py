@@ -1,7 +1,7 @@
 """The compiled twin of `model.passes`: two passes over a join tree.
 
-Other kernels call `propagate` with no allocation. `model.join_tree` makes both tuples: `tree` never
-changes, and each thread has its own `messages`.
+Other kernels call `propagate` with no allocation, best through a `pointers.Pointer`.
+`model.join_tree` makes both tuples: `tree` never changes, and each thread has its own `messages`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 _STEP = 500
 _LIMIT = 2.0**-_STEP
 
-# The functions that only kernels call have no wrappers for Python. They are not inlined, and the
-# small ones take arrays, not whole tuples. All this makes compilation several times faster.
+# The functions that only kernels call have no wrappers for Python. The small ones take arrays, not
+# whole tuples. numba does not inline them: it would infer their types again for each call. All this
+# makes compilation three times faster.
 _inner = partial(njit, cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+# LLVM inlines the parts of `propagate`, each called once. Compilation takes a tenth longer, and a
+# small pass a fifth less: it need not pass the tuples.
+_part = partial(_inner, forceinline=True)
 
 
 @njit(cache=True, nogil=True)
@@ -91,7 +95,7 @@ def propagate_rows(
         log_probability[row] = propagate(tree, messages, known[row], belief[row], pairs[row])
 
 
-@_inner()
+@_part()
 def _collect(tree: CliqueTree, messages: Messages) -> None:
     """Compute t_C and up_C of each clique where evidence changed, from the leaves to the roots."""
     status, exponents, active = messages.cliques, messages.exponents, messages.active
@@ -142,7 +146,7 @@ def _collect(tree: CliqueTree, messages: Messages) -> None:
             _rescale(clique, mine, tree.tables, messages.tables, active, n_active, exponents[c])
 
 
-@_inner()
+@_part()
 def _distribute(tree: CliqueTree, messages: Messages) -> None:
     """Compute the posteriors of the cliques, from the roots to the leaves.
 
@@ -211,7 +215,7 @@ def _distribute(tree: CliqueTree, messages: Messages) -> None:
                     down[j] = down[j] / up[j] if up[j] > 0 else 0.0
 
 
-@_inner()
+@_part()
 def _combine(tree: CliqueTree, messages: Messages, belief: Floats, pairs: Floats) -> float:
     """Write the results from the messages of the roots and the posteriors of all cliques."""
     features, known, shifts = tree.features, messages.known, messages.shifts

@@ -37,6 +37,7 @@ __all__ = [
     "find_state",
     "move_rows",
     "run_trials",
+    "tighten_states",
 ]
 
 OPEN, CLOSED, FULL = 0, 1, 2  # how a run of trials ends; FULL: the table needs more rows
@@ -358,7 +359,7 @@ def expand_states(
     repeats: RepeatTables,
     room: SearchRoom,
 ) -> int:
-    """Expand states, given as rows of digits, parents first; then update them, children first.
+    """Expand states, given as rows of digits, parents first.
 
     Return how many were expanded: fewer than all if the table is full. `room` holds the root's
     digits before and after.
@@ -376,15 +377,24 @@ def expand_states(
         if rows.amounts[at, MASS] != 0.0 and not rows.is_expanded[at]:
             _expand(at, rows, space, passes, tree, messages, reveal, repeats, room)
         done += 1
-    for s in range(done - 1, -1, -1):
-        for i in range(n):
-            _set_digit(space, room, i, states[s, i])
-        at = find_state(rows, room.key)
-        if rows.amounts[at, MASS] != 0.0:
-            _tighten(at, rows, space, room)
     for i in range(n):
         _set_digit(space, room, i, sizes[i])
     return done
+
+
+@njit(cache=True, nogil=True)
+def tighten_states(states: Ints, rows: StateRows, space: SearchSpace, room: SearchRoom) -> None:
+    """Update the bounds of states that were expanded, given with parents first: children first."""
+    sizes = space.sizes
+    n = sizes.shape[0]
+    for s in range(states.shape[0] - 1, -1, -1):
+        for i in range(n):
+            _set_digit(space, room, i, states[s, i])
+        at = find_state(rows, room.key)
+        if rows.amounts[at, MASS] != 0.0 and rows.is_expanded[at]:
+            _tighten(at, rows, space, room)
+    for i in range(n):
+        _set_digit(space, room, i, sizes[i])
 
 
 @njit(cache=True, nogil=True)

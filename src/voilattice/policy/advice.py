@@ -176,7 +176,8 @@ def _reasons(
     now = f"Deciding now for {situation.decision} costs {format_amount(situation.emc)} on average"
     certificate = step.certificate
     doubts = _SET_DOUBTS if solver.looks_ahead else _DOUBTS
-    doubt = [] if certificate.exact else [certificate.note or doubts[certificate.status]]
+    said = (doubts[certificate.status], certificate.note)
+    doubt = [] if certificate.exact else [sentence for sentence in said if sentence]
     if step.cost_to_go is None and not solver.looks_ahead:
         doubt = []  # the rule is what it is
     if goal is None:

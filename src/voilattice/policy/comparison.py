@@ -11,8 +11,8 @@ finish says so, with what is known about its cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from voilattice.budgets import Deadline, TimeLimit, memory_budget, memory_limit
@@ -24,6 +24,7 @@ from voilattice.policy.solvers import (
     TIME_LIMIT,
     Cost,
     Limits,
+    OptimalSolver,
     RuleSolver,
     Solver,
     policy_names,
@@ -270,6 +271,8 @@ def _point(
     for done, k in enumerate(waiting):
         part = deadline.share(weights[k] / sum(weights[other] for other in waiting[done:]))
         found = _cost(solvers[k], problem, Limits(time_limit=part), sweep)
+        if isinstance(solvers[k], OptimalSolver):
+            found = _at_best(found, rows.values())
         cost = found.expected_total_cost
         savings = None if cost is None else at_once - cost
         rows[k] = ComparisonRow(
@@ -279,6 +282,19 @@ def _point(
         if progress is not None:
             progress(done + 1, len(solvers))
     return [rows[k] for k in range(len(solvers))]
+
+
+def _at_best(found: Cost, rows: Iterable[ComparisonRow]) -> Cost:
+    """Return the cost of the best policy found so far, if the search found no better one."""
+    costs = [(row.expected_total_cost, row.policy) for row in rows if row.expected_total_cost]
+    mine = found.expected_total_cost
+    if found.certificate.exact or mine is None or not costs or min(costs)[0] >= mine:
+        return found
+    cost, name = min(costs)
+    note = f"{found.certificate.note} The best policy found is {name}.".strip()
+    return replace(
+        found, expected_total_cost=cost, certificate=replace(found.certificate, note=note)
+    )
 
 
 def _cost(solver: Solver, problem: Problem, limits: Limits, sweep: Sweep | None) -> Cost:

@@ -29,8 +29,9 @@ from dataclasses import dataclass, replace
 
 from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.model.costs import MAX_AMOUNT, check_amount
+from voilattice.model.network import Table
 from voilattice.model.problem import Problem
-from voilattice.ties import TOLERANCE
+from voilattice.ties import TOLERANCE, tolerance
 from voilattice.wording import format_amount, quote
 
 __all__ = ["Acquisition", "Branch", "Certificate", "Leaf", "Node", "Path", "Policy"]
@@ -65,6 +66,15 @@ class Leaf:
     posterior: tuple[float, ...]
     emc: float
     is_open: bool = False  # the work stopped here: the policy of that name may acquire more
+
+    @classmethod
+    def at(cls, problem: Problem, belief: Table, *, is_open: bool = False) -> Leaf:
+        """Return the leaf of a belief: the decision of lowest risk, the first one in a tie."""
+        risk: list[float] = (problem.misclassification @ belief).tolist()
+        least = min(risk)
+        near = least + tolerance(least)
+        decision = problem.classes[next(i for i, r in enumerate(risk) if r <= near)]
+        return cls(decision, tuple(belief.tolist()), least, is_open)
 
 
 Node = Acquisition | Leaf

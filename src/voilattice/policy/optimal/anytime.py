@@ -88,7 +88,8 @@ def search_optimum(
         search.repeat(until.share(SHARE_OF_BOUND))
     for rule in rules:
         if not search.is_settled:
-            search.start_from(_quick_policy(problem, rule, until.share(SHARE_OF_START)))
+            part = until.share(SHARE_OF_START)
+            search.start_from(_quick_policy(problem, rule, part.share(0.5)), part)
     search.run(until, progress=progress)
     return _Written(search, deadline, max_states)
 
@@ -118,12 +119,13 @@ class _Written:
 
     def policy(self, name: str) -> Policy:
         search = self._search
-        builder = PolicyBuilder(
-            search.problem, max_states=self._max_states, deadline=self._deadline
-        )
-        policy = builder.build(name, lambda situation: search.choose(situation.known))
+        policy = search.policy(name, self._deadline, self._max_states)
         start = search.best_start
-        if start is not None and start.expected_total_cost < policy.expected_total_cost:
+        if (
+            start is not None
+            and len(start.nodes) <= self._max_states
+            and start.expected_total_cost < policy.expected_total_cost
+        ):
             policy = replace(start, name=name)
         certificate = search.certificate
         # Rounding can put the bound above the cost, and a policy that was cut costs more.

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import count
@@ -51,12 +52,13 @@ from voilattice.feature_sets import bits
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.join_tree import JoinTree
 from voilattice.model.problem import Problem
+from voilattice.policy.frontier import Frontier
 from voilattice.policy.optimal.plain_solution import feature_prices
 from voilattice.policy.optimal.repeats import empty_tables, repeat_bound
 from voilattice.policy.optimal.reveal import no_reveal_table, reveal_table
 from voilattice.policy.optimal.screens import plan_reveal
 from voilattice.policy.optimal.space import check_supported
-from voilattice.policy.policy import Acquisition, Certificate, Policy
+from voilattice.policy.policy import Acquisition, Branch, Certificate, Leaf, Policy
 from voilattice.policy.relevance import Relevance
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.valuation import expected_emc
@@ -67,7 +69,7 @@ __all__ = ["Search"]
 LOWER, UPPER, KEY = 1, 2, 3  # the columns of a row, as in `compiled.search`
 
 FIRST_ROWS = 1 << 16
-TRIALS_AT_ONCE = 64  # between runs, the time is checked and Ctrl-C is handled
+SECONDS_AT_ONCE = 0.1  # of trials; then the time is checked and Ctrl-C is handled
 UPPER_EVERY = 4  # every so many trials, the upper bounds are followed
 MAX_START_STATES = 50_000  # of a policy to start from
 SHARE_OF_TABLE = 0.5  # of the memory budget, for the table of revealed features
@@ -223,23 +225,28 @@ class Search:
         self._room = self._room._replace(hub=np.zeros(shape), bought=np.zeros(shape[0], np.int64))
         self._raise_root(bound.lower())
 
-    def start_from(self, policy: Policy) -> None:
+    def start_from(self, policy: Policy, deadline: Deadline | None = None) -> None:
         """Expand the states on the paths of a policy, the most probable first.
 
         Then the policy of the upper bounds costs no more, unless there are too many states, or
         buying features together costs less. So the best such policy is kept too.
         """
-        cost = policy.expected_total_cost
+        cost, kernels = policy.expected_total_cost, self._kernels
         if cost < self._start_cost:
             self.best_start, self._start_cost = policy, cost
         states = self._states_of(policy)
-        while len(states):
-            done = self._kernels.expand_states(
-                states, self._rows, self._space, self._passes, self._tree.arrays, self._messages,
-                self._table, self._repeats, self._room,
+        done, step = 0, 1
+        while done < len(states) and not (deadline is not None and deadline.is_over):
+            began = time.monotonic()
+            n_expanded = kernels.expand_states(
+                states[done : done + step], self._rows, self._space, self._passes,
+                self._tree.arrays, self._messages, self._table, self._repeats, self._room,
             )  # fmt: skip
-            if done == len(states) or not self._grow():
+            done += n_expanded
+            if n_expanded == 0 and not self._grow():
                 break
+            step = 2 * step if time.monotonic() - began < SECONDS_AT_ONCE else max(step // 2, 1)
+        kernels.tighten_states(states[:done], self._rows, self._space, self._room)
 
     def run(
         self,
@@ -249,37 +256,95 @@ class Search:
         progress: Callable[[int, tuple[float, float]], None] | None = None,
     ) -> None:
         """Make trials until the bounds meet, or until the time or the memory is used up."""
-        kernels, n = self._kernels, TRIALS_AT_ONCE
+        kernels, n_trials = self._kernels, 1
         while not self.is_settled and not self.is_full and not deadline.is_over:
             if max_expansions is not None and self.n_expanded >= max_expansions:
                 break
-            # The gap that a policy to start from leaves can be smaller than that of the root.
-            goal = self._goal()
+            began, goal = time.monotonic(), self._goal()
             ended = kernels.run_trials(
-                n, goal, self._rows, self._space, self._passes, self._tree.arrays, self._messages,
-                self._table, self._repeats, self._room,
+                n_trials, goal, self._rows, self._space, self._passes, self._tree.arrays,
+                self._messages, self._table, self._repeats, self._room,
             )  # fmt: skip
             if ended == kernels.FULL:
                 self._grow()
+            is_quick = time.monotonic() - began < SECONDS_AT_ONCE
+            n_trials = 2 * n_trials if is_quick else max(n_trials // 2, 1)
             if progress is not None:
                 progress(self.n_expanded, (self.lower, self.upper))
 
     def choose(self, known: Mapping[str, str]) -> int:
         """Return the feature that the policy of the upper bounds acquires, as a mask; 0: decide."""
-        room, sizes = self._room, self._space.sizes
-        digits = sizes.copy()
+        digits = self._space.sizes.copy()
         for name, state in known.items():
             if name in self._place:
                 digits[self._place[name]] = self._codes[self._place[name]][state]
-        found = self._tree.posteriors(np.where(digits < sizes, digits, -1))
-        mass = math.exp(float(found.log_probability) - self._log_probability)
-        now = mass * expected_emc(found.belief, self.problem.misclassification)
-        self._enter(digits)
-        i = self._kernels.best_step(
-            mass, now, TOLERANCE, self._rows, self._space, self._table, room
-        )
-        self._enter(sizes)
+        i = self._step_at(digits)
         return 0 if i < 0 else 1 << self.features[i]
+
+    def policy(self, name: str, deadline: Deadline, max_states: int) -> Policy:
+        """Return the policy of the upper bounds; what is not written in time is left open."""
+        room, sizes, problem = self._room, self._space.sizes, self.problem
+        frontier: Frontier[bytes, Ints] = Frontier()
+        frontier.add(sizes.tobytes(), 1.0, sizes.copy())
+        status = "ok"
+        while (popped := frontier.pop()) is not None:
+            number, reach, digits = popped
+            if deadline.is_over:
+                frontier.put_back(number, digits)
+                status = "time"
+                break
+            i = self._step_at(digits)
+            if i < 0:
+                frontier.decide(number, Leaf.at(problem, room.belief))
+                continue
+            if len(frontier) + int(sizes[i]) > max_states:
+                frontier.put_back(number, digits)
+                status = "memory"
+                continue
+            branches = []
+            for state, v in self._codes[i].items():
+                below = digits.copy()
+                below[i] = v
+                if (p := float(room.pairs[i, v].sum())) > 0:
+                    child = frontier.add(below.tobytes(), reach * p, below)
+                    branches.append(Branch((state,), p, child))
+            feature = problem.features[self.features[i]]
+            frontier.acquire(number, (feature,), float(room.price[i]), tuple(branches))
+        nodes, _ = frontier.nodes(self._open_leaf)
+        return Policy(problem, name, nodes, Certificate(exact=status == "ok", status=status))
+
+    def _step_at(self, digits: Ints) -> int:
+        """Return what the policy of the upper bounds acquires at some digits; -1: it decides.
+
+        `room` then holds P(Y | e), all P(Y, X_i | e) and the prices there.
+        """
+        room = self._room
+        self._enter(digits)
+        log_probability = self._propagate()
+        mass = math.exp(log_probability - self._log_probability)
+        now = mass * expected_emc(room.belief, self.problem.misclassification)
+        i = int(
+            self._kernels.best_step(
+                mass, now, TOLERANCE, self._rows, self._space, self._table, room
+            )
+        )
+        self._enter(self._space.sizes)
+        return i
+
+    def _open_leaf(self, digits: Ints) -> Leaf:
+        self._enter(digits)
+        self._propagate()
+        self._enter(self._space.sizes)
+        return Leaf.at(self.problem, self._room.belief, is_open=True)
+
+    def _propagate(self) -> float:
+        """Write P(Y | e) and all P(Y, X_i | e) of the current state; return log P(e)."""
+        from voilattice.compiled.join_tree import propagate
+
+        room = self._room
+        return float(
+            propagate(self._tree.arrays, self._messages, room.known, room.belief, room.pairs)
+        )
 
     @cached_property
     def _passes(self) -> Any:
@@ -299,7 +364,10 @@ class Search:
         return search
 
     def _goal(self) -> float:
-        """Return the gap of the root at which the bounds meet."""
+        """Return the gap of the root at which the bounds meet.
+
+        If a policy to start from costs less than the policy of the upper bounds, it is wider.
+        """
         row = self._rows.amounts[self._root()]
         return max(tolerance(self.now) + float(row[UPPER]) - self.upper, 0.0)
 

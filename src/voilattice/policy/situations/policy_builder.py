@@ -25,7 +25,6 @@ from voilattice.policy.policy import Branch, Certificate, Leaf, Policy
 from voilattice.policy.relevance import StateKey
 from voilattice.policy.situations.situation import UNPROVED, Situation, SituationBuilder
 from voilattice.policy.sweep import Sweep
-from voilattice.ties import tolerance
 from voilattice.wording import count_noun, quote
 
 __all__ = ["MAX_POLICY_STATES", "BuildProgress", "PolicyBuilder"]
@@ -77,7 +76,6 @@ class PolicyBuilder(SituationBuilder):
             problem, forgets=forgets, sweep=sweep, lazy=lazy, deadline=deadline, max_cells=max_cells
         )
         self._max_states = max_states
-        self._classes = problem.classes
         self._last: tuple[int, int, list[int], int] = -1, 0, [], 0  # what matters at the last key
         self._states = [problem.states(name) for name in problem.features]
         self._numbers = [
@@ -232,12 +230,7 @@ class PolicyBuilder(SituationBuilder):
             belief = belief / belief.sum()
         if belief is None:
             belief = self.inference.at(self._known(waiting.codes)).belief
-        # As `Situation.leaf`, but there may be a million of these.
-        risk: list[float] = (self.problem.misclassification @ belief).tolist()
-        least = min(risk)
-        near = least + tolerance(least)
-        decision = self._classes[next(i for i, r in enumerate(risk) if r <= near)]
-        return Leaf(decision, tuple(belief.tolist()), least, is_open=True)
+        return Leaf.at(self.problem, belief, is_open=True)
 
     # -- states in little memory
 

@@ -117,13 +117,11 @@ class Situation:
     @property
     def decision(self) -> str:
         """The class of lowest risk; the first one wins a tie."""
-        problem = self.builder.problem
-        risk = problem.misclassification @ self.posterior
-        return problem.classes[int(np.flatnonzero(risk <= risk.min() + self.tol)[0])]
+        return self.leaf().decision
 
     def leaf(self, *, is_open: bool = False) -> Leaf:
         """Return the leaf that decides here."""
-        return Leaf(self.decision, tuple(self.posterior.tolist()), self.emc, is_open)
+        return Leaf.at(self.builder.problem, self.posterior, is_open=is_open)
 
     def joint(self, chosen: int) -> Table:
         """Return P(Y, S | e), one axis for each feature of S in the problem's order."""
