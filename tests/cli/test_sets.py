@@ -109,8 +109,8 @@ def test_the_best_set_as_json_and_for_people(run, monkeypatch):
     assert document["sets"] == 36
     assert document["evaluated"] > 0
     assert "No set of features has a higher benefit." in run("best", "asia")[1]
-    monkeypatch.setattr("voilattice.valuation.best_set.WHOLE_CELLS", 4)
-    monkeypatch.setattr("voilattice.valuation.best_set.SPLIT_CELLS", 4)
+    monkeypatch.setattr("voilattice.valuation.set_search.WHOLE_CELLS", 4)
+    monkeypatch.setattr("voilattice.valuation.set_search.SPLIT_CELLS", 4)
     monkeypatch.setattr("voilattice.valuation.best_set.MAX_COUNTED_FLOODS", 1)
     document = json.loads(run("best", "asia", "--time-limit", "0", "--json")[1])
     assert document["optimal"] is False

@@ -138,6 +138,17 @@ def twins(*prices):
     return Problem.create(network, "Y", dict(zip(names, prices, strict=True)), [[0, 40], [40, 0]])
 
 
+def bystander():
+    """X tells Y for sure; A tells nothing, but has its overhead in common with X."""
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXA"},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5]},
+    )
+    costs = FeatureCosts({"X": 5, "A": 1}, (Group("draw", 18, ("X", "A")),))
+    return Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+
+
 def impossible_state():
     """Y → A → B, where A never takes its last value."""
     network = Network.from_tables(

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.problems import chain, noisy_bayes, rare_findings, twins, varied
+from helpers.problems import bystander, chain, noisy_bayes, rare_findings, twins, varied
 from helpers.strategies import possible_evidence, problems
 from helpers.table_dp import optimal_cost
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem, load_problem
+from voilattice import ConditionalCost, Network, Problem, load_problem
 from voilattice.budgets import Deadline, memory_limit
 from voilattice.errors import InputError, TooLargeError
 from voilattice.policy.optimal import plain_solution
@@ -99,13 +99,7 @@ def test_deciding_wins_a_tie_then_the_cheaper_then_the_first():
 
 
 def test_a_bystander_that_was_bought_has_paid_the_overhead():
-    network = Network.from_tables(
-        {name: ["T", "F"] for name in "YXA"},
-        {"X": ["Y"]},
-        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5]},
-    )
-    costs = FeatureCosts({"X": 5, "A": 1}, (Group("draw", 18, ("X", "A")),))
-    problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+    problem = bystander()
     solution = solved(problem)
     assert (solution.choose({}), solution.cost_to_go({})) == (0, close(20.0))
     for state in "TF":

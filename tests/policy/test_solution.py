@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.problems import chain, noisy_bayes, rare_findings, twins, varied
+from helpers.problems import bystander, chain, noisy_bayes, rare_findings, twins, varied
 from helpers.solving import POLICIES, cost_of, optimal_step, optimum
 from helpers.strategies import possible_evidence, problems
 from helpers.table_dp import optimal_cost
@@ -428,13 +428,7 @@ def test_a_price_may_depend_on_what_is_known_from_the_start():
 
 
 def test_a_bystander_that_was_bought_has_paid_the_overhead():
-    network = Network.from_tables(
-        {name: ["T", "F"] for name in "YXA"},
-        {"X": ["Y"]},
-        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5]},
-    )
-    costs = FeatureCosts({"X": 5, "A": 1}, (Group("draw", 18, ("X", "A")),))
-    problem = Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+    problem = bystander()
     assert optimal_step(problem).cost_to_go == close(20.0)  # X would cost 23
     action = optimal_step(problem, {"A": "T"})  # which tells nothing, but the draw is paid
     assert action.features == {"X"}
@@ -630,10 +624,10 @@ def test_evidence_of_no_state_is_solved_once_for_all_that_follows():
     for known in ({"B": "T"}, {"B": "T"}, {"B": "T", "C": "F"}, {"B": "T", "A": "F"}):
         there = solve(python_space(problem.with_evidence(known)))
         assert solution.cost_to_go(known) == close(there.expected_total_cost)
-    assert [dict(known) for known, _ in solution._deeper] == [{"B": "T"}]
-    assert solution._deeper[0][1]._choice is None
+    assert [dict(known) for known, _ in solution._deeper.solved] == [{"B": "T"}]
+    assert solution._deeper.solved[0][1]._choice is None
     solution.cost_to_go({"B": "F"})
-    assert [dict(known) for known, _ in solution._deeper] == [{"B": "T"}, {"B": "F"}]
+    assert [dict(known) for known, _ in solution._deeper.solved] == [{"B": "T"}, {"B": "F"}]
     chosen = solve(python_space(problem))
     assert chosen.choose({"B": "T"}) == solve(
         python_space(problem.with_evidence({"B": "T"}))

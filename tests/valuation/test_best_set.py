@@ -1,12 +1,11 @@
 import itertools
-import math
-from contextlib import contextmanager
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
+from helpers.best_sets import FIXED, grouped, many_prices, small_tables
 from helpers.brute_force import best_of_all_subsets
-from helpers.problems import chain, naive_bayes, noisy_bayes, random_problem, twins, varied
+from helpers.problems import naive_bayes, noisy_bayes, twins, varied
 from helpers.strategies import (
     DATA,
     draw_evidence,
@@ -20,14 +19,14 @@ from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, Network, Problem, load_problem, read_network
 from voilattice.budgets import Deadline, memory_limit
-from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.errors import InputError, UnknownNameError
 from voilattice.model.costs import ConditionalCost, Group
 from voilattice.ties import Offer, tolerance
 from voilattice.valuation import best_set as best
-from voilattice.valuation import bounds, tables
+from voilattice.valuation import set_search
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
-from voilattice.valuation.tables import Root, root_table
+from voilattice.valuation.tables import root_table
 from voilattice.valuation.valuation import value
 
 ENGINES = ["python", "compiled"]
@@ -42,15 +41,6 @@ def check(problem, evidence, found):
     assert found.exact
     assert found.short_of is None
     assert found.bound == found.benefit
-
-
-@contextmanager
-def small_tables(cells):
-    """Let only tables of so many cells be made, so that the nodes on top have none."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(best, "WHOLE_CELLS", cells)
-        patch.setattr(best, "SPLIT_CELLS", cells)
-        yield patch
 
 
 @pytest.mark.slow
@@ -209,7 +199,7 @@ def test_prices_that_were_not_all_checked_are_not_called_proof():
 @given(problem=problems(min_features=3, max_features=6), cells=st.integers(2, 30))
 def test_a_search_that_is_stopped_has_an_honest_bound(engine, problem, cells):
     with small_tables(cells) as patch:
-        patch.setattr(best, "CELLS_AT_ONCE", 1)
+        patch.setattr(set_search, "CELLS_AT_ONCE", 1)
         found = best_set(problem, engine=engine, time_limit=0)
     exact = best_of_all_subsets(problem, {}).benefit
     tol = tolerance(value(problem, ()).emc)
@@ -218,19 +208,6 @@ def test_a_search_that_is_stopped_has_an_honest_bound(engine, problem, cells):
     assert found.bound >= found.benefit
     assert found.exact == (found.bound <= found.benefit + tol)
     assert found.short_of == (None if found.exact else "time")
-
-
-def test_a_bound_from_hidden_causes_is_used_where_tables_do_not_fit():
-    problem = load_problem("asia")
-    search = best._Search(problem, {}, 110.0, Deadline(), "python", None)
-    bound = search.worth_bound()
-    most = max(
-        value(problem, s).evi
-        for size in range(7)
-        for s in itertools.combinations(problem.features, size)
-    )
-    assert most <= bound + 1e-9
-    assert bound < value(problem, ()).emc - 1  # less than knowing the target
 
 
 def test_nothing_is_bought_for_nothing():
@@ -262,18 +239,6 @@ def test_a_time_limit_that_is_none_is_refused(limit):
         best_set(load_problem("asia"), time_limit=limit)
 
 
-def test_the_set_behind_the_bound_is_a_candidate():
-    # The set that separates the target from all features is valued for the bound. It is offered
-    # as a candidate there and then: nothing else is looked at.
-    problem = noisy_bayes(8)
-    free = replace(problem, costs=FeatureCosts(dict.fromkeys(problem.features, 0.0)))
-    search = best._Search(free, {}, value(free, ()).emc, Deadline(), "python", None)
-    bound = search.worth_bound()
-    assert search.n_evaluated == 1
-    assert free.feature_names(search.best.mask) == set(free.features)
-    assert search.best.benefit == pytest.approx(bound, abs=1e-12)
-
-
 def test_progress_is_told():
     seen = []
     best_set(load_problem("asia"), progress=lambda *told: seen.append(told))
@@ -300,62 +265,6 @@ def test_hepar2_with_40_findings_fits_a_small_memory_budget():
     assert found.exact
     assert found.bound >= found.benefit > 0
     assert found.benefit == pytest.approx(value(problem, found.features).benefit, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    "cost", [[[10, 95], [40, 20]], [[30, 5], [70, 60]], [[0, 100], [80, 0]], [[7, 30], [9, 90]]]
-)
-def test_without_time_for_a_table_the_bound_is_the_worth_of_knowing_the_target(cost):
-    problem = replace(load_problem("asia"), misclassification=cost)
-    matrix, prior = np.array(cost, dtype=float), problem.prior
-    search = best._Search(problem, {}, 110.0, Deadline(0.0), "python", None)
-    perfect = sum(p * min(column) for p, column in zip(prior, matrix.T, strict=True))
-    assert search.worth_bound() == pytest.approx((matrix @ prior).min() - perfect, abs=1e-12)
-
-
-def search_of(problem, known=None, deadline=None):
-    known = known or {}
-    return best._Search(
-        problem, known, value(problem, (), known).emc, deadline or Deadline(), "python", None
-    )
-
-
-def grouped():
-    """Seven features of several sizes, two groups, and prices that depend on nothing."""
-    names = "ABCDEFG"
-    prices = {name: 0.5 + 0.375 * place for place, name in enumerate(names)}
-    costs = FeatureCosts(prices, (Group("g", 1.0, ("A", "C")), Group("h", 0.75, ("B", "E", "F"))))
-    parents = {
-        "A": ["Y"],
-        "B": ["Y"],
-        "C": ["Y", "A"],
-        "D": ["Y"],
-        "E": ["Y"],
-        "F": ["E"],
-        "G": ["Y"],
-    }
-    sizes = {"Y": 2, "A": 2, "B": 3, "C": 2, "D": 2, "E": 2, "F": 2, "G": 3}
-    return random_problem(parents, sizes, costs, seed=5, stakes=60.0)
-
-
-def many_prices():
-    """Naive Bayes whose features have prices from 0.1 to 3."""
-    problem = replace(noisy_bayes(6), misclassification=[[0, 60], [36, 0]])
-    prices = np.random.default_rng(0).uniform(0.1, 3, 6).tolist()
-    return replace(problem, costs=FeatureCosts(dict(zip(problem.features, prices, strict=True))))
-
-
-FIXED = {
-    "grouped": grouped(),
-    "varied": varied(),
-    "noisy Bayes": noisy_bayes(6),
-    "dear stakes": replace(noisy_bayes(5, 1), misclassification=[[0, 60], [90, 0]]),
-    "many prices": many_prices(),
-    "twins": twins(2.0, 1.0, 1.0),
-    "free twins": twins(0.0, 0.0),
-    "chain": chain(3),
-    "asia": load_problem("asia"),
-}
 
 
 @pytest.mark.parametrize("name", FIXED)
@@ -406,170 +315,6 @@ def test_the_best_set_of_a_table_is_that_of_all_subsets(name):
     assert not found & ~sum(1 << k for k in some)
 
 
-def test_a_set_is_offered_and_taken_by_the_rule_for_ties():
-    search = search_of(twins(1.0, 2.0, 3.0))
-    assert search.best == Offer(0.0, 0.0, 0)
-    search.offer(0b10, 3.0, 1.0)
-    assert search.best.mask == 0b10
-    search.offer(0b11, 3.0, 0.5)  # a tie: fewer features win
-    assert search.best.mask == 0b10
-    search.offer(0b01, 3.0, 1.0)  # and then the first
-    assert search.best.mask == 0b01
-    search.offer(0b111, 3.5, 9.0)
-    assert search.best == Offer(3.5, 9.0, 0b111)
-
-
-def test_a_node_is_left_when_its_bound_is_below_the_best_or_a_tie_of_more_features():
-    search = search_of(twins(1.0, 2.0, 3.0))
-    search.best, search.tol = Offer(5.0, 1.0, 0b11), 0.25
-    assert search.is_beyond(4.5, 0)
-    assert not search.is_beyond(4.75, 0b11)
-    assert not search.is_beyond(5.0, 0b11)
-    assert search.is_beyond(5.0, 0b111)
-    assert search.is_beyond(5.25, 0b111)
-    assert not search.is_beyond(5.5, 0b111)
-    assert search.is_beyond(4.75, 0b111)
-
-
-def test_dear_features_are_decided_first_and_then_those_in_order():
-    search = search_of(twins(1.0, 3.0, 1.0, 2.0))
-    assert search._undecided == (1, 3, 0, 2)
-    assert search.decided_at(3) == (-2.0, 3)
-
-
-def test_only_what_is_relevant_is_decided_where_costs_are_monotone():
-    chained = chain(3)
-    assert search_of(chained, {"X01": "T"})._undecided == (0,)
-    odd = replace(chained, costs=OddPrices())
-    assert sorted(search_of(odd, {"X01": "T"})._undecided) == [0, 2]
-    assert search_of(odd, {"X01": "T"}).cost_at_least(0b101) == 0.0
-    assert search_of(chained).cost_at_least(0b101) == search_of(chained).cost(0b101) == 2.0
-
-
-class OddPrices:
-    """Two features cost less than one."""
-
-    def cost(self, features, evidence):
-        return [0.0, 4.0, 1.0, 6.0][len(features)]
-
-
-def test_what_is_open_is_bounded_by_the_highest_of_all():
-    search = search_of(twins(1.0, 2.0))
-    assert search.open_bound() == -math.inf
-    search._open = [best._Node(-3.0, 0, (0,)), best._Node(-7.0, 1, (1,))]
-    assert search.open_bound() == 7.0
-    search._below = 8.0
-    assert search.open_bound() == 8.0
-    search._unsearched = 9.0
-    assert search.open_bound() == 9.0
-
-
-def test_nodes_are_sorted_by_their_bounds_alone():
-    assert best._Node(-3.0, 5, (1,)) == best._Node(-3.0, 0, ())
-    assert best._Node(-3.0, 5, (1,)) < best._Node(-2.0, 0, ())
-    assert not hasattr(best._Node(0.0, 0, ()), "__dict__")
-
-
-def test_a_node_is_split_into_those_with_and_without_its_first_feature():
-    search = search_of(twins(1.0, 3.0, 2.0))
-    search.best = Offer(0.5, 1.0, 0b1)
-    search._split(best._Node(-9.0, 0b001, (1, 2)), 9.0)
-    opened = sorted((node.kept, node.undecided, node.priority) for node in search._open)
-    assert opened == [(0b001, (2,), -8.0), (0b011, (2,), -5.0)]
-    search._open.clear()
-    search._split(best._Node(-4.0, 0b001, (1, 2)), 4.0)  # with B the bound is 0: beyond
-    assert [node.kept for node in search._open] == [0b001]
-
-
-def test_what_a_feature_adds_to_the_cost_is_without_an_overhead_that_is_paid():
-    search = search_of(grouped())
-    prices = grouped().costs.prices
-    added = search._added_costs(best._Node(0.0, 0b0000001, (1, 2)))  # A is kept, C is in its group
-    assert added == pytest.approx({1: prices["B"] + 0.75, 2: prices["C"]})
-
-
-def test_a_table_fits_while_its_cells_and_axes_do():
-    search = search_of(grouped())  # 2 classes; A, B and C have 2, 3 and 2 states
-    assert search._fits((0, 1, 2), 24)
-    assert not search._fits((0, 1, 2), 23)
-    assert search._fits((), 2)
-    assert not search._fits((), 1)
-    many = search_of(naive_bayes(5))
-    many._sizes = [1] * 5
-    assert many._fits((0,) * (best.MAX_AXES - 1), 2)
-    assert not many._fits((0,) * best.MAX_AXES, 2)
-    assert search._root((0, 1, 2), 23) is None
-    assert search._root((0, 1, 2), 24).sizes == (2, 3, 2)
-
-
-def test_a_table_that_does_not_fit_on_the_way_is_none(monkeypatch):
-    search = search_of(twins(1.0, 2.0))
-
-    def too_large(*_):
-        raise TooLargeError("on the way")
-
-    monkeypatch.setattr(best, "root_table", too_large)
-    assert search._root((0, 1), 100) is None
-
-
-@pytest.mark.parametrize("name", ["grouped", "dear stakes", "noisy Bayes"])
-def test_a_climb_ends_where_no_single_change_pays(name):
-    problem = FIXED[name]
-    search = search_of(problem)
-    search._climb(1 << 20)
-    here = search.best
-    assert here.benefit > 0
-    for k in search._undecided:
-        changed = problem.feature_names(here.mask ^ 1 << k)
-        assert value(problem, changed).benefit <= here.benefit + search.tol
-    assert here.benefit == pytest.approx(value(problem, problem.feature_names(here.mask)).benefit)
-    assert search.n_evaluated % len(search._undecided) == 0
-    assert search.n_evaluated >= 2 * len(search._undecided)
-
-
-def test_a_climb_tries_only_sets_that_fit_and_ends_with_time():
-    search = search_of(FIXED["noisy Bayes"])
-    search._climb(2 * 2**2)
-    assert 0 < search.best.mask.bit_count() <= 2
-    without_time = search_of(FIXED["noisy Bayes"], deadline=Deadline(0.0))
-    while not without_time._deadline.is_over:
-        pass
-    without_time._climb(1 << 20)
-    assert without_time.n_evaluated == 0
-
-
-def test_a_set_too_large_to_value_is_not_tried(monkeypatch):
-    search = search_of(twins(1.0, 2.0))
-
-    def too_large(*_):
-        raise TooLargeError("no")
-
-    monkeypatch.setattr(best, "value", too_large)
-    search._try(0b01)
-    assert (search.n_evaluated, search.best.mask) == (0, 0)
-
-
-def test_progress_tells_the_sets_evaluated_and_the_gap():
-    told = []
-    search = search_of(twins(1.0, 2.0))
-    search._report()
-    search._progress = lambda *now: told.append(now)
-    search.n_evaluated, search.best, search._below = 7, Offer(2.0, 0.0, 1), 5.0
-    search._report()
-    search._below = 1.0
-    search._report()
-    assert told == [(7, 3.0), (7, 0.0)]
-
-
-def test_below_a_node_the_worth_is_on_the_scale_of_money():
-    root = Root(np.ones(8), (2, 2), 4.0)
-    below = best._Below((3, 1), 1, root, 10.0, 2.0)
-    assert below.worth(2.0) == 2.0
-    assert below.kept == 0b1000
-    assert best._Below((3, 1), 2, root, 10.0, 2.0).kept == 0b1010
-    assert best._Below((3, 1), 0, root, 10.0, 2.0).kept == 0
-
-
 @pytest.mark.parametrize(
     "name", ["grouped", "varied", "asia", "dear stakes", "many prices", "twins"]
 )
@@ -599,71 +344,6 @@ def test_the_lattice_is_counted_up_to_a_number_of_floods(monkeypatch):
     assert best._count_sets(problem, {"X00": "T"}) == 8
 
 
-def test_the_bound_by_a_separator_is_found_while_its_table_fits(monkeypatch):
-    problem = load_problem("asia")
-    perfect = search_of(problem, deadline=Deadline(0.0)).worth_bound()
-    tight = search_of(problem).worth_bound()
-    assert tight < perfect - 1
-    cells = []
-    original = bounds.scaled_joint_table
-
-    def spy(network, nodes, evidence):
-        cells.append(math.prod(network.n_states[node] for node in nodes))
-        return original(network, nodes, evidence)
-
-    monkeypatch.setattr(bounds, "scaled_joint_table", spy)
-    search_of(problem).worth_bound()
-    needed = cells[-1]
-    for room, bound in [(needed, tight), (needed - 1, perfect)]:
-        search = search_of(problem)
-        search._max_cells = room
-        assert search.worth_bound() == pytest.approx(bound)
-    monkeypatch.setattr(tables, "CELLS_PER_SECOND", needed)
-    timed = search_of(problem, deadline=Deadline(100.0))
-    assert timed.worth_bound() == pytest.approx(tight)
-    monkeypatch.setattr(bounds, "MAX_AXES", 1)
-    assert search_of(problem).worth_bound() == pytest.approx(perfect)
-
-
-def test_the_separator_is_no_candidate_where_it_is_hidden():
-    problem = load_problem("asia")
-    search = search_of(problem)
-    search.worth_bound()
-    assert (search.n_evaluated, search.best.mask) == (0, 0)
-
-
-def test_the_separator_as_a_candidate_has_its_price():
-    problem = twins(1.0, 2.0)
-    search = search_of(problem)
-    bound = search.worth_bound()
-    assert bound == pytest.approx(20.0)
-    assert search.best == pytest.approx(Offer(17.0, 3.0, 0b11))
-
-
-def test_the_worth_at_evidence_is_bounded_there():
-    problem = replace(noisy_bayes(4), misclassification=[[0, 90], [50, 0]])
-    evidence = {"X00": "T"}
-    bound = search_of(problem, evidence).worth_bound()
-    most = value(problem, {"X01", "X02", "X03"}, evidence).evi
-    assert bound == pytest.approx(most)
-
-
-def test_a_set_whose_own_table_does_not_fit_is_bounded_and_told_apart_from_time():
-    # Room for one feature: of larger sets only a bound is known.
-    problem = replace(noisy_bayes(3, 1), misclassification=[[0, 90], [50, 0]])
-    with small_tables(4) as patch:
-        patch.setattr(best, "max_table_cells", lambda: 4)
-        found = best_set(problem, engine="python")
-    assert (found.exact, found.short_of) == (False, "memory")
-    assert len(found.features) <= 1
-    worths = search_of(problem)
-    worths._max_cells = 4
-    # Two features at least, at a price of 1 each, and no bound on their worth but that of Y.
-    assert found.bound == pytest.approx(worths.worth_bound() - 2.0)
-    singles = [value(problem, {f}).benefit for f in problem.features]
-    assert found.benefit == pytest.approx(max(singles))
-
-
 def test_a_search_that_is_stopped_tells_what_is_open():
     problem = replace(noisy_bayes(6), misclassification=[[0, 90], [50, 0]])
     for cells in (4, 1 << 20):
@@ -678,34 +358,19 @@ def test_a_search_that_is_stopped_tells_what_is_open():
 
 def test_in_a_table_as_elsewhere_ties_are_those_of_what_is_at_stake(monkeypatch):
     stakes = []
-    original = best._Search
+    original = best.SetSearch
 
     def spy(problem, known, stake, *rest):
         stakes.append(stake)
         return original(problem, known, stake, *rest)
 
-    monkeypatch.setattr(best, "_Search", spy)
+    monkeypatch.setattr(best, "SetSearch", spy)
     problem = load_problem("asia").with_evidence({"dysp": "yes"})
     features = [k for k, name in enumerate(problem.features) if name != "dysp"]
     root = root_table(problem, problem.evidence, features)
     assert root.probability != 1.0
     best.best_in_table(problem, problem.evidence, features, root)
     assert stakes == pytest.approx([value(problem, ()).emc])
-
-
-@pytest.mark.parametrize(("cells", "limit"), [(1 << 10, None), (96, 40), (24, 24)])
-def test_a_climb_comes_first_where_not_all_fits_into_a_table(monkeypatch, cells, limit):
-    problem, climbed = noisy_bayes(6), []  # a table of 128 cells
-    original = best._Search._climb
-    monkeypatch.setattr(
-        best._Search,
-        "_climb",
-        lambda self, most: climbed.append(most) or original(self, most),
-    )
-    monkeypatch.setattr(best, "WHOLE_CELLS", cells)
-    monkeypatch.setattr(best, "SPLIT_CELLS", 40)
-    assert best_set(problem, engine="python").exact
-    assert climbed == ([] if limit is None else [limit])
 
 
 @pytest.mark.parametrize("cells", [2, 4, 8, 16, 32, 1000])
@@ -755,17 +420,3 @@ def test_without_time_the_best_single_feature_is_there():
     found, short_of = best.best_mask(problem, {}, now, singles, deadline=Deadline(0.0))
     assert found == max(singles).mask
     assert short_of == "time"
-
-
-def test_numba_is_not_loaded_for_a_moment(monkeypatch):
-    used = []
-    monkeypatch.setattr(best, "is_loaded", lambda: False)
-    for engine, twin in best._TWINS.items():
-        monkeypatch.setitem(
-            best._TWINS, engine, lambda *a, e=engine, t=twin: (used.append(e), t(*a))[1]
-        )
-    problem = noisy_bayes(13)
-    best_set(problem, time_limit=1.0)
-    assert used == ["python"]
-    best_set(problem)
-    assert used == ["python", "compiled"]

@@ -85,7 +85,7 @@ class Leaves(NamedTuple):
 
 
 class Offers(NamedTuple):
-    """What the features of a table cost, to search the best set (`valuation.best_set`)."""
+    """What the features of a table cost, to search the best set (`valuation.set_search`)."""
 
     sizes: Ints  # of each axis
     places: Ints  # the position of each axis in the problem's order of features
@@ -99,7 +99,7 @@ class Offers(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """The stack of a branch and bound: a node (K, U) in each place (`valuation.best_set`)."""
+    """The stack of a branch and bound: a node (K, U) in each place (`valuation.set_search`)."""
 
     # The next axis, where the table begins (-1: the root), its outer and its inner size, and from
     # where on the room is free.
@@ -109,7 +109,7 @@ class Frames(NamedTuple):
 
 
 class Incumbent(NamedTuple):
-    """The best set so far, to be written over (`valuation.best_set`)."""
+    """The best set so far, to be written over (`valuation.set_search`)."""
 
     # Its benefit, its number of features, its cost, and its first feature that is not among the
     # axes (or `NOWHERE`).

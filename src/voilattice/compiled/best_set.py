@@ -1,4 +1,4 @@
-"""The compiled twin of `valuation.best_set`: branch and bound below a table."""
+"""The compiled twin of `valuation.set_search`: branch and bound below a table."""
 
 from __future__ import annotations
 

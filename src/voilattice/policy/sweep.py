@@ -25,7 +25,7 @@ from voilattice.policy.optimal.exact import (
     solve_exactly,
 )
 from voilattice.policy.relevance import StateKey
-from voilattice.valuation.best_set import MAX_CHECKED_PAIRS
+from voilattice.valuation.set_search import MAX_CHECKED_PAIRS
 from voilattice.valuation.tables import Root, expected_emcs_in
 from voilattice.valuation.valuation import expected_emc
 

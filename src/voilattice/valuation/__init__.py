@@ -3,7 +3,7 @@
 EMC is the expected misclassification cost, EVI the expected value of information. `valuation` is
 the definition. `tables` computes the tables of many sets from each other (Section 3.2.3), and
 `lattice_values` uses them to value a whole lattice. `algorithm_1` computes as few values as
-possible, and `best_set` finds the set of highest benefit (Equation 7).
+possible, and `best_set` finds the set of highest benefit (Equation 7), by `set_search`.
 """
 
 from voilattice.valuation.lattice_values import LatticeValues, value_lattice

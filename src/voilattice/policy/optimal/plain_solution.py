@@ -32,7 +32,7 @@ from voilattice.policy.optimal.plain import (
     scratch_bytes,
     solve_plain,
 )
-from voilattice.policy.optimal.space import Room, check_same_states, check_supported
+from voilattice.policy.optimal.space import Deeper, Room, check_same_states, check_supported
 from voilattice.policy.relevance import Relevance, price_conditions
 from voilattice.ties import TOLERANCE
 from voilattice.valuation.tables import TABLES_AT_ONCE, root_table
@@ -106,7 +106,8 @@ class PlainSolution:
         stakes_scale(problem.misclassification, space.unit)  # checks the shape of the stakes
         self.space, self.problem = space, problem
         self._values = space.room.lend(self)
-        self._deeper: list[tuple[Mapping[str, str], PlainSolution]] = []
+        engine = space.engine
+        self._deeper = Deeper(problem, lambda p: PlainSolution(PlainSpace(p, engine=engine), p))
         solve_plain(
             space.joint.reshape(len(space.joint), -1), space.sizes, problem.misclassification,
             space.prices(problem), value=self._values, engine=space.engine, deadline=deadline,
@@ -123,7 +124,7 @@ class PlainSolution:
         Deciding wins a tie, then the cheaper feature, then the first feature.
         """
         if (found := self._locate(known)) is None:
-            return self._solution_at(known).choose(known)
+            return self._deeper.at(known).choose(known)
         place, belief = found
         space, problem = self.space, self.problem
         here, mass = float(self._values[place]), float(belief.sum())
@@ -147,7 +148,7 @@ class PlainSolution:
     def cost_to_go(self, known: Mapping[str, str]) -> float:
         """Return v(e), the least expected cost from some evidence on."""
         if (found := self._locate(known)) is None:
-            return self._solution_at(known).cost_to_go(known)
+            return self._deeper.at(known).cost_to_go(known)
         place, belief = found
         return float(self._values[place] / belief.sum())
 
@@ -183,16 +184,6 @@ class PlainSolution:
         for digit, size in zip(digits, space.sizes, strict=True):
             place = place * (size + 1) + digit
         return place, belief
-
-    def _solution_at(self, known: Mapping[str, str]) -> PlainSolution:
-        """Return the solution of the problem with this evidence known from the start."""
-        for evidence, solution in self._deeper:
-            if evidence.items() <= known.items():
-                return solution
-        problem = self.problem.with_evidence(self.problem.further(known))
-        solution = PlainSolution(PlainSpace(problem, engine=self.space.engine), problem)
-        self._deeper.append((known, solution))
-        return solution
 
 
 def plain_bytes(sizes: Sequence[int], n_classes: int) -> int:

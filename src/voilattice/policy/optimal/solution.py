@@ -23,7 +23,7 @@ from voilattice.feature_sets import bits, mask_of
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.bellman import cost_to_go, twin_of
-from voilattice.policy.optimal.space import StateSpace, check_same_states
+from voilattice.policy.optimal.space import Deeper, StateSpace, check_same_states
 from voilattice.policy.relevance import Relevance
 
 __all__ = ["Solution", "solve"]
@@ -52,7 +52,7 @@ class Solution:
         self._values = space.room.lend(self)
         self._choice = np.empty(space.n_states, np.int8) if choices else None
         self._is_solved = np.zeros(len(space.blocks), np.uint8)
-        self._deeper: list[tuple[Mapping[str, str], Solution]] = []  # solutions at other evidence
+        self._deeper = Deeper(problem, lambda p: Solution(StateSpace(p), p, choices=choices))
         self._solve_from(0)
 
     @cached_property
@@ -70,7 +70,7 @@ class Solution:
         Deciding wins a tie, then the cheaper feature, then the first feature.
         """
         if (found := self._locate(known)) is None:
-            return self._solution_at(known).choose(known)
+            return self._deeper.at(known).choose(known)
         block, cell = found
         assert self._choice is not None
         step = int(self._choice[self.space.layout.start[block] + cell])
@@ -80,7 +80,7 @@ class Solution:
     def cost_to_go(self, known: Mapping[str, str]) -> float:
         """Return v(e), the least expected cost from some evidence on."""
         if (found := self._locate(known)) is None:
-            return self._solution_at(known).cost_to_go(known)
+            return self._deeper.at(known).cost_to_go(known)
         block, cell = found
         value = self._values[self.space.layout.start[block] + cell]
         return float(value / self.space.tables.mass[self.space.tables.at[block] + cell])
@@ -126,16 +126,6 @@ class Solution:
             return None
         self._solve_from(block)
         return block, cell
-
-    def _solution_at(self, known: Mapping[str, str]) -> Solution:
-        """Return the solution of the problem with this evidence known from the start."""
-        for evidence, solution in self._deeper:
-            if evidence.items() <= known.items():
-                return solution
-        problem = self.problem.with_evidence(self.problem.further(known))
-        solution = Solution(StateSpace(problem), problem, choices=self._choice is not None)
-        self._deeper.append((known, solution))
-        return solution
 
 
 def _cell(values: Mapping[int, int], mask: int, sizes: Ints) -> int:

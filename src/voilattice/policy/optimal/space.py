@@ -9,7 +9,9 @@ and the risk at unit stakes of all states, in the same way as for the sets of a 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Mapping
 from itertools import product
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -26,9 +28,18 @@ from voilattice.policy.optimal.bundles import bundles_of
 from voilattice.policy.relevance import price_conditions
 from voilattice.valuation.tables import risk_tables, root_table
 
-__all__ = ["BYTES_PER_STATE", "Room", "StateSpace", "check_same_states", "check_supported"]
+__all__ = [
+    "BYTES_PER_STATE",
+    "Deeper",
+    "Room",
+    "StateSpace",
+    "check_same_states",
+    "check_supported",
+]
 
 BYTES_PER_STATE = 3 * 8 + 1  # V, P and the risk; what to do
+
+S = TypeVar("S")  # a solution
 
 
 def check_supported(problem: Problem) -> None:
@@ -74,6 +85,30 @@ class Room:
     def take_back(self, values: Floats) -> None:
         """Keep an array to lend it again."""
         self._spare[:] = [values]
+
+
+class Deeper(Generic[S]):
+    """Solutions at evidence that a space has no state for, each solved once.
+
+    Parameters
+    ----------
+    solve
+        Solves a problem that has the evidence from the start. It must not hold the solution that
+        owns this object: its room is taken back as soon as nobody holds it.
+    """
+
+    def __init__(self, problem: Problem, solve: Callable[[Problem], S]) -> None:
+        self._problem, self._solve = problem, solve
+        self.solved: list[tuple[Mapping[str, str], S]] = []
+
+    def at(self, known: Mapping[str, str]) -> S:
+        """Return the solution of the problem with this evidence known from the start."""
+        for evidence, solution in self.solved:
+            if evidence.items() <= known.items():
+                return solution
+        solution = self._solve(self._problem.with_evidence(self._problem.further(known)))
+        self.solved.append((known, solution))
+        return solution
 
 
 class StateSpace:

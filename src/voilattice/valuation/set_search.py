@@ -1,0 +1,397 @@
+r"""Branch and bound over sets of features, for the set of highest benefit (`best_set`).
+
+A node of the search is a pair (K, U): the features kept and the features still undecided. The sets
+below the node are all S with K ⊆ S ⊆ K ∪ U. Larger sets never have lower EVI or C, so
+
+    Benefit(S | e) <= EVI(K ∪ U | e) - C(K | e)                                (the bound)
+
+for all of them. Deciding a feature gives two nodes. With the feature, the table is the same and the
+price is higher. Without it, the table is summed over the feature (Section 3.2.3) and the EVI is
+lower. K ∪ U is itself a set below the node, so every table also values a candidate. Expensive
+features are decided first, because keeping one of them lowers the bound most.
+
+If the table over all features does not fit the memory budget, the top nodes have no table. There
+
+    EVI(S | e) <= EVI(W | e)   and   EVI(S | e) <= EMC(e) - sum_j P(y_j | e) min_i c_ij
+
+are the bounds. In the first, W is any set of nodes, hidden nodes included, that separates Y from
+the features (Proposition 2). The second is the value of knowing Y. The search splits the open node
+of the highest bound. It drops features that cost more than the difference between the bound and the
+best benefit so far. It continues until a table fits; below this node it works as above. If it is
+stopped early, it returns the best set so far and the highest bound that is still open.
+
+User-defined costs that are not monotone at e give no bound: C(K) is replaced by 0, and S need not
+be irreducible. With many features, not every set can be priced to check this. Then the costs are
+assumed to be monotone, and the result is not marked as exact.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from voilattice.budgets import Deadline
+from voilattice.compiled.arrays import Frames, Incumbent, Offers
+from voilattice.engines import choose_engine, is_loaded
+from voilattice.errors import TooLargeError
+from voilattice.feature_sets import bits, mask_of
+from voilattice.lattice.independence import graph_of
+from voilattice.model.costs import FeatureCosts, check_monotone_at, price_set
+from voilattice.model.network import MAX_AXES
+from voilattice.model.problem import Problem
+from voilattice.ties import Offer, tolerance
+from voilattice.valuation.bounds import evi_bound
+from voilattice.valuation.tables import (
+    Root,
+    cells_in_time,
+    largest_table,
+    max_table_cells,
+    root_table,
+)
+from voilattice.valuation.valuation import expected_emc, value
+
+__all__ = ["MAX_CHECKED_PAIRS", "Node", "SetSearch"]
+
+# The compiled search returns after this many cells, to check the time limit and Ctrl-C.
+CELLS_AT_ONCE = 50_000_000
+
+# One table over all features is used up to this many cells. Beyond that, many small tables are
+# faster than few large ones: the number of top nodes grows far less than the tables shrink.
+WHOLE_CELLS = 1 << 24
+SPLIT_CELLS = 1 << 19
+
+# The parts of the time left that one table may take: to bound, and to search below it.
+SHARE_OF_BOUND = 0.2
+SHARE_OF_TABLE = 0.5
+
+SECONDS_TO_LOAD = 3.0  # of the compiled engine, with some time to use it
+
+# If there are too many sets to check user-defined costs, this many pairs of sets are compared.
+MAX_CHECKED_PAIRS = 500
+
+
+@dataclass(order=True, slots=True)
+class Node:
+    """A node without a table; sorted by its bound, the highest first."""
+
+    priority: float
+    kept: int = field(compare=False)
+    undecided: tuple[int, ...] = field(compare=False)  # in the order of decision
+
+
+class SetSearch:
+    """A search for the set of highest benefit at some evidence; `best` is the best one so far."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        known: Mapping[str, str],
+        stake: float,
+        deadline: Deadline,
+        engine: str,
+        progress: Callable[[int, float], None] | None,
+    ) -> None:
+        self.problem, self.known, self.tol = problem, known, tolerance(stake)
+        self.best, self.n_evaluated = Offer(0.0, 0.0, 0), 0
+        self._engine, self._progress = engine, progress
+        self._deadline = deadline
+        self._sizes = [len(problem.states(name)) for name in problem.features]
+        self._max_cells = max_table_cells()
+        self._open: list[Node] = []
+        self._unsearched = -math.inf  # the highest bound of a set whose own table does not fit
+        self._below = -math.inf  # the highest bound open in the tables of the current node
+        # Costs that are monotone at the problem's own evidence may not be monotone here.
+        self.check = check_monotone_at(
+            problem.costs, problem.features, known, max_pairs=MAX_CHECKED_PAIRS
+        )
+        relevant = graph_of(problem).relevant(problem.feature_mask(known))
+        if not self.check.monotone:
+            relevant = graph_of(problem).all & ~problem.feature_mask(known)
+        self._undecided = tuple(sorted(bits(relevant), key=self.decided_at))
+
+    def decided_at(self, k: int) -> tuple[float, int]:
+        """Return the sort key of a feature: the most expensive are decided first."""
+        return -self.cost(1 << k), k
+
+    def offer(self, mask: int, benefit: float, cost: float) -> None:
+        """Make a set the best one if it beats the best one so far."""
+        made = Offer(benefit, cost, mask)
+        if made.beats(self.best, self.tol):
+            self.best = made
+
+    def is_beyond(self, bound: float, kept: int) -> bool:
+        """Return whether a node with this bound and this K has no set that can be the best."""
+        if bound < self.best.benefit - self.tol:
+            return True
+        only_ties = bound <= self.best.benefit + self.tol
+        return only_ties and kept.bit_count() > self.best.mask.bit_count()
+
+    def cost(self, mask: int) -> float:
+        """Return C(S | e)."""
+        return price_set(self.problem.costs, self.problem.feature_names(mask), self.known)
+
+    def cost_at_least(self, mask: int) -> float:
+        """Return a lower bound on the cost of S and of all its supersets."""
+        return self.cost(mask) if self.check.monotone else 0.0
+
+    def open_bound(self) -> float:
+        """Return the highest bound of all nodes that were not searched."""
+        on_top = max((-node.priority for node in self._open), default=-math.inf)
+        return max(self._below, self._unsearched, on_top)
+
+    def run(self, singles: Sequence[Offer] = ()) -> str:
+        """SetSearch; return what is missing if a bound is still open: "time" or "memory".
+
+        `singles` are what each feature alone is worth, where that is known.
+        """
+        limit = self._table_limit(WHOLE_CELLS)
+        if not self._fits(self._undecided, limit):
+            limit = min(limit, SPLIT_CELLS)
+            for single in singles:
+                self.offer(single.mask, single.benefit, single.cost)
+            self._climb(limit)
+        self._open = [Node(-math.inf, 0, self._undecided)]
+        worth, in_time = math.inf, True
+        while self._open:
+            node = heapq.heappop(self._open)
+            if self.is_beyond(-node.priority, node.kept):
+                continue
+            spent = self.cost_at_least(node.kept)
+            if math.isfinite(worth) and self.check.monotone:
+                left = worth - spent - self.best.benefit + self.tol
+                prices = self._added_costs(node)
+                node.undecided = tuple(k for k in node.undecided if prices[k] <= left)
+            axes = (*bits(node.kept), *node.undecided)
+            most = limit if node.undecided else self._max_cells
+            root = self._root(axes, self._table_limit(most))
+            if root is not None:
+                if not self.search_below(node, axes, root):
+                    return "time"
+                continue
+            if not math.isfinite(worth):
+                worth = self.worth_bound()
+            if node.undecided:
+                self._split(node, worth)
+            else:
+                in_time = in_time and self._fits(axes, self._in_time())
+                self._unsearched = max(self._unsearched, worth - spent)
+            self._report()
+            if self._deadline.is_over:
+                return "time"
+        return "memory" if in_time else "time"
+
+    def _table_limit(self, cells: int) -> int:
+        """Return how many cells a table may have, within memory and the time left."""
+        return int(min(cells, self._max_cells, self._in_time()))
+
+    def _in_time(self) -> float:
+        """Return how many cells a table may have within the time left."""
+        return SHARE_OF_TABLE * cells_in_time(self._deadline)
+
+    def _root(self, axes: Sequence[int], limit: int) -> Root | None:
+        if not self._fits(axes, limit):
+            return None
+        try:
+            with largest_table(self._in_time()):
+                return root_table(self.problem, self.known, axes)
+        except TooLargeError:  # an intermediate table does not fit
+            return None
+
+    def _fits(self, axes: Sequence[int], limit: float) -> bool:
+        cells = len(self.problem.classes) * math.prod(self._sizes[k] for k in axes)
+        return cells <= limit and len(axes) < MAX_AXES
+
+    def _added_costs(self, node: Node) -> dict[int, float]:
+        """Return the least that each undecided feature adds to the cost of K."""
+        spent = self.cost(node.kept)
+        return {k: self.cost(node.kept | 1 << k) - spent for k in node.undecided}
+
+    def _split(self, node: Node, worth: float) -> None:
+        first, rest = node.undecided[0], node.undecided[1:]
+        for kept in (node.kept | 1 << first, node.kept):
+            bound = worth - self.cost_at_least(kept)
+            if not self.is_beyond(bound, kept):
+                heapq.heappush(self._open, Node(-bound, kept, rest))
+
+    def worth_bound(self) -> float:
+        """Return an upper bound on the EVI of any set of features."""
+        in_time = SHARE_OF_BOUND * cells_in_time(self._deadline)
+        most = min(in_time, self._max_cells)
+        bound = evi_bound(self.problem, self.known, self._undecided, most)
+        if bound.reached_by is not None:  # a candidate itself, with the highest EVI
+            price = self.cost(bound.reached_by)
+            self.n_evaluated += 1
+            self.offer(bound.reached_by, bound.worth - price, price)
+        return bound.worth
+
+    def _climb(self, limit: int) -> None:
+        """Find a good first set: add or remove the best feature as long as that pays."""
+        mask, improved = self.best.mask, True
+        while improved:
+            improved = False
+            before = self.best.mask
+            for k in self._undecided:
+                if self._deadline.is_over:
+                    return
+                changed = mask ^ 1 << k
+                if self._fits(tuple(bits(changed)), self._table_limit(limit)):
+                    self._try(changed)
+                    if self._progress is not None:
+                        self._progress(self.n_evaluated, math.inf)  # no bound yet
+            if self.best.mask != before:
+                mask, improved = self.best.mask, True
+
+    def _try(self, mask: int) -> None:
+        try:
+            names = self.problem.feature_names(mask)
+            with largest_table(self._table_limit(WHOLE_CELLS)):
+                found = value(self.problem, names, self.problem.further(self.known))
+        except TooLargeError:
+            return
+        self.n_evaluated += 1
+        self.offer(mask, found.benefit, found.cost)
+
+    def _report(self) -> None:
+        if self._progress is not None:
+            self._progress(self.n_evaluated, max(self.open_bound() - self.best.benefit, 0.0))
+
+    # -- the search with a table
+
+    def search_below(self, node: Node, axes: tuple[int, ...], root: Root) -> bool:
+        """SetSearch all sets between K and K ∪ U of a node with a table; K's axes come first."""
+        engine = choose_engine(self._engine, "best_set", len(root.table))
+        left = self._deadline.seconds_left
+        if self._engine == "auto" and left is not None and left < SECONDS_TO_LOAD:
+            engine = engine if is_loaded() else "python"
+        if not isinstance(self.problem.costs, FeatureCosts):
+            engine = "python"  # the compiled twin cannot call user-defined costs
+        matrix = self.problem.misclassification
+        table = root.table.reshape(len(matrix), -1)
+        below = _Below(
+            axes,
+            node.kept.bit_count(),
+            root,
+            expected_emc(table.sum(axis=1), matrix),
+            expected_emc(table, matrix),
+        )
+        whole = mask_of(k for k in axes)
+        self.n_evaluated += 1
+        self.offer(whole, below.worth(below.after) - self.cost(whole), self.cost(whole))
+        for bound in _TWINS[engine](self, below):
+            self._below = bound
+            self._report()
+            if self._deadline.is_over:
+                return False
+        self._below = -math.inf
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """A node with a table over its axes; the first `n_kept` axes are the kept features."""
+
+    axes: tuple[int, ...]
+    n_kept: int
+    root: Root
+    now: float  # EMC, on the scale of the table
+    after: float  # expected EMC once all axes are known, on that scale
+
+    def worth(self, after: Any) -> Any:
+        """Return the EVI of a set with this expected EMC."""
+        return (self.now - after) / self.root.probability
+
+    @property
+    def kept(self) -> int:
+        return mask_of(k for k in self.axes[: self.n_kept])
+
+
+def _search_numpy(search: SetSearch, below: _Below) -> Iterator[float]:
+    """SetSearch below a node; yield the highest open bound repeatedly.
+
+    The readable twin of `compiled.best_set.search`, and the one for a user's own costs.
+    """
+    axes, root, matrix = below.axes, below.root, search.problem.misclassification
+    outer = len(matrix) * math.prod(root.sizes[: below.n_kept])
+    bound = below.worth(below.after) - search.cost_at_least(below.kept)
+    stack = [(bound, below.n_kept, below.kept, root.table.reshape(outer, -1), below.after)]
+    while stack:
+        bound, axis, kept, table, after = stack.pop()
+        if axis == len(axes) or search.is_beyond(bound, kept):
+            continue
+        size, with_it = root.sizes[axis], kept | 1 << axes[axis]
+        same = table.reshape(len(table) * size, -1)
+        dearer = below.worth(after) - search.cost_at_least(with_it)
+        stack.append((dearer, axis + 1, with_it, same, after))
+        if size == 1:
+            dropped = same
+        else:
+            dropped = table.reshape(len(table), size, -1).sum(axis=1)
+            after = expected_emc(dropped, matrix)
+            search.n_evaluated += 1
+        whole = kept | mask_of(k for k in axes[axis + 1 :])
+        price = search.cost(whole)
+        search.offer(whole, below.worth(after) - price, price)
+        bound = below.worth(after) - search.cost_at_least(kept)
+        stack.append((bound, axis + 1, kept, dropped, after))
+        yield max(entry[0] for entry in stack)
+
+
+def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
+    """Do the same with the compiled kernel, `CELLS_AT_ONCE` cells per call."""
+    from voilattice.compiled import best_set as compiled
+
+    problem, costs = search.problem, search.problem.costs
+    assert isinstance(costs, FeatureCosts)
+    axes, root, matrix = below.axes, below.root, problem.misclassification
+    names = [problem.features[k] for k in axes]
+    open_groups = costs.unpaid_groups(search.known)
+    group_of = {f: place for place, g in enumerate(open_groups) for f in g.features}
+    m = len(axes)
+    frames = np.zeros((2 * m + 2, 5), dtype=np.int64)
+    keeps = np.zeros(2 * m + 2, dtype=np.uint64)
+    amounts = np.zeros((2 * m + 2, 2))
+    outer = len(matrix) * math.prod(root.sizes[: below.n_kept])
+    frames[0] = (below.n_kept, -1, outer, len(root.table) // outer, 0)
+    keeps[0] = (1 << below.n_kept) - 1
+    amounts[0] = (search.cost(below.kept), below.after)
+    # The best set so far may have features that are not among the axes. The first of these features
+    # is enough to break a tie.
+    others = search.best.mask & ~mask_of(k for k in axes)
+    outside = next(bits(others), compiled.NOWHERE)
+    held = search.best
+    best = np.array([held.benefit, held.mask.bit_count(), held.cost, outside])
+    key = mask_of(place for place, k in enumerate(axes) if held.mask >> k & 1)
+    best_key = np.array([key], dtype=np.uint64)
+    offers = Offers(
+        np.array(root.sizes, dtype=np.int64),
+        np.array(axes, dtype=np.int64),
+        np.array([costs.price(name, search.known) for name in names], dtype=np.float64),
+        np.array([group_of.get(name, -1) for name in names], dtype=np.int64),
+        np.array([g.overhead for g in open_groups], dtype=np.float64),
+        matrix,
+        below.now,
+        1 / root.probability,
+        search.tol,
+    )
+    stack, incumbent = Frames(frames, keeps, amounts), Incumbent(best, best_key)
+    room = np.empty(len(root.table))
+    height, quota = 1, CELLS_AT_ONCE
+    while height:
+        height, evaluated = compiled.search(
+            root.table, offers, stack, height, incumbent, room, quota
+        )
+        search.n_evaluated += evaluated
+        if not others or best[3] != outside:
+            mask = mask_of(k for place, k in enumerate(axes) if int(best_key[0]) >> place & 1)
+            search.best = Offer(float(best[0]), float(best[2]), mask)
+        if height:
+            left = amounts[:height]
+            yield float((below.worth(left[:, 1]) - left[:, 0]).max())
+
+
+_TWINS = {"python": _search_numpy, "compiled": _search_compiled}
