@@ -56,7 +56,7 @@ from voilattice.policy.frontier import Frontier
 from voilattice.policy.optimal.plain_solution import feature_prices
 from voilattice.policy.optimal.repeats import empty_tables, repeat_bound
 from voilattice.policy.optimal.reveal import no_reveal_table, reveal_table
-from voilattice.policy.optimal.screens import plan_reveal
+from voilattice.policy.optimal.screens import Plan, plan_reveal
 from voilattice.policy.optimal.space import check_supported
 from voilattice.policy.policy import Acquisition, Branch, Certificate, Leaf, Policy
 from voilattice.policy.relevance import Relevance
@@ -186,30 +186,41 @@ class Search:
 
         `max_states` limits the entries of the table in addition.
         """
+        room = int(SHARE_OF_TABLE * memory_budget()) // 8
+        room = room if max_states is None else min(room, max_states)
+        # A table that is not solved in time is tried again, a tenth as large.
+        for time_share, size_share in ((0.7, 1.0), (1.0, 0.1)):
+            part, limit = deadline.share(time_share), room
+            if (seconds := part.seconds_left) is not None:
+                parts = size_share * min(seconds, 1e6) * TABLE_PARTS_PER_SECOND
+                limit = min(room, int(parts) // len(self.problem.classes))
+            try:
+                plan = self._solve_table(part, limit)
+            except TooLargeError:
+                continue
+            if plan is not None:
+                names = self.problem.network.names
+                self.revealed = frozenset(names[node] for node in plan.revealed)
+                self._raise_root(self._revealed_at_root(plan))
+            return
+
+    def _solve_table(self, deadline: Deadline, max_states: int) -> Plan | None:
+        """Compute a table of revealed features; None: none fits."""
         problem, prices = self.problem, self._space.prices
-        limit = int(SHARE_OF_TABLE * memory_budget()) // 8
-        if (seconds := deadline.seconds_left) is not None:
-            parts = int(min(seconds, 1e6) * TABLE_PARTS_PER_SECOND)
-            limit = min(limit, parts // len(problem.classes))
-        limit = limit if max_states is None else min(limit, max_states)
         plan = plan_reveal(
-            problem, self.features, prices, max_states=limit, max_bytes=memory_budget()
+            problem, self.features, prices, max_states=max_states, max_bytes=memory_budget()
         )
-        if plan is None:
-            return
-        try:
+        if plan is not None:
             self._table = reveal_table(problem, self.features, prices, plan, deadline=deadline)
-        except TooLargeError:
-            return
-        self._room = self._room._replace(
+        return plan
+
+    def _revealed_at_root(self, plan: Plan) -> float:
+        """Return the bound of the table at the root."""
+        room = self._room = self._room._replace(
             odometer=np.zeros((5, len(self.features) + len(plan.revealed) + 1), np.int64)
         )
-        names = problem.network.names
-        self.revealed = frozenset(names[node] for node in plan.revealed)
-        room = self._room
-        self._raise_root(
-            self._kernels.revealed(self._table, self._space.sizes, room.digits, room.odometer)
-        )
+        sizes = self._space.sizes
+        return float(self._kernels.revealed(self._table, sizes, room.digits, room.odometer))
 
     def repeat(self, deadline: Deadline) -> None:
         """Compute the bound "once or repeatedly", if it applies."""
