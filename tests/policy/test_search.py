@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.problems import noisy_bayes, structured
-from helpers.solving import optimum
+from helpers.solving import RULES, optimum
 from helpers.strategies import possible_evidence, problems
 from helpers.table_dp import optimal_cost
 from hypothesis import assume, given, settings
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from voilattice import FeatureCosts, build_policy, load_problem
 from voilattice.budgets import Deadline, memory_limit
 from voilattice.errors import TooLargeError
+from voilattice.policy.optimal.anytime import search_optimum
 from voilattice.policy.optimal.search import Search
 from voilattice.policy.situations import PolicyBuilder
 
@@ -74,6 +75,65 @@ def test_stopped_at_any_moment_the_interval_holds_the_optimum(problem, table, n,
     assert search.lower - slack(want) <= want <= search.upper + slack(want)
     cost = cost_of_choices(search)
     assert want - slack(want) <= cost <= search.upper + slack(want)
+
+
+def states_of(search):
+    """The evidence of every state of a search, with its probability and its two bounds."""
+    space, rows = search._space, search._rows
+    for at in np.flatnonzero(rows.amounts[:, 0]).tolist():
+        key = [int(word) for word in rows.words[at, 3:]]
+        known = {}
+        for i, feature in enumerate(search.features):
+            size = int(space.sizes[i])
+            digit = key[space.word[i]] // int(space.radix[i]) % (size + 1)
+            if digit < size:
+                name = search.problem.features[feature]
+                known[name] = search.problem.states(name)[digit]
+        yield known, *rows.amounts[at, :3].tolist()
+
+
+@pytest.mark.slow
+@settings(max_examples=200)
+@given(problem=problems(max_features=4), table=tables, repeats=st.booleans(), n=st.integers(1, 30))
+def test_the_bounds_hold_in_every_state(problem, table, repeats, n):
+    assume(is_supported(problem))
+    search = Search(problem)
+    if table is not None:
+        search.reveal(FOREVER, max_states=table)
+    if repeats:
+        search.repeat(Deadline(2.0))
+    search.run(FOREVER, max_expansions=n)
+    for known, mass, lower, upper in states_of(search):
+        # Evidence of the problem does not pay for a group a second time.
+        here = problem.with_evidence(known)
+        want = mass * optimal_cost(here)
+        assert lower <= want + slack(want)
+        assert want <= upper + slack(want)
+
+
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(problem=problems(max_features=5), n=st.integers(1, 12))
+def test_only_an_optimal_policy_is_called_exact(problem, n):
+    assume(is_supported(problem))
+    best = optimum(problem).expected_total_cost
+    rules = (RULES["greedy"], RULES["greedy-la"])
+    found = search_optimum(problem, rules, deadline=FOREVER, max_states=n).policy("found")
+    assert len(found.nodes) <= n
+    assert found.lower_bound <= best + slack(best)
+    assert best <= found.expected_total_cost + slack(best)
+    if found.exact:
+        assert found.expected_total_cost == pytest.approx(best, rel=1e-9, abs=1e-9)
+    else:
+        assert found.status != "ok"
+
+
+def test_states_are_packed_into_several_words():
+    problem = noisy_bayes(45)
+    search = searched(problem, expansions=50)
+    assert search._rows.words.shape[1] == 3 + 2
+    known = [frozenset(known.items()) for known, *_ in states_of(search)]
+    assert len(set(known)) == len(known) == search.n_states
 
 
 @pytest.mark.slow

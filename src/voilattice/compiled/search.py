@@ -36,6 +36,7 @@ __all__ = [
     "expand_states",
     "find_state",
     "move_rows",
+    "revealed",
     "run_trials",
     "tighten_states",
 ]

@@ -286,12 +286,14 @@ def _point(
 
 def _at_best(found: Cost, rows: Iterable[ComparisonRow]) -> Cost:
     """Return the cost of the best policy found so far, if the search found no better one."""
-    costs = [(row.expected_total_cost, row.policy) for row in rows if row.expected_total_cost]
+    costs = [
+        (row.expected_total_cost, row.policy) for row in rows if row.expected_total_cost is not None
+    ]
     mine = found.expected_total_cost
     if found.certificate.exact or mine is None or not costs or min(costs)[0] >= mine:
         return found
     cost, name = min(costs)
-    note = f"{found.certificate.note} The best policy found is {name}.".strip()
+    note = f"The best policy found is {name}. {found.certificate.note}".strip()
     return replace(
         found, expected_total_cost=cost, certificate=replace(found.certificate, note=note)
     )

@@ -18,17 +18,19 @@ from voilattice.model.problem import Problem
 from voilattice.policy.optimal import ao_star
 from voilattice.policy.optimal.search import Search
 from voilattice.policy.policy import Certificate, Policy
+from voilattice.policy.rules import markov_blanket
 from voilattice.policy.situations import PolicyBuilder, Situation
+from voilattice.ties import tolerance
 
 __all__ = ["Found", "search_optimum"]
 
 # Parts of the time left: for each lower bound, for each policy to start from, and, at the end, to
 # write the policy down.
-SHARE_OF_BOUND = 0.25
-SHARE_OF_START = 0.1
+SHARE_OF_BOUND = 0.3
+SHARE_OF_START = 0.07
 SHARE_OF_WRITING = 0.1
 
-MAX_START_STATES = 20_000
+MAX_QUICK_STATES = 20_000  # of a policy to start from
 
 Progress: TypeAlias = Callable[[int, tuple[float, float]], None]
 
@@ -84,9 +86,9 @@ def search_optimum(
         )
     until = deadline.share(1 - SHARE_OF_WRITING) if writes else deadline
     search.reveal(until.share(SHARE_OF_BOUND))
-    if not search.revealed and not search.is_settled:
+    if not search.is_settled:
         search.repeat(until.share(SHARE_OF_BOUND))
-    for rule in rules:
+    for rule in (*rules, _best_set, markov_blanket):
         if not search.is_settled:
             part = until.share(SHARE_OF_START)
             search.start_from(_quick_policy(problem, rule, part.share(0.5)), part)
@@ -94,8 +96,14 @@ def search_optimum(
     return _Written(search, deadline, max_states)
 
 
+def _best_set(situation: Situation) -> int:
+    """Acquire the set of highest benefit at once, then decide."""
+    at_root = len(situation.known) == len(situation.builder.problem.evidence)
+    return situation.best() if at_root else 0
+
+
 def _quick_policy(problem: Problem, rule: Callable[[Situation], int], deadline: Deadline) -> Policy:
-    builder = PolicyBuilder(problem, max_states=MAX_START_STATES, deadline=deadline)
+    builder = PolicyBuilder(problem, max_states=MAX_QUICK_STATES, deadline=deadline)
     return builder.build("start", rule)
 
 
@@ -120,16 +128,19 @@ class _Written:
     def policy(self, name: str) -> Policy:
         search = self._search
         policy = search.policy(name, self._deadline, self._max_states)
-        start = search.best_start
+        start, tol = search.best_start, tolerance(search.now)
         if (
             start is not None
             and len(start.nodes) <= self._max_states
-            and start.expected_total_cost < policy.expected_total_cost
+            and start.expected_total_cost < policy.expected_total_cost - tol
         ):
-            policy = replace(start, name=name)
-        certificate = search.certificate
-        # Rounding can put the bound above the cost, and a policy that was cut costs more.
+            policy = start.certify(policy.certificate)
+        # Rounding can put the bound above the cost.
         bound = min(search.lower, policy.expected_total_cost)
-        if policy.open_share:
-            certificate = replace(certificate, exact=False, status=policy.status)
+        certificate = search.certificate
+        if policy.expected_total_cost > bound + tol:
+            # A policy that was not written to its end costs more than the one that was found.
+            status = certificate.status if policy.status == "ok" else policy.status
+            certificate = replace(certificate, exact=False, status=status)
+        policy = replace(policy, name=name)
         return policy.certify(replace(certificate, lower_bound=bound))

@@ -68,7 +68,7 @@ FEW_KNOTS = {2: 100, 3: 32, 4: 15, 5: 10, 6: 8}
 
 # A grid is solved until a round changes it by less than this share of the least price, but in at
 # most so many rounds; and a round has so many sweeps along the best steps.
-TOLERANCE = 1e-4
+GRID_TOLERANCE = 1e-4
 MAX_ROUNDS = 60
 N_SWEEPS = 12
 
@@ -258,12 +258,15 @@ class _Builder:
         seconds = time.monotonic() - self.begin
         return RepeatBound(self.problem, tables, names, tuple(shapes), seconds, engine)
 
-    def grow(self, deadline: Deadline) -> RepeatBound:
-        """Return the bound with as many features bought once as time and memory allow."""
+    def grow(self, deadline: Deadline) -> RepeatBound | None:
+        """Return the bound with as many features bought once as time and memory allow.
+
+        None: not even the smallest tables are ready before the deadline.
+        """
         shapes = tuple(Shape(0, 1) for _ in self.ranked)
         started = time.monotonic()
-        best = self.solve(shapes, Deadline())
-        assert best is not None
+        if (best := self.solve(shapes, deadline)) is None:
+            return None
         # Loading the compiled engine may have taken most of this time.
         rate = max(self.rate(shapes, started), WEIGHTS_PER_SECOND)
         rates, weight, tried = {True: rate, False: rate}, self._still_to_gain(best), {shapes}
@@ -318,7 +321,7 @@ def _solve_in_order(
 
     def solve_some(counts: Ints) -> None:
         if not deadline.is_over:
-            twin.solve(steps, counts, TOLERANCE, MAX_ROUNDS, N_SWEEPS, out)
+            twin.solve(steps, counts, GRID_TOLERANCE, MAX_ROUNDS, N_SWEEPS, out)
 
     for n in range(int(bought.max()), -1, -1):  # counts of the same size are independent
         level = numbers[bought == n]

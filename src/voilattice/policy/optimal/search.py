@@ -54,7 +54,7 @@ from voilattice.model.join_tree import JoinTree
 from voilattice.model.problem import Problem
 from voilattice.policy.frontier import Frontier
 from voilattice.policy.optimal.plain_solution import feature_prices
-from voilattice.policy.optimal.repeats import empty_tables, repeat_bound
+from voilattice.policy.optimal.repeats import MAX_HUB_STATES, empty_tables, repeat_bound
 from voilattice.policy.optimal.reveal import no_reveal_table, reveal_table
 from voilattice.policy.optimal.screens import Plan, plan_reveal
 from voilattice.policy.optimal.space import check_supported
@@ -69,6 +69,7 @@ __all__ = ["Search"]
 LOWER, UPPER, KEY = 1, 2, 3  # the columns of a row, as in `compiled.search`
 
 FIRST_ROWS = 1 << 16
+SMALL_HUB = 32  # values of a hub
 SECONDS_AT_ONCE = 0.1  # of trials; then the time is checked and Ctrl-C is handled
 UPPER_EVERY = 4  # every so many trials, the upper bounds are followed
 MAX_START_STATES = 50_000  # of a policy to start from
@@ -152,7 +153,8 @@ class Search:
     def action(self) -> int:
         """What the best policy found acquires first, as a mask; 0: it decides."""
         start = self.best_start
-        if start is not None and self._start_cost < float(self._rows.amounts[self._root(), UPPER]):
+        mine = float(self._rows.amounts[self._root(), UPPER])
+        if start is not None and self._start_cost < mine - tolerance(self.now):
             features = start.root.features if isinstance(start.root, Acquisition) else ()
             return self.problem.feature_mask(features)
         return self.choose(self.problem.evidence)
@@ -169,16 +171,16 @@ class Search:
     @property
     def _source(self) -> str:
         """Where the lower bound comes from, in words."""
-        if self.revealed:
-            few = count_noun(len(self.revealed), "cheap feature")
-            verb = "was" if len(self.revealed) == 1 else "were"
-            return f"the bound is of a search in which {few} {verb} given away for nothing"
+        ways = []
+        if cheap := self.revealed & set(self.problem.features):
+            ways.append(f"{count_noun(len(cheap), 'cheap feature')} could be had for nothing")
+        if hidden := self.revealed - set(self.problem.features):
+            ways.append(f"{join_names(hidden, 'and')} would be known for nothing")
         if self.hub is not None:
-            hub = f" and {join_names(self.hub, 'and')} known for nothing" if self.hub else ""
-            return (
-                f"the bound is of a search in which most features could be bought again and "
-                f"again{hub}"
-            )
+            known = f", with {join_names(self.hub, 'and')} known for nothing" if self.hub else ""
+            ways.append(f"most features could be bought again and again{known}")
+        if ways:
+            return f"the bound is of a search as if {', or '.join(ways)}"
         return "the bound knows only that any feature costs at least its price"
 
     def reveal(self, deadline: Deadline, *, max_states: int | None = None) -> None:
@@ -223,18 +225,33 @@ class Search:
         return float(self._kernels.revealed(self._table, sizes, room.digits, room.odometer))
 
     def repeat(self, deadline: Deadline) -> None:
-        """Compute the bound "once or repeatedly", if it applies."""
-        if (bound := repeat_bound(self.problem, deadline=deadline, engine="compiled")) is None:
+        """Compute the bound "once or repeatedly", if it applies and says more at the root.
+
+        With a small hub, both bounds are used at each state. A large hub makes every state slow,
+        so then the better bound of the two is kept.
+        """
+        is_tight = bool(self.revealed) and self.revealed <= set(self.problem.features)
+        bound = repeat_bound(
+            self.problem,
+            deadline=deadline,
+            engine="compiled",
+            max_hub_states=SMALL_HUB if is_tight else MAX_HUB_STATES,
+        )
+        if bound is None:
             return
-        tables, mine = bound.tables, list(self.features)
+        tables, mine, lower = bound.tables, list(self.features), bound.lower()
+        shape = tables.prior.shape
+        if shape[0] > SMALL_HUB and self.revealed:
+            if lower <= self.lower:
+                return
+            self._table, self.revealed = no_reveal_table(len(mine)), frozenset()
         self._repeats = tables._replace(
             likelihood=np.ascontiguousarray(tables.likelihood[mine]),
             stride=np.ascontiguousarray(tables.stride[:, mine]),
         )
         self.hub = bound.hub
-        shape = tables.prior.shape
         self._room = self._room._replace(hub=np.zeros(shape), bought=np.zeros(shape[0], np.int64))
-        self._raise_root(bound.lower())
+        self._raise_root(lower)
 
     def start_from(self, policy: Policy, deadline: Deadline | None = None) -> None:
         """Expand the states on the paths of a policy, the most probable first.
@@ -408,7 +425,8 @@ class Search:
         """Double the table of states; False: the memory budget does not allow it."""
         n_rows = 2 * len(self._rows.amounts)
         bytes_per_row = self._rows.amounts.strides[0] + 1
-        left = memory_budget() - self._table.value.nbytes
+        tables = (self._table.value, self._table.likelihoods, self._repeats.values)
+        left = memory_budget() - sum(table.nbytes for table in tables)
         if 3 * len(self._rows.amounts) * bytes_per_row > left:  # both tables exist at once
             self.is_full = True
             return False
