@@ -410,7 +410,7 @@ def test_the_interval_is_certified():
     stopped = Search(problem, (), max_expansions=2)
     assert not stopped.exact
     assert stopped.lower < stopped.upper
-    assert stopped.certificate == Certificate(stopped.lower, False, "time")
+    assert stopped.certificate == Certificate(stopped.lower, False, "time", ao_star.SOURCE)
     found = stopped.policy("found")
     assert isinstance(found.root, Acquisition)
     assert found.certificate == stopped.certificate
@@ -431,7 +431,7 @@ def test_the_search_ends_when_memory_for_nodes_does(monkeypatch, room):
     search = Search(problem, ())
     # The root is a node; the first look adds two for each of the four features.
     assert search.n_expanded == (0 if room < 2 else 1)
-    assert search.certificate == Certificate(search.lower, False, "memory")
+    assert search.certificate == Certificate(search.lower, False, "memory", ao_star.SOURCE)
 
 
 def test_a_search_that_just_fits_the_memory_is_not_ended_by_it(monkeypatch):

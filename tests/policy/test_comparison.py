@@ -138,7 +138,7 @@ def test_rules_come_first_and_leave_their_time_to_the_optimum(monkeypatch):
     assert [row.policy for row in rows] == ["slow", "rule"]
     (first, early), (second, late) = asked
     assert (first, second) == ("rule", "slow")
-    assert early == pytest.approx(20, abs=2)
+    assert early == pytest.approx(100 / 9, abs=2)
     assert late == pytest.approx(100, abs=2)
 
 

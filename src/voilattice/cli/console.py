@@ -16,7 +16,7 @@ from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
 from voilattice.policy.comparison import ComparisonRow
-from voilattice.policy.policy import Policy
+from voilattice.policy.policy import Policy, within_gap
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
@@ -234,7 +234,9 @@ def _print_point(rows: Sequence[ComparisonRow]) -> None:
     print_table(costs)
     for row in rows:
         if row.certificate.note and not row.exact:
-            console().print(f"\n{row.policy}: {row.certificate.note}")
+            cost, bound = row.expected_total_cost, row.certificate.lower_bound
+            within = "" if cost is None or bound is None else f"{within_gap(cost, bound)} "
+            console().print(f"\n{row.policy}: {within}{row.certificate.note}")
     if any(not row.exact and row.certificate.lower_bound is not None for row in rows):
         console().print(
             "\nThe optimum was not proved: its row is the best that the search found within its "

@@ -16,7 +16,7 @@ from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import TooLargeError
 from voilattice.model.costs import FeatureCosts, price_set
 from voilattice.model.problem import Problem, check_problem
-from voilattice.policy.policy import Certificate
+from voilattice.policy.policy import Certificate, within_gap
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, solver_of
 from voilattice.valuation.streaming import bracket_expected_emc
@@ -176,12 +176,16 @@ def _reasons(
     now = f"Deciding now for {situation.decision} costs {format_amount(situation.emc)} on average"
     certificate = step.certificate
     doubts = _SET_DOUBTS if solver.looks_ahead else _DOUBTS
-    said = (doubts[certificate.status], certificate.note)
+    said = [doubts[certificate.status], certificate.note]
+    if step.cost_to_go is not None and certificate.lower_bound is not None:
+        said.insert(1, within_gap(step.cost_to_go, certificate.lower_bound))
     doubt = [] if certificate.exact else [sentence for sentence in said if sentence]
     if step.cost_to_go is None and not solver.looks_ahead:
         doubt = []  # the rule is what it is
     if goal is None:
-        return [solver.why_decide, f"{now}.", *doubt]
+        is_proved = certificate.exact or step.cost_to_go is None
+        why = solver.why_decide if is_proved else "The best policy found decides now."
+        return [why, f"{now}.", *doubt]
     if step.cost_to_go is not None:
         names = join_names(goal.features, "and")
         return [

@@ -41,7 +41,7 @@ _DOUBTS = {"ok": "not proved", "time": "not finished in time", "memory": "not al
 
 # The part of the time left that the first point of a sweep may take: it finds what all points use.
 SHARE_OF_FIRST = 0.5
-SHARES_OF_SEARCH = 4  # how much more time a solver that is no rule gets
+SHARES_OF_SEARCH = 8  # how much more time a solver that is no rule gets
 
 AS_GIVEN = "given"  # the kind of stakes that are the problem's own
 

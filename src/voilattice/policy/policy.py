@@ -34,7 +34,16 @@ from voilattice.model.problem import Problem
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.wording import format_amount, quote
 
-__all__ = ["Acquisition", "Branch", "Certificate", "Leaf", "Node", "Path", "Policy"]
+__all__ = [
+    "Acquisition",
+    "Branch",
+    "Certificate",
+    "Leaf",
+    "Node",
+    "Path",
+    "Policy",
+    "within_gap",
+]
 
 PROBABILITY_TOLERANCE = 1e-6
 STATUSES = ("ok", "time", "memory")
@@ -181,10 +190,9 @@ class Policy:
             return note
         if self.exact:
             return f"Proved optimal: no policy costs less than {format_amount(cost)} on average."
-        gap = f"gap {format_amount(cost - bound)}, {(cost - bound) / max(cost, TOLERANCE):.1%}"
         said = (
-            f"Not proved optimal: no policy costs less than {format_amount(bound)} on average "
-            f"({gap})."
+            f"Not proved optimal: no policy costs less than {format_amount(bound)} on average. "
+            f"{within_gap(cost, bound)}"
         )
         return f"{said} {note}" if note else said
 
@@ -418,6 +426,12 @@ def _check_price(what: str, amount: object) -> None:
         return  # a shortcut for the usual case, because a policy may have a million nodes
     with within(what):
         check_amount(amount)
+
+
+def within_gap(cost: float, bound: float) -> str:
+    """Return how far from the optimum a policy can be, in a sentence."""
+    gap, share = format_amount(cost - bound), (cost - bound) / max(cost, TOLERANCE)
+    return f"It is within {gap} ({share:.1%}) of the optimum."
 
 
 def _is_distribution(probabilities: Sequence[float]) -> bool:

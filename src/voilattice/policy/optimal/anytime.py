@@ -18,7 +18,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.optimal import ao_star
 from voilattice.policy.optimal.search import Search
 from voilattice.policy.policy import Certificate, Policy
-from voilattice.policy.rules import markov_blanket
+from voilattice.policy.rules import greedy, markov_blanket
 from voilattice.policy.situations import PolicyBuilder, Situation
 from voilattice.ties import tolerance
 
@@ -72,22 +72,25 @@ def search_optimum(
     Parameters
     ----------
     rules
-        The rules of the policies to start from.
+        The rules of the policies to start from, besides greedy, the best set and the blanket.
     max_states
         The most states of a policy that is written down.
     writes
         Whether the policy will be written down. This takes a part of the time.
     """
+    until = deadline.share(1 - SHARE_OF_WRITING) if writes else deadline
+    # Greedy needs no compiled code and little time: whatever happens, there is its policy.
+    first = _quick_policy(problem, greedy, until.share(SHARE_OF_START))
     try:
         search = Search(problem)
     except TooLargeError:
         return ao_star.Search(
             problem, rules, deadline=deadline, max_states=max_states, progress=progress
         )
-    until = deadline.share(1 - SHARE_OF_WRITING) if writes else deadline
     search.reveal(until.share(SHARE_OF_BOUND))
     if not search.is_settled:
         search.repeat(until.share(SHARE_OF_BOUND))
+    search.start_from(first, until.share(SHARE_OF_START))
     for rule in (*rules, _best_set, markov_blanket):
         if not search.is_settled:
             part = until.share(SHARE_OF_START)

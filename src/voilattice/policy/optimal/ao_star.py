@@ -53,6 +53,7 @@ __all__ = ["Search"]
 BYTES_PER_NODE = 16_000  # of a node and its steps, measured
 MAX_STREAMED = 1 << 28  # the most cells to compute for one bound
 MAX_START_STATES = 20_000
+SOURCE = "The bound is the lowest price and the cost of deciding once everything is known."
 SHARE_OF_START = 0.4  # of the time left, for each policy to start from
 
 
@@ -147,7 +148,9 @@ class Search:
     @property
     def certificate(self) -> Certificate:
         """What is known about the policy."""
-        return Certificate(self.lower, self.exact, "ok" if self._is_settled else self._ended_by)
+        status = "ok" if self._is_settled else self._ended_by
+        note = "" if self.exact else SOURCE
+        return Certificate(self.lower, self.exact, status, note)
 
     def policy(self, name: str) -> Policy:
         """Return the best policy found."""

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats, Ints
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import Graph, graph_of
@@ -29,6 +30,7 @@ from voilattice.model.problem import Problem
 
 __all__ = ["Hub", "find_hub", "least_prices", "rank_features", "reveal"]
 
+MAX_LIKELIHOODS = 1 << 24  # numbers P(x_i | y, h)
 HUB_ATTEMPTS = 10
 
 
@@ -44,8 +46,13 @@ class Hub:
     cost: Floats  # c_ij
 
 
-def find_hub(problem: Problem, max_states: int) -> tuple[int, ...] | None:
-    """Return nodes that make all relevant features independent given Y: few states in all."""
+def find_hub(
+    problem: Problem, max_states: int, deadline: Deadline | None = None
+) -> tuple[int, ...] | None:
+    """Return nodes that make all relevant features independent given Y: few states in all.
+
+    None: there are none with at most `max_states`, or none were found before the deadline.
+    """
     graph = graph_of(problem)
     e = problem.feature_mask(problem.evidence)
     features = graph.nodes(graph.relevant(e))
@@ -61,6 +68,8 @@ def find_hub(problem: Problem, max_states: int) -> tuple[int, ...] | None:
         order = [((features >> v & 1) * (attempt % 2), sizes[v] * jitter[v], v) for v in candidates]
         hub = mask_of(candidates)
         for *_, node in sorted(order, reverse=True):
+            if deadline is not None and deadline.is_over:
+                return best
             if _separates(graph, features, known, hub & ~(1 << node)):
                 hub &= ~(1 << node)
         n = math.prod(sizes[v] for v in bits(hub))
@@ -83,9 +92,15 @@ def _separates(graph: Graph, features: int, known: int, hub: int) -> bool:
     return True
 
 
-def reveal(problem: Problem, nodes: tuple[int, ...]) -> Hub:
-    """Return P(y, h | e) and P(x_i | y, h, e) of a problem."""
+def reveal(
+    problem: Problem, nodes: tuple[int, ...], deadline: Deadline | None = None
+) -> Hub | None:
+    """Return P(y, h | e) and P(x_i | y, h, e) of a problem; None: too many, or not in time."""
     network, graph = problem.network, graph_of(problem)
+    n_values = math.prod(network.n_states[v] for v in nodes) * len(problem.classes)
+    largest = max(map(len, map(problem.states, problem.features)))
+    if n_values * largest * len(problem.features) > MAX_LIKELIHOODS:
+        return None
     e = problem.feature_mask(problem.evidence)
     known = problem.node_states(problem.evidence)
     n_classes = len(problem.classes)
@@ -94,12 +109,14 @@ def reveal(problem: Problem, nodes: tuple[int, ...]) -> Hub:
     mass = joint.sum(axis=1)
     possible = np.argsort(-mass, kind="stable")[: np.count_nonzero(mass)]  # most probable first
     prior = np.ascontiguousarray(joint[possible])
-    n_hub, n_states = len(prior), max(map(len, map(problem.states, problem.features)))
-    likelihood = np.ones((len(problem.features), n_states, n_hub, n_classes))
+    n_hub = len(prior)
+    likelihood = np.ones((len(problem.features), largest, n_hub, n_classes))
     tells = np.zeros((n_hub, len(problem.features)), np.int64)
     shape = [network.n_states[v] for v in nodes]
     digits = np.array(np.unravel_index(possible, shape)) if nodes else np.empty((0, n_hub))
     for k in bits(graph.relevant(e)):
+        if deadline is not None and deadline.is_over:
+            return None
         node = graph.features[k]
         size = network.n_states[node]
         if node in nodes:

@@ -131,11 +131,11 @@ def repeat_bound(
         return None
     begin = time.monotonic()
     deadline = Deadline(DEFAULT_SECONDS) if deadline is None else deadline
-    nodes = find_hub(problem, max_hub_states)
+    nodes = find_hub(problem, max_hub_states, deadline)
     if nodes is None or not 2 <= len(problem.classes) <= MAX_CLASSES:
         return None
-    hub = reveal(problem, nodes)
-    if not hub.tells.any():
+    hub = reveal(problem, nodes, deadline)
+    if hub is None or not hub.tells.any():
         return None
     n = min(len(hub.prior), MAX_TABLES)
     ranked = [rank_features(hub, h) for h in range(n)]

@@ -42,10 +42,10 @@ from voilattice.policy.optimal.screens import Plan, own_prices
 
 __all__ = ["no_reveal_table", "reveal_table"]
 
-# Small tables are solved for many values of A at once, side by side: so many that P(y, e) of all
-# their states fits a cache. Larger tables are solved one by one, a cache line of them in a task.
-PLAIN_FROM = 2_000  # states
-PART_BYTES = 1 << 20
+# Small tables are solved for many values of A at once, side by side: as many as make P(y, e) of all
+# their states so large. Larger tables are solved one by one, a cache line of them in a task.
+ONE_BY_ONE = 10_000  # states
+PART_BYTES = 16 << 20
 LINE = 8
 
 
@@ -147,7 +147,7 @@ def _solve_all(
     table /= table.sum()
     n_values = table.shape[1]
     value = np.empty((n_states, n_values))
-    is_small = n_states < PLAIN_FROM
+    is_small = n_states < ONE_BY_ONE
     width = min(max(PART_BYTES // (8 * len(joint) * n_states), 1) if is_small else LINE, n_values)
 
     def solve(first: int) -> None:

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import DigitPrices, Floats
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import Graph, graph_of
@@ -66,6 +67,7 @@ def plan_reveal(
     *,
     max_states: int,
     max_bytes: int,
+    deadline: Deadline | None = None,
 ) -> Plan | None:
     """Return what to give away so that the tables fit; None: no way was found.
 
@@ -79,16 +81,21 @@ def plan_reveal(
         The most entries of the table of states.
     max_bytes
         The most memory for all tables, those of the work included.
+    deadline
+        When to stop looking for better plans.
     """
     plans: list[tuple[bool, float, int, Plan]] = []
+    deadline = deadline or Deadline()
     for largest in PART_SIZES:
-        planner = _Planner(problem, features, prices, largest)
+        planner = _Planner(problem, features, prices, largest, deadline)
         while True:
             if (plan := planner.fit(max_states, max_bytes)) is not None:
                 hidden = planner.gives_hidden(plan)
                 plans.append((hidden, planner.loss_of(plan), len(plans), plan))
             if not planner.add_screen():
                 break
+        if deadline.is_over:
+            break
     return min(plans)[3] if plans else None
 
 
@@ -96,8 +103,14 @@ class _Planner:
     """What is given away so far."""
 
     def __init__(
-        self, problem: Problem, features: Sequence[int], prices: DigitPrices, largest: int
+        self,
+        problem: Problem,
+        features: Sequence[int],
+        prices: DigitPrices,
+        largest: int,
+        deadline: Deadline,
     ) -> None:
+        self._deadline = deadline
         self._problem, self._prices, self._largest = problem, prices, largest
         self._graph: Graph = graph_of(problem)
         self._nodes = [self._graph.features[k] for k in features]
@@ -181,9 +194,11 @@ class _Planner:
         return Plan(tuple(bits(revealed)), tabled, screens)
 
     def add_screen(self) -> bool:
-        """Give the best screen away and drop what it separates; False: there is none."""
+        """Give the best screen away and drop what it separates; False: there is none in time."""
         best, ratio = 0, 0.0
         for candidate in self._candidates():
+            if self._deadline.is_over:
+                return False
             saved = self._saved(candidate)
             if saved <= 0:
                 continue

@@ -62,13 +62,14 @@ from voilattice.policy.policy import Acquisition, Branch, Certificate, Leaf, Pol
 from voilattice.policy.relevance import Relevance
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.valuation import expected_emc
-from voilattice.wording import count_noun, format_amount, join_names
+from voilattice.wording import count_noun, join_names
 
 __all__ = ["Search"]
 
 LOWER, UPPER, KEY = 1, 2, 3  # the columns of a row, as in `compiled.search`
 
 FIRST_ROWS = 1 << 16
+SHARE_OF_PLANNING = 0.3  # of the time for the table of revealed features
 SMALL_HUB = 32  # values of a hub
 SECONDS_AT_ONCE = 0.1  # of trials; then the time is checked and Ctrl-C is handled
 UPPER_EVERY = 4  # every so many trials, the upper bounds are followed
@@ -164,9 +165,8 @@ class Search:
         """What is known about the best policy found, and where the bound comes from."""
         if self.is_settled:
             return Certificate(self.lower)
-        gap = format_amount(self.upper - self.lower)
-        note = f"Within {gap} of the optimum: {self._source}."
-        return Certificate(self.lower, False, "memory" if self.is_full else "time", note)
+        status = "memory" if self.is_full else "time"
+        return Certificate(self.lower, False, status, f"{self._source}.")
 
     @property
     def _source(self) -> str:
@@ -180,8 +180,8 @@ class Search:
             known = f", with {join_names(self.hub, 'and')} known for nothing" if self.hub else ""
             ways.append(f"most features could be bought again and again{known}")
         if ways:
-            return f"the bound is of a search as if {', or '.join(ways)}"
-        return "the bound knows only that any feature costs at least its price"
+            return f"The bound is of a search as if {', or '.join(ways)}"
+        return "The bound knows only that any feature costs at least its price"
 
     def reveal(self, deadline: Deadline, *, max_states: int | None = None) -> None:
         """Compute the table of revealed features, as large as memory and time allow.
@@ -210,8 +210,9 @@ class Search:
         """Compute a table of revealed features; None: none fits."""
         problem, prices = self.problem, self._space.prices
         plan = plan_reveal(
-            problem, self.features, prices, max_states=max_states, max_bytes=memory_budget()
-        )
+            problem, self.features, prices, max_states=max_states, max_bytes=memory_budget(),
+            deadline=deadline.share(SHARE_OF_PLANNING),
+        )  # fmt: skip
         if plan is not None:
             self._table = reveal_table(problem, self.features, prices, plan, deadline=deadline)
         return plan

@@ -35,7 +35,7 @@ class OptimalSolver:
     why_decide = "No further acquisitions are worth their price."
 
     # A search starts from these policies, which are quick to build.
-    starts = (rules.greedy_la, rules.batch, rules.greedy)
+    starts = (rules.greedy_la, rules.batch)
 
     def __init__(self) -> None:
         self._kept: tuple[object, ExactSolution | None] | None = None  # a problem, and its optimum
