@@ -59,8 +59,8 @@ def test_a_policy_that_is_not_proved_shows_its_gap(printed):
     lines = printed(console.print_policy, Policy(asia, "optimal", (leaf,), UNPROVED), 110.0)
     assert ["savings", "60.00"] in [line.split() for line in lines]
     assert lines[-1] == (
-        "Not proved optimal: no policy costs less than 40.00 on average. It is within 10.00 (20.0%) "
-        "of the optimum."
+        "Not proved optimal: no policy costs less than 40.00 on average. "
+        "It is within 10.00 (20.0%) of the optimum."
     )
     proved = Certificate(lower_bound=50.0)
     lines = printed(console.print_policy, Policy(asia, "optimal", (leaf,), proved), 110.0)
