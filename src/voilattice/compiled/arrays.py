@@ -215,6 +215,7 @@ class SearchSpace(NamedTuple):
     cost: Floats  # c_dj
     prices: DigitPrices
     is_conditional: Flags  # does the own price of each feature depend on others?
+    least_price: float  # of all features: whoever does not decide pays at least this
     least_mass: float  # a state of lower probability is left out: it adds nothing
     slack: float  # bounds this close are equal, on the scale of v
     upper_every: int  # every how many trials the upper bound is followed

@@ -219,11 +219,12 @@ def _expand(
                 rows.counts[0] += 1
                 amounts[child, MASS] = mass * p
                 upper = mass * _risk(part, space.cost)
-                lower = 0.0
+                lower = space.least_price * mass * p
                 if reveal.value.shape[0]:
-                    lower = revealed(reveal, sizes, room.digits, room.odometer)
+                    found = revealed(reveal, sizes, room.digits, room.odometer)
+                    lower = max(lower, found)
                     if reveal.is_exact and _all_revealed(reveal, sizes, room.digits):
-                        upper = min(upper, lower)
+                        upper = min(upper, found)
                 if has_repeats:
                     found, total = lower_after(repeats, room.hub, room.bought, i, v)
                     if total > 0.0:  # it leaves out features that say nothing about Y

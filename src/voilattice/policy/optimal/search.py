@@ -406,7 +406,7 @@ class Search:
     def _add_root(self) -> None:
         at, rows = self._root(), self._rows
         rows.counts[0] = 1
-        rows.amounts[at, :KEY] = 1.0, 0.0, self.now
+        rows.amounts[at, :KEY] = 1.0, min(self._space.least_price, self.now), self.now
         rows.words[at, KEY:] = self._room.key
 
     def _raise_root(self, lower: float) -> None:
@@ -480,6 +480,7 @@ def _search_space(
         np.ascontiguousarray(cost, dtype=np.float64),
         prices,
         (prices.steps != 0).any(axis=1).astype(np.uint8),
+        float(prices.own.min(initial=np.inf)),
         LEAST_MASS,
         SLACK * now,
         UPPER_EVERY,
