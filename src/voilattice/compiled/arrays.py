@@ -197,6 +197,9 @@ class RevealTable(NamedTuple):
     is_exact: int  # are the values exact, or only lower bounds?
 
 
+MASS, LOWER, UPPER, KEY = 0, 1, 2, 3  # the columns of `StateRows`; the key has one for each word
+
+
 class StateRows(NamedTuple):
     """A hash table of states (`optimal.search`). Both arrays are views of the same memory."""
 

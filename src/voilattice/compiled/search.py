@@ -16,6 +16,10 @@ import numpy as np
 from numba import njit
 
 from voilattice.compiled.arrays import (
+    KEY,
+    LOWER,
+    MASS,
+    UPPER,
     CliqueTree,
     Floats,
     Ints,
@@ -42,8 +46,6 @@ __all__ = [
 ]
 
 OPEN, CLOSED, FULL = 0, 1, 2  # how a run of trials ends; FULL: the table needs more rows
-
-MASS, LOWER, UPPER, KEY = 0, 1, 2, 3  # the columns of a row; the key has a column for each word
 
 _LARGE = 1e300
 

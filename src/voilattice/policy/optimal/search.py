@@ -30,7 +30,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -39,20 +39,23 @@ import numpy as np
 
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.compiled.arrays import (
-    DigitPrices,
-    Floats,
+    KEY,
+    LOWER,
+    UPPER,
     Ints,
     RevealTable,
-    SearchRoom,
-    SearchSpace,
-    StateRows,
 )
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
-from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.join_tree import JoinTree
 from voilattice.model.problem import Problem
 from voilattice.policy.frontier import Frontier
+from voilattice.policy.optimal.packing import (
+    enter_state,
+    search_room,
+    search_space,
+    state_rows,
+)
 from voilattice.policy.optimal.plain_solution import feature_prices
 from voilattice.policy.optimal.repeats import MAX_HUB_STATES, empty_tables, repeat_bound
 from voilattice.policy.optimal.reveal import no_reveal_table, reveal_table
@@ -66,17 +69,14 @@ from voilattice.wording import count_noun, join_names
 
 __all__ = ["Search"]
 
-LOWER, UPPER, KEY = 1, 2, 3  # the columns of a row, as in `compiled.search`
-
 FIRST_ROWS = 1 << 16
 SHARE_OF_PLANNING = 0.3  # of the time for the table of revealed features
 SMALL_HUB = 32  # values of a hub
 SECONDS_AT_ONCE = 0.1  # of trials; then the time is checked and Ctrl-C is handled
-UPPER_EVERY = 4  # every so many trials, the upper bounds are followed
+ROWS_MOVED_PER_SECOND = 5_000_000  # into a larger table of states: a cautious estimate
 MAX_START_STATES = 50_000  # of a policy to start from
 SHARE_OF_TABLE = 0.5  # of the memory budget, for the table of revealed features
 TABLE_PARTS_PER_SECOND = 100_000_000  # states times classes: an estimate for two cores
-SLACK = 1e-11  # relative to the cost of deciding at the root; bounds this close are equal
 
 
 class Search:
@@ -108,20 +108,20 @@ class Search:
         nothing = self._tree.posteriors(np.full(len(names), -1))
         self._log_probability = float(nothing.log_probability)
         self.now = expected_emc(nothing.belief, problem.misclassification)
-        self._space = _search_space(
+        self._space = search_space(
             [len(codes) for codes in self._codes],
             problem.misclassification,
             feature_prices(problem, relevance, self.features),
             self.now,
         )
-        self._room = _search_room(self._space)
+        self._room = search_room(self._space)
         self._table: RevealTable = no_reveal_table(len(names))
         self._repeats = empty_tables(len(names))
         self.hub: tuple[str, ...] | None = None  # what the other lower bound gives away
         self.revealed: frozenset[str] = frozenset()  # what the lower bound gives away
         self.best_start: Policy | None = None
         self._start_cost = math.inf
-        self._rows = _state_rows(FIRST_ROWS, len(self._room.key))
+        self._rows = state_rows(FIRST_ROWS, len(self._room.key))
         self._add_root()
         self.is_full = False
 
@@ -272,7 +272,7 @@ class Search:
                 self._tree.arrays, self._messages, self._table, self._repeats, self._room,
             )  # fmt: skip
             done += n_expanded
-            if n_expanded == 0 and not self._grow():
+            if n_expanded == 0 and not self._grow(deadline):
                 break
             step = 2 * step if time.monotonic() - began < SECONDS_AT_ONCE else max(step // 2, 1)
         kernels.tighten_states(states[:done], self._rows, self._space, self._room)
@@ -294,8 +294,8 @@ class Search:
                 n_trials, goal, self._rows, self._space, self._passes, self._tree.arrays,
                 self._messages, self._table, self._repeats, self._room,
             )  # fmt: skip
-            if ended == kernels.FULL:
-                self._grow()
+            if ended == kernels.FULL and not self._grow(deadline):
+                break
             is_quick = time.monotonic() - began < SECONDS_AT_ONCE
             n_trials = 2 * n_trials if is_quick else max(n_trials // 2, 1)
             if progress is not None:
@@ -416,22 +416,21 @@ class Search:
 
     def _enter(self, digits: Ints) -> None:
         """Make these digits the current state."""
-        room, space = self._room, self._space
-        room.digits[:] = digits
-        room.known[:] = np.where(digits < space.sizes, digits, -1)
-        room.key[:] = 0
-        np.add.at(room.key, space.word, digits.astype(np.uint64) * space.radix)
+        enter_state(digits, self._space, self._room)
 
-    def _grow(self) -> bool:
-        """Double the table of states; False: the memory budget does not allow it."""
+    def _grow(self, deadline: Deadline | None) -> bool:
+        """Double the table of states; False: memory or time do not allow it."""
         n_rows = 2 * len(self._rows.amounts)
+        seconds = None if deadline is None else deadline.seconds_left
+        if seconds is not None and seconds < n_rows / ROWS_MOVED_PER_SECOND:
+            return False
         bytes_per_row = self._rows.amounts.strides[0] + 1
         tables = (self._table.value, self._table.likelihoods, self._repeats.values)
         left = memory_budget() - sum(table.nbytes for table in tables)
         if 3 * len(self._rows.amounts) * bytes_per_row > left:  # both tables exist at once
             self.is_full = True
             return False
-        rows = _state_rows(n_rows, len(self._room.key))
+        rows = state_rows(n_rows, len(self._room.key))
         self._kernels.move_rows(self._rows, rows)
         self._rows = rows
         return True
@@ -460,56 +459,3 @@ class Search:
                 heapq.heappush(heap, (p * branch.probability, next(order), branch.child, below))
         rows = np.array(list(found.values()), dtype=np.int64)
         return rows[np.argsort((rows < sizes).sum(axis=1), kind="stable")]
-
-
-def _search_space(
-    sizes: Sequence[int], cost: Floats, prices: DigitPrices, now: float
-) -> SearchSpace:
-    """Pack the digits of a state into words, and gather what the kernels need."""
-    word, radix = np.zeros(len(sizes), np.int64), np.ones(len(sizes), np.uint64)
-    w, product = 0, 1
-    for i, size in enumerate(sizes):
-        if product * (size + 1) > 1 << 64:
-            w, product = w + 1, 1
-        word[i], radix[i] = w, product
-        product *= size + 1
-    return SearchSpace(
-        np.array(sizes, dtype=np.int64),
-        word,
-        radix,
-        np.ascontiguousarray(cost, dtype=np.float64),
-        prices,
-        (prices.steps != 0).any(axis=1).astype(np.uint8),
-        float(prices.own.min(initial=np.inf)),
-        LEAST_MASS,
-        SLACK * now,
-        UPPER_EVERY,
-    )
-
-
-def _search_room(space: SearchSpace) -> SearchRoom:
-    """Return the room to work, at the root."""
-    n, m = len(space.sizes), space.cost.shape[1]
-    key = np.zeros(int(space.word.max(initial=0)) + 1, np.uint64)
-    np.add.at(key, space.word, space.sizes.astype(np.uint64) * space.radix)
-    return SearchRoom(
-        space.sizes.copy(),
-        np.full(n, -1),
-        key,
-        np.zeros((n + 1, 2), np.int64),
-        np.zeros(n),
-        np.zeros(len(space.prices.overhead)),
-        np.zeros(m),
-        np.zeros((n, int(space.sizes.max(initial=1)), m)),
-        np.zeros((5, n + 1), np.int64),
-        np.zeros((0, m)),
-        np.zeros(0, np.int64),
-    )
-
-
-def _state_rows(n_rows: int, n_words: int) -> StateRows:
-    """Return an empty table of states."""
-    words = np.zeros((n_rows, KEY + n_words), np.uint64)
-    return StateRows(
-        words.view(np.float64), words, np.zeros(n_rows, np.uint8), np.zeros(3, np.int64)
-    )
