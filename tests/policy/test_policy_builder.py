@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from helpers.problems import naive_bayes, noisy_bayes, rare_findings
-from helpers.solving import POLICIES, join_tree_only
+from helpers.solving import POLICIES, RULES, join_tree_only
 from helpers.strategies import problems
 from hypothesis import given, settings
 
@@ -115,3 +115,11 @@ def test_thirty_features_need_no_table():
     policy = build_policy(problem, "greedy", max_states=200)
     assert len(policy.nodes) <= 200
     assert policy.expected_total_cost < emc(problem)
+
+
+def test_what_cut_the_tree_is_said_even_if_best_sets_ran_out_of_time():
+    builder = policy_builder.PolicyBuilder(load_problem("asia"), max_states=3)
+    builder.shortfalls.add("time")
+    cut = builder.build("greedy-la", RULES["greedy-la"])
+    assert cut.status == "memory"
+    assert "worked out within the limit of states" in cut.certificate.note

@@ -140,7 +140,7 @@ class PolicyBuilder(SituationBuilder):
                 stopped_by.add("memory")
             if progress is not None:
                 progress(len(frontier))
-        stopped_by |= self.shortfalls
+        stopped_by = stopped_by or self.shortfalls  # what cut the tree comes first
         if not stopped_by:
             return frontier, Certificate()
         return frontier, Certificate(None, False, "time" if "time" in stopped_by else "memory")
