@@ -11,17 +11,21 @@ parameters of the library. The command line and the server replace these with th
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 __all__ = [
+    "DataWarning",
     "InputError",
     "Remedy",
     "TooLargeError",
     "UnknownNameError",
     "VoilatticeError",
     "located",
+    "warn_user",
     "within",
 ]
 
@@ -100,6 +104,18 @@ class UnknownNameError(VoilatticeError, KeyError):
 
 class TooLargeError(VoilatticeError, ValueError):
     """Work that would exceed its budget of memory, size or time."""
+
+
+class DataWarning(UserWarning):
+    """Something odd in the data, which can still be used."""
+
+
+def warn_user(message: str) -> None:
+    """Give a `DataWarning` at the line that called voilattice."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("voilattice."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, DataWarning, stacklevel=level)
 
 
 @contextmanager

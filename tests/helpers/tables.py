@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from voilattice import Network
-from voilattice.learning import DataTable
+from voilattice.learning import DataTable, as_table
 
 CHAIN = Network.from_tables(
     {"y": ["no", "yes"], "a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]},
@@ -22,7 +22,7 @@ CHAIN = Network.from_tables(
 
 
 def table(**columns: Iterable[str | None]) -> DataTable:
-    return DataTable({name: tuple(cells) for name, cells in columns.items()}, "0")
+    return as_table({name: tuple(cells) for name, cells in columns.items()})
 
 
 def draw_chain(n: int, seed: int = 0) -> DataTable:
@@ -35,4 +35,4 @@ def draw_chain(n: int, seed: int = 0) -> DataTable:
         shares = np.broadcast_to(rows, (n, len(CHAIN.states[node])))
         codes.append((rng.random(n) > shares[:, 0]).astype(int))
         columns[name] = tuple(CHAIN.states[node][k] for k in codes[-1])
-    return DataTable(columns)
+    return as_table(columns)

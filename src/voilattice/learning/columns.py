@@ -3,27 +3,44 @@
 A column of numbers with more than `MAX_CATEGORIES` different values is cut into bins, and its
 states are the bins (`discretization.py`). Any other column keeps its values as states. A number is
 one state however it is written: 1.0 is 1, and 0.50 is 0.5.
+
+New tables are encoded with the states and the cuts that were found. There, the name of a bin stands
+for the bin, and a value that is no state is *unseen*: it counts as missing, and is reported.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, Remedy, UnknownNameError
-from voilattice.learning.data_tables import Column, number
+from voilattice.errors import InputError, Remedy, UnknownNameError, located
+from voilattice.learning.cells import (
+    LEAVE_OUT,
+    Categories,
+    Codes,
+    Column,
+    Numbers,
+    Unreadable,
+    number,
+    write_number,
+)
+from voilattice.learning.data_tables import Data, as_table
 from voilattice.learning.discretization import bins_of, frequency_cuts, mdl_cuts, median_cut
 from voilattice.learning.recipes import MAX_STATES, Recipe
-from voilattice.wording import nearest, quote
+from voilattice.wording import quote
 
 __all__ = [
     "MAX_CATEGORIES",
     "Codes",
-    "encode_cells",
+    "Encoded",
+    "Typed",
+    "Unseen",
+    "check_typed",
+    "encode_column",
+    "encode_table",
     "find_categories",
     "find_classes",
     "find_cuts",
@@ -31,34 +48,98 @@ __all__ = [
 ]
 
 MAX_CATEGORIES = 5
-LARGEST_WHOLE = 1e15  # above it, a whole number is written as a float
 
-Codes = NDArray[np.intp]  # the number of a state in each case, -1 where the cell is missing
+Typed = Numbers | Categories
 
 
-def is_numeric(column: Column) -> bool:
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A value that is no state of its column, and in how many rows it stands."""
+
+    column: str
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A table as numbers of states, -1 where a cell is missing or unseen."""
+
+    codes: Mapping[str, Codes]
+    unseen: tuple[Unseen, ...]
+
+
+def encode_table(
+    data: Data,
+    states: Mapping[str, Sequence[str]],
+    cuts: Mapping[str, Sequence[float]],
+) -> Encoded:
+    """Return the columns of a table that have states, as numbers of these states.
+
+    Parameters
+    ----------
+    states
+        The states of each column, in order; other columns of the table are not looked at.
+    cuts
+        Where columns of numbers are cut into bins; their states are the bins.
+
+    Raises
+    ------
+    InputError
+        A column cannot be used at all: dates, infinite numbers, nested values.
+
+    >>> found = encode_table(
+    ...     {"age": [46, 70, None], "ward": ["north", "moon", "south"]},
+    ...     {"age": ["<54.5", ">=54.5"], "ward": ["north", "south"]},
+    ...     {"age": [54.5]},
+    ... )
+    >>> {name: codes.tolist() for name, codes in found.codes.items()}
+    {'age': [0, 1, -1], 'ward': [0, -1, 1]}
+    >>> found.unseen
+    (Unseen(column='ward', value='moon', count=1),)
+    """
+    table = as_table(data)
+    codes: dict[str, Codes] = {}
+    unseen: list[Unseen] = []
+    for name, of in states.items():
+        if name in table.columns:
+            with located(f"data.{name}"):
+                column = check_typed(table.columns[name])
+            codes[name], odd = encode_column(column, of, cuts.get(name))
+            unseen += (Unseen(name, value, count) for value, count in odd)
+    return Encoded(codes, tuple(unseen))
+
+
+def check_typed(column: Column) -> Typed:
+    """Return a column that can be used; raise `InputError` for one that cannot."""
+    if isinstance(column, Unreadable):
+        raise InputError(column.reason, remedies=column.remedies)
+    return column
+
+
+def is_numeric(column: Typed) -> bool:
     """Return whether a column holds numbers only, with more different values than states."""
-    cells = {cell for cell in column if cell is not None}
-    values = {number(cell) for cell in cells}
-    return None not in values and len(values) > MAX_CATEGORIES
+    return isinstance(column, Numbers) and len(column.different()) > MAX_CATEGORIES
 
 
-def find_cuts(column: Column, classes: Codes, recipe: Recipe) -> list[float]:
+def find_cuts(
+    column: Typed, classes: Codes, recipe: Recipe, weights: NDArray[np.float64] | None = None
+) -> list[float]:
     """Return where a recipe cuts a column of numbers; `classes` are the codes of the target."""
-    values = _to_numbers(column)
+    values = _to_numbers(column).values
     there = ~np.isnan(values)
-    if len(set(values[there].tolist())) < 2:
-        _refuse_constant(column)
+    values, classes = values[there], classes[there]
+    weights = None if weights is None else weights[there]
     if recipe.discretization == "frequency":
-        return frequency_cuts(values[there], recipe.bins)
-    return mdl_cuts(values[there], classes[there]) or median_cut(values[there])
+        return frequency_cuts(values, recipe.bins, weights)
+    return mdl_cuts(values, classes, weights, recipe.max_bins) or median_cut(values, weights)
 
 
-def find_classes(column: Column, wanted: Sequence[str] | None) -> list[str]:
+def find_classes(column: Typed, wanted: Sequence[str] | None) -> list[str]:
     """Return the states of the target; `wanted` as in `find_categories`."""
-    values = {_to_state(cell) for cell in column if cell is not None}
+    values = column.different()
     if len(values) < 2:
-        raise InputError(f"one value only, {quote(min(values))}: there is nothing to decide")
+        raise InputError(f"one value only, {quote(values[0])}: there is nothing to decide")
     if len(values) > MAX_STATES:
         raise InputError(
             f"{len(values):,} different values; a target of at most {MAX_STATES} classes is wanted"
@@ -66,94 +147,124 @@ def find_classes(column: Column, wanted: Sequence[str] | None) -> list[str]:
     return find_categories(column, wanted, is_declared=True)
 
 
-def find_categories(
-    column: Column, wanted: Sequence[str] | None, *, is_declared: bool
-) -> list[str]:
+def find_categories(column: Typed, wanted: Sequence[str] | None, *, is_declared: bool) -> list[str]:
     """Return the states of a column that is not cut into bins.
 
     Parameters
     ----------
     wanted
-        The states in the order wanted, or None: then they are sorted, numbers by size.
+        The states in the order wanted, or None: then an ordered column keeps its order, and others
+        are sorted, numbers by size.
     is_declared
         The user said that the column holds names, so numbers among them are no mistake.
     """
-    cells = Counter(_to_state(cell) for cell in column if cell is not None)
-    if len(cells) < 2:
-        _refuse_constant(column)
+    values = column.different()
     if wanted is not None:
-        texts = {cell for cell in column if cell is not None}
-        if unknown := sorted(t for t in texts if t not in wanted and _to_state(t) not in wanted):
-            raise UnknownNameError(
-                f"{quote(unknown[0])} is in the column but not among the states given"
-            )
-        return list(wanted)
-    odd = [cell for cell in cells if number(cell) is None]
-    n_numbers = len(cells) - len(odd)
-    if not is_declared and odd and n_numbers > max(MAX_CATEGORIES, len(odd)):
-        row = next(row for row, cell in enumerate(column) if cell is not None and cell in odd)
+        return _check_wanted(values, wanted)
+    numbers = {value: number(value) for value in values}
+    odd = [value for value in values if numbers[value] is None]
+    if isinstance(column, Categories):
+        if not (is_declared or column.is_declared):
+            _check_mixture(column, odd, len(values) - len(odd))
+        if column.is_ordered:
+            return values
+    if len(values) > MAX_STATES:
+        remedies = [LEAVE_OUT]
+        if not odd:
+            remedies.append(Remedy("cut it into bins", "numeric"))
+        elif all("," in value and number(value.replace(",", ".")) is not None for value in odd):
+            remedies.append(Remedy("read decimal commas", "decimal"))
         raise InputError(
-            f"most cells are numbers, but {quote(odd[0])} is not (row {row + 1})",
+            f"{len(values):,} different values; a feature may have at most {MAX_STATES} states",
+            remedies=remedies,
+        )
+    return sorted(values) if odd else sorted(values, key=lambda value: numbers[value] or 0.0)
+
+
+def encode_column(
+    column: Typed, states: Sequence[str], cuts: Sequence[float] | None
+) -> tuple[Codes, list[tuple[str, int]]]:
+    """Return the number of each cell's state, and the unseen values with their counts.
+
+    >>> from voilattice.learning.cells import make_column
+    >>> encode_column(make_column(["1", "1.0", None, "7"]), ["1", "2"], None)
+    (array([ 0,  0, -1, -1]), [('7', 1)])
+    """
+    if isinstance(column, Numbers):
+        if cuts is not None:
+            return np.where(column.is_missing, -1, bins_of(column.values, cuts)), []
+        return _encode_numbers(column.values, states)
+    places = {_spell(state): k for k, state in enumerate(states)}
+    lookup = [_place(level, places, cuts) for level in column.levels]
+    codes = np.array([*lookup, -1], dtype=np.intp)[column.codes]
+    n = np.bincount(column.codes[column.codes >= 0], minlength=len(lookup)).tolist()
+    unseen = [
+        (level, count)
+        for level, place, count in zip(column.levels, lookup, n, strict=True)
+        if place < 0 and count
+    ]
+    return codes, unseen
+
+
+def _place(level: str, places: Mapping[str, int], cuts: Sequence[float] | None) -> int:
+    """Return the state of a level: by its name, or by the bin of its number; -1: it has none."""
+    value = None if cuts is None or level in places else number(level)
+    if value is None or cuts is None:
+        return places.get(level, -1)
+    return int(bins_of(np.array([value]), cuts)[0])
+
+
+def _encode_numbers(
+    values: NDArray[np.float64], states: Sequence[str]
+) -> tuple[Codes, list[tuple[str, int]]]:
+    known = sorted((v, k) for k, v in enumerate(map(number, states)) if v is not None)
+    # The last of the known is never equal to anything: a larger value is searched for there.
+    sizes = np.array([*(value for value, _ in known), np.nan])
+    codes = np.array([*(k for _, k in known), -1], dtype=np.intp)
+    nearest = np.searchsorted(sizes[:-1], values)
+    found = np.where(sizes[nearest] == values, codes[nearest], -1)
+    odd, n = np.unique(values[(found < 0) & ~np.isnan(values)], return_counts=True)
+    return found, list(zip(map(write_number, odd.tolist()), n.tolist(), strict=True))
+
+
+def _to_numbers(column: Typed) -> Numbers:
+    """Return a column of categories that are all numbers as numbers."""
+    if isinstance(column, Numbers):
+        return column
+    values = [number(level) for level in column.levels]
+    for level in column.different():
+        if number(level) is None:
+            raise InputError(f"row {column.first_row(level)}: {quote(level)} is not a number")
+    return Numbers(np.array([*values, np.nan], dtype=np.float64)[column.codes])
+
+
+def _check_wanted(values: Iterable[str], wanted: Sequence[str]) -> list[str]:
+    spelled = [_spell(state) for state in wanted]
+    if unknown := sorted(value for value in values if value not in spelled):
+        raise UnknownNameError(
+            f"{quote(unknown[0])} is in the column but not among the states given"
+        )
+    for state, spelling in zip(wanted, spelled, strict=True):
+        if spelled.count(spelling) > 1 and state != wanted[spelled.index(spelling)]:
+            first = wanted[spelled.index(spelling)]
+            raise InputError(f"the states {first!r} and {state!r} are one number")
+    return list(wanted)
+
+
+def _check_mixture(column: Categories, odd: Sequence[str], n_numbers: int) -> None:
+    """Raise `InputError` if a column of numbers has some other texts in it."""
+    if odd and n_numbers > max(MAX_CATEGORIES, len(odd)):
+        first = min(odd, key=column.first_row)
+        raise InputError(
+            f"most cells are numbers, but {quote(first)} is not (row {column.first_row(first)})",
             remedies=(
                 Remedy("name it as a mark of missing cells", "missing"),
                 Remedy("name the column as one of categories", "categorical"),
             ),
         )
-    if len(cells) > MAX_STATES:
-        raise InputError(
-            f"{len(cells):,} different values; a feature may have at most {MAX_STATES} states",
-            remedies=(Remedy("leave the column out", "ignore"),),
-        )
-    numbers = {cell: number(cell) for cell in cells}
-    if None in numbers.values():
-        return sorted(cells)
-    return sorted(cells, key=lambda cell: numbers[cell] or 0.0)
 
 
-def encode_cells(column: Column, states: Sequence[str], cuts: Sequence[float] | None) -> Codes:
-    """Return the number of each cell's state, -1 where the cell is missing.
-
-    >>> encode_cells(("1", "1.0", None, "2"), ["1", "2"], None).tolist()
-    [0, 0, -1, 1]
-    """
-    if cuts is not None:
-        values = _to_numbers(column)
-        return np.where(np.isnan(values), -1, bins_of(values, cuts))
-    places: dict[str | None, int] = {state: k for k, state in enumerate(states)}
-    found = np.full(len(column), -1)
-    for row, cell in enumerate(column):
-        if cell is not None:
-            state = cell if cell in places else _to_state(cell)
-            if state not in places:
-                raise UnknownNameError(
-                    f"row {row + 1}: no state {quote(cell)}{nearest(cell, states)}"
-                )
-            found[row] = places[state]
-    return found
-
-
-def _to_numbers(column: Column) -> NDArray[np.float64]:
-    values = np.full(len(column), np.nan)
-    for row, cell in enumerate(column):
-        if cell is not None:
-            value = number(cell)
-            if value is None:
-                raise InputError(f"row {row + 1}: {quote(cell)} is not a number")
-            values[row] = value
-    return values
-
-
-def _to_state(cell: str) -> str:
-    """Return the name of a cell's state: numbers are all written in the same way."""
-    value = number(cell)
-    if value is None:
-        return cell
-    return str(int(value)) if value.is_integer() and abs(value) < LARGEST_WHOLE else repr(value)
-
-
-def _refuse_constant(column: Column) -> NoReturn:
-    values = {cell for cell in column if cell is not None}
-    what = f"one value only, {quote(min(values))}" if values else "no value at all"
-    raise InputError(
-        f"{what}: the column tells nothing", remedies=(Remedy("leave the column out", "ignore"),)
-    )
+def _spell(state: str) -> str:
+    """Return the name that a cell of this state has: numbers are all written in the same way."""
+    value = number(state)
+    return state if value is None else write_number(value)

@@ -1,45 +1,52 @@
-"""Tables of cases: a column of cells for each variable.
+"""Tables of cases: a column for each variable, typed once (`cells.py`).
 
-`read_table` reads CSV and Parquet files, `as_table` also takes columns and data frames in memory.
-A cell is its text, or None where it is missing: empty, or one of the marks in `MISSING`. Whether a
-column holds numbers or names is decided later (`columns.py`).
+`read_table` reads files, `as_table` also takes what is in memory: mappings of columns, arrays, and
+the data frames of pandas, polars, pyarrow and others (through narwhals).
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
-import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, within
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.errors import InputError, UnknownNameError, located, within
+from voilattice.learning.cells import (
+    MISSING,
+    Categories,
+    Column,
+    Numbers,
+    Unreadable,
+    make_column,
+    mark_missing,
+    strip_cell,
+)
+from voilattice.learning.table_files import (
+    check_header,
+    is_parquet,
+    read_content,
+    read_parquet,
+    read_texts,
+)
 from voilattice.wording import count_noun, nearest, quote
 
-__all__ = [
-    "MISSING",
-    "Column",
-    "Data",
-    "DataTable",
-    "as_table",
-    "checksum_cells",
-    "number",
-    "read_table",
-]
+__all__ = ["Data", "DataTable", "as_table", "read_table"]
 
-MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null"})
-MAX_BYTES = 500_000_000
-
-Column = tuple[str | None, ...]
+WANTED = "must be a path, a DataTable, a mapping of columns, a data frame or a 2-D array"
+DECIMALS = (".", ",")
 
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
-    """Columns of equal length, and the SHA-256 of the file or of the cells that they hold."""
+    """Columns of equal length, and the SHA-256 of the file or of the cells that they hold.
+
+    `as_table` and `read_table` make one.
+    """
 
     columns: Mapping[str, Column]
     checksum: str = ""
@@ -59,202 +66,183 @@ class DataTable:
         return DataTable({name: self.column(name) for name in names}, self.checksum)
 
 
-# A path, a table, a mapping of columns, or a data frame: pandas and polars are not imported here.
-Data = str | Path | DataTable | Mapping[str, Iterable[Any]] | Any
+# A path, a table, a mapping of columns, an array, or a data frame of any library.
+Data = str | Path | DataTable | Mapping[str, Iterable[Any]] | NDArray[Any] | Any
 
 
-def as_table(data: Data, *, missing: Collection[str] = MISSING) -> DataTable:
-    """Return the table that a path, a mapping of columns or a data frame holds.
+def as_table(
+    data: Data, *, missing: Collection[str] = MISSING, names: Sequence[str] | None = None
+) -> DataTable:
+    """Return the table that a path, columns, a data frame or an array holds.
 
     Parameters
     ----------
     data
-        The path of a CSV or Parquet file, a `DataTable`, a mapping from names to columns, or a data
-        frame: an object with ``columns`` (names) and ``frame[name]`` (cells), as in pandas and
-        polars. Cells are text or numbers; None, NaN and pandas' NA are missing.
+        The path of a file as in `read_table`; a `DataTable`; a mapping from names to columns; a
+        data frame of pandas, polars, pyarrow or another library that narwhals knows; or a 2-D
+        array. Cells are numbers, texts or truth values; None, NaN and pandas' NA are missing.
     missing
-        The texts that mark a missing cell.
+        The texts that mark a missing cell. One that is a number also marks this number.
+    names
+        The names of an array's columns; by default x0, x1, and so on.
 
     Raises
     ------
     InputError
-        The data is none of these, is empty, or has columns of different lengths.
+        The data is none of these, is empty, has two columns of one name, or columns of different
+        lengths. A column that cannot be used is `Unreadable`: the error comes when it is needed.
 
     >>> table = as_table({"fever": [38.5, float("nan"), 36], "ward": ["north", " ?", "south"]})
-    >>> table.columns
-    {'fever': ('38.5', None, '36'), 'ward': ('north', None, 'south')}
+    >>> table.columns["fever"].values.tolist()
+    [38.5, nan, 36.0]
+    >>> table.columns["ward"].codes.tolist(), table.columns["ward"].levels
+    ([0, -1, 1], ('north', 'south'))
     """
-    if isinstance(missing, str):
-        raise InputError(f"must be a list of marks, got {quote(missing)}", "missing")
+    _check_marks(missing)
     if isinstance(data, str | Path):
         return read_table(data, missing=missing)
-    source, checksum = (data.columns, data.checksum) if isinstance(data, DataTable) else (data, "")
-    columns = {
-        name: _mark_missing([_to_text(cell) for cell in cells], missing)
-        for name, cells in _named_columns(source)
-    }
+    if isinstance(data, DataTable):
+        columns = {name: mark_missing(column, missing) for name, column in data.columns.items()}
+        return DataTable(columns, data.checksum)
     with located("data"):
-        (first, cells), *others = columns.items()
-        for name, column in others:
-            if len(column) != len(cells):
+        columns = {
+            name: _try_column(name, cells, missing) for name, cells in _named_columns(data, names)
+        }
+        (first, column), *others = columns.items()
+        for name, other in others:
+            if len(other) != len(column):
                 raise InputError(
-                    f"column {quote(name)} has {count_noun(len(column), 'cell')}, but "
-                    f"column {quote(first)} has {len(cells)}"
+                    f"column {quote(name)} has {count_noun(len(other), 'cell')}, but "
+                    f"column {quote(first)} has {len(column)}"
                 )
-        if not cells:
+        if not len(column):
             raise InputError("the columns have no cells")
-    return DataTable(columns, checksum or checksum_cells(columns))
+    return DataTable(columns, _checksum(columns))
 
 
-def checksum_cells(columns: Mapping[str, Column]) -> str:
-    """Return the SHA-256 of a table's names and cells, wherever they came from."""
-    rows = [tuple(columns), *zip(*columns.values(), strict=True)]
-    lines = (",".join(cell or "" for cell in row) for row in rows)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+def read_table(
+    path: str | Path,
+    *,
+    missing: Collection[str] = MISSING,
+    separator: str | None = None,
+    decimal: str = ".",
+    encoding: str | None = None,
+) -> DataTable:
+    """Return the table in a text file with a header (CSV, TSV, also ``.gz``) or a Parquet file.
 
-
-def read_table(path: str | Path, *, missing: Collection[str] = MISSING) -> DataTable:
-    """Return the table in a CSV file (with a header) or a Parquet file.
+    Parameters
+    ----------
+    missing
+        The texts that mark a missing cell. One that is a number also marks this number.
+    separator
+        The character between two cells; by default the one of comma, semicolon, tab and bar that
+        the header has most often.
+    decimal
+        The decimal sign of numbers: a point, or a comma.
+    encoding
+        The encoding of the text; by default UTF-8, or what the mark at its beginning says.
 
     Raises
     ------
     InputError
         The file cannot be read, has no header, no rows, a column twice, or a row of another length.
     """
+    _check_marks(missing)
+    if decimal not in DECIMALS:
+        raise InputError(f"must be '.' or ',', got {quote(decimal)}", "decimal")
     path = Path(path)
     with within(str(path)):
-        try:
-            if not path.is_file():
-                raise InputError(
-                    "this is a folder"
-                    if path.is_dir()
-                    else "this is not an ordinary file"
-                    if path.exists()
-                    else "there is no such file"
-                )
-            if path.stat().st_size > MAX_BYTES:
-                raise TooLargeError(
-                    f"the file has {path.stat().st_size:,} bytes; at most {MAX_BYTES:,} are read"
-                )
-            content = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror or error}") from None
-        parquet = path.suffix.lower() in {".parquet", ".pq"}
-        header, rows = _read_parquet(content) if parquet else _read_csv(content)
-        _check_header(header)
-        if not rows:
-            raise InputError("there is a header but no row below it")
-        cells = zip(*rows, strict=True)
+        content = read_content(path)
+        named = (
+            _named_columns(read_parquet(content), None)
+            if is_parquet(path)
+            else read_texts(content, path, separator=separator, encoding=encoding).items()
+        )
         columns = {
-            name: _mark_missing(column, missing) for name, column in zip(header, cells, strict=True)
+            name: _try_column(name, cells, missing, decimal=decimal) for name, cells in named
         }
+        if not len(next(iter(columns.values()))):
+            raise InputError("there is a header but no row below it")
     return DataTable(columns, hashlib.sha256(content).hexdigest())
 
 
-def number(cell: str) -> float | None:
-    """Return the finite number that a cell holds, or None."""
+def _try_column(name: str, cells: Any, missing: Collection[str], *, decimal: str = ".") -> Column:
+    """Return a column; one that cannot be used says why."""
+    if isinstance(cells, str | bytes) or not (
+        isinstance(cells, Iterable) or hasattr(cells, "__len__")
+    ):
+        raise InputError(f"must be a list of cells, got {quote(cells)}", name)
+    if not isinstance(cells, Sequence | np.ndarray) and not hasattr(cells, "__len__"):
+        cells = list(cells)
     try:
-        value = float(cell)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and "_" not in cell else None
+        return make_column(cells, missing, decimal=decimal)
+    except InputError as error:
+        return Unreadable(len(cells), error.message, error.remedies)
 
 
-def _named_columns(data: Any) -> list[tuple[str, list[Any]]]:
-    """Return the columns of a mapping or a data frame, each with its name as text."""
-    names = list(data) if isinstance(data, Mapping) else list(getattr(data, "columns", ()))
-    is_frame = isinstance(data, Mapping) or hasattr(data, "columns")
-    if not is_frame or not all(isinstance(name, str | int) for name in names):
+def _named_columns(data: Any, names: Sequence[str] | None) -> list[tuple[str, Any]]:
+    """Return the columns of data in memory, each with its name as text."""
+    if isinstance(data, np.ndarray):
+        return _named_array_columns(data, names)
+    if names is not None:
+        raise InputError("are for an array; these columns have names", "names")
+    if isinstance(data, Mapping):
+        header = _texts(list(data))
+        return list(zip(header, data.values(), strict=True))
+    if not isinstance(data, type) and hasattr(data, "columns"):
+        import narwhals as nw
+
+        header = _texts(_header_of(data))
+        frame = nw.from_native(data, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            return list(zip(header, frame.iter_columns(), strict=True))
+        return [(name, data[key]) for name, key in zip(header, data.columns, strict=True)]
+    raise InputError(f"{WANTED}, got {quote(data)}")
+
+
+def _header_of(frame: Any) -> list[Any]:
+    """Return the names of a data frame's columns; pyarrow calls these otherwise."""
+    return list(getattr(frame, "column_names", frame.columns))
+
+
+def _named_array_columns(
+    data: NDArray[Any], names: Sequence[str] | None
+) -> list[tuple[str, NDArray[Any]]]:
+    if data.ndim != 2 or data.dtype.names is not None:
+        raise InputError(f"{WANTED}, got an array of {count_noun(data.ndim, 'dimension')}")
+    if names is not None and len(names) != data.shape[1]:
         raise InputError(
-            f"must be a path, a DataTable, a mapping of columns or a data frame, got {quote(data)}",
-            "data",
+            f"{count_noun(len(names), 'name')} for {count_noun(data.shape[1], 'column')}", "names"
         )
-    header = [_strip_cell(str(name)) for name in names]
-    with located("data"):
-        if not header:
-            raise InputError("there are no columns")
-        _check_header(header)
-    found = []
-    for name, key in zip(header, names, strict=True):
-        cells = data[key]
-        if isinstance(cells, str) or not isinstance(cells, Iterable):
-            raise InputError(f"must be a list of cells, got {quote(cells)}", f"data.{name}")
-        found.append((name, list(cells)))
-    return found
+    header = _texts([f"x{k}" for k in range(data.shape[1])] if names is None else list(names))
+    return list(zip(header, data.T, strict=True))
 
 
-def _mark_missing(cells: Iterable[str | None], missing: Collection[str]) -> Column:
-    return tuple(None if cell is None or cell in missing else cell for cell in cells)
+def _texts(names: list[Any]) -> list[str]:
+    """Return the names of columns as texts, all different."""
+    if not names:
+        raise InputError("there are no columns")
+    for name in names:
+        if not isinstance(name, str | int | float | np.integer | np.floating):
+            raise InputError(f"the name of a column must be a text, got {quote(name)}")
+    header = [strip_cell(str(name)) for name in names]
+    check_header(header)
+    return header
 
 
-def _read_csv(content: bytes) -> tuple[list[str], list[list[str]]]:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text: byte {error.start} cannot be decoded") from None
-    if "\0" in text:
-        raise InputError("not a CSV file: it holds NUL characters")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[list[str]] = []
-    header: list[str] | None = None
-    try:
-        for row in reader:
-            cells = [_strip_cell(cell) for cell in row]
-            if not cells:
-                continue  # an empty line
-            if header is None:
-                header = cells
-            elif len(cells) != len(header):
-                raise InputError(
-                    f"line {reader.line_num}: {count_noun(len(cells), 'cell')}; "
-                    f"the header has {len(header)}"
-                )
-            else:
-                rows.append(cells)
-    except csv.Error as error:
-        raise InputError(f"line {reader.line_num}: not valid CSV: {error}") from None
-    if header is None:
-        raise InputError("the file is empty; it must have a header and rows")
-    if len(header) == 1:
-        raise InputError(f"one column only, {quote(header[0])}; are the cells separated by commas?")
-    return header, rows
+def _check_marks(missing: Collection[str]) -> None:
+    if isinstance(missing, str) or not all(isinstance(mark, str) for mark in missing):
+        raise InputError(f"must be a list of marks, got {quote(missing)}", "missing")
 
 
-def _read_parquet(content: bytes) -> tuple[list[str], list[list[str]]]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise InputError(
-            "reading Parquet needs pyarrow; install voilattice[parquet], or write CSV"
-        ) from None
-    try:
-        file = parquet.ParquetFile(pyarrow.BufferReader(content))
-        header = [_strip_cell(name) for name in file.schema_arrow.names]
-        _check_header(header)
-        table = file.read()
-    except (pyarrow.ArrowException, OSError) as error:
-        raise InputError(f"not a Parquet file: {str(error).splitlines()[0]}") from None
-    columns = [[_to_text(cell) or "" for cell in column.to_pylist()] for column in table.columns]
-    return header, [list(row) for row in zip(*columns, strict=True)]
-
-
-def _check_header(header: list[str]) -> None:
-    if repeated := [name for name, n in Counter(header).items() if n > 1]:
-        raise InputError(f"column {quote(repeated[0])} is in the header more than once")
-    if "" in header:
-        raise InputError(f"column {header.index('') + 1} has no name in the header")
-
-
-def _to_text(cell: Any) -> str | None:
-    """Return a cell as text, or None for None, NaN, NaT and pandas' NA."""
-    try:
-        is_missing = cell is None or bool(cell != cell)  # noqa: PLR0124 - NaN differs from itself
-    except TypeError:  # NA has no truth value
-        is_missing = True
-    return None if is_missing else _strip_cell(str(cell))
-
-
-def _strip_cell(cell: str) -> str:
-    """Remove blanks around a cell, also the non-breaking blanks that spreadsheets write."""
-    return cell.replace("\u00a0", " ").strip()
+def _checksum(columns: Mapping[str, Column]) -> str:
+    """Return the SHA-256 of a table's names and cells, on every machine the same."""
+    found = hashlib.sha256()
+    for name, column in columns.items():
+        found.update(f"{name}\n".encode(errors="surrogatepass"))
+        if isinstance(column, Numbers):
+            found.update(column.values.astype("<f8").tobytes())
+        elif isinstance(column, Categories):
+            found.update("\n".join(column.levels).encode(errors="surrogatepass"))
+            found.update(column.codes.astype("<i8").tobytes())
+    return found.hexdigest()

@@ -15,26 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, TooLargeError, located
-from voilattice.learning.columns import (
-    Codes,
-    encode_cells,
-    find_categories,
-    find_classes,
-    find_cuts,
-    is_numeric,
-)
-from voilattice.learning.data_tables import Column, DataTable
-from voilattice.learning.discretization import bin_labels
+from voilattice.errors import TooLargeError, UnknownNameError, located
+from voilattice.learning.cells import MISSING
+from voilattice.learning.columns import Encoded, check_typed, encode_column, encode_table
+from voilattice.learning.data_tables import Data, as_table
 from voilattice.learning.parameters import fit_tables
+from voilattice.learning.preparation import Prepared, prepare_cases
 from voilattice.learning.recipes import Recipe
 from voilattice.learning.structure import learn_structure
 from voilattice.model.network import Network
-from voilattice.wording import quote
+from voilattice.wording import nearest, quote
 
 __all__ = ["DECIMALS", "Learned", "learn_network"]
 
@@ -52,22 +47,47 @@ class Learned:
     n_rows: int
     n_left_out: int  # rows without a target
     missing: Mapping[str, int]  # missing cells of each column that has some
+    left_out: tuple[str, ...] = ()  # columns of one value or none
+    leaks: tuple[str, ...] = ()  # columns that determine the target by themselves
 
-    def encode(self, table: DataTable) -> dict[str, list[str | None]]:
-        """Return the cells of another table as states of this network, for `apply_policy`."""
+    @property
+    def states(self) -> dict[str, tuple[str, ...]]:
+        """The states of each node."""
+        return dict(zip(self.network.names, self.network.states, strict=True))
+
+    def encode_codes(self, data: Data) -> Encoded:
+        """Return another table as numbers of this network's states, -1 where a value is unseen."""
+        return encode_table(data, self.states, self.cuts)
+
+    def encode(self, data: Data) -> dict[str, list[str | None]]:
+        """Return the cells of another table as states of this network, for `apply_policy`.
+
+        Raises
+        ------
+        UnknownNameError
+            A value is no state; `encode_codes` treats it as missing.
+        """
+        table = as_table(data)
         found: dict[str, list[str | None]] = {}
-        for name in self.network.names:
+        for name, states in self.states.items():
             if name not in table.columns:
                 continue
-            states = self.network.states[self.network.index(name)]
             with located(name):
-                codes = encode_cells(table.columns[name], states, self.cuts.get(name))
-            found[name] = [None if code < 0 else states[code] for code in codes]
+                column = check_typed(table.columns[name])
+                codes, unseen = encode_column(column, states, self.cuts.get(name))
+                if unseen:
+                    row = int(((codes < 0) & ~column.is_missing).argmax())
+                    value = column.blank(np.arange(len(column)) != row).different()[0]
+                    raise UnknownNameError(
+                        f"row {row + 1}: no state {quote(value)}{nearest(value, states)}"
+                    )
+            texts = np.array([*states, None], dtype=object)
+            found[name] = texts[codes].tolist()
         return found
 
 
 def learn_network(
-    data: DataTable,
+    data: Data,
     target: str,
     recipe: Recipe | None = None,
     *,
@@ -75,120 +95,67 @@ def learn_network(
     numeric: Collection[str] = (),
     categorical: Collection[str] = (),
     states: Mapping[str, Sequence[str]] | None = None,
+    missing: Collection[str] = MISSING,
+    weights: Any = None,
 ) -> Learned:
     """Return the network that a recipe learns from a table.
 
+    Columns of one value, or of none, are left out with a `DataWarning` that lists them all. Another
+    one lists the columns that determine the target by themselves: these may be leaks.
+
     Parameters
     ----------
+    data
+        Anything that `as_table` takes.
     ignore
         Columns to leave out.
     numeric, categorical
         Columns that are always cut into bins, and columns that never are.
     states
         The states of a column in the order wanted; by default they are sorted.
+    missing
+        The texts that mark a missing cell.
+    weights
+        How many cases each row counts for: in the bins, the structure and the parameters. A row of
+        weight 0 is left out.
 
     Raises
     ------
     VoilatticeError
         The place of the error is a parameter of this function or of `Recipe`; for a column of the
-        table it is ``data.NAME``.
+        table it is ``data.NAME``. If several columns cannot be used, one error lists them all.
     """
-    recipe, states = recipe or Recipe(), states or {}
-    _check_names(data, target, ignore, numeric, categorical, states)
-    columns = _blank_unlabelled(data, target, ignore)
-    named = {target, *categorical, *states}
-    found_states: dict[str, list[str]] = {}
-    cuts: dict[str, tuple[float, ...]] = {}
-    codes: dict[str, Codes] = {}
-    with located(f"data.{target}"):
-        classes = find_classes(columns[target], states.get(target))
-        target_codes = encode_cells(columns[target], classes, None)
-    for name, column in columns.items():
-        with located(f"data.{name}"):
-            if name == target:
-                found_states[name] = classes
-            elif name not in named and (name in numeric or is_numeric(column)):
-                cuts[name] = tuple(find_cuts(column, target_codes, recipe))
-                found_states[name] = bin_labels(cuts[name])
-            else:
-                found_states[name] = find_categories(
-                    column, states.get(name), is_declared=name in named
-                )
-            codes[name] = encode_cells(column, found_states[name], cuts.get(name))
-    labelled = target_codes >= 0
-    codes = {name: column[labelled] for name, column in codes.items()}
+    recipe = recipe or Recipe()
+    cases = prepare_cases(
+        as_table(data, missing=missing), target, recipe, ignore=ignore, numeric=numeric,
+        categorical=categorical, states=states, weights=weights,
+    )  # fmt: skip
     return Learned(
-        _fit_network(found_states, codes, target, recipe),
+        _fit_network(cases, recipe),
         target,
         recipe,
-        cuts,
-        int(labelled.sum()),
-        int((~labelled).sum()),
-        {name: int((c < 0).sum()) for name, c in codes.items() if (c < 0).any()},
+        cases.cuts,
+        cases.n_rows,
+        cases.n_left_out,
+        {name: int((c < 0).sum()) for name, c in cases.codes.items() if (c < 0).any()},
+        cases.left_out,
+        cases.leaks,
     )
 
 
-def _check_names(
-    data: DataTable,
-    target: str,
-    ignore: Collection[str],
-    numeric: Collection[str],
-    categorical: Collection[str],
-    states: Mapping[str, Sequence[str]],
-) -> None:
-    """Raise `VoilatticeError` where a parameter names no column, or contradicts another."""
-    for parameter, names in (
-        ("ignore", ignore), ("numeric", numeric), ("categorical", categorical), ("states", states),
-    ):  # fmt: skip
-        if isinstance(names, str):
-            raise InputError(f"must be a list of columns, got {quote(names)}", parameter)
-        for name in names:
-            with located(parameter):
-                data.column(name)
-    for name, wanted in states.items():
-        if isinstance(wanted, str):
-            raise InputError(f"must be a list of states, got {quote(wanted)}", f"states.{name}")
-    if target in ignore:
-        raise InputError(f"{quote(target)} is the target", "ignore")
-    if target in numeric:
-        raise InputError(f"{quote(target)} is the target, which is never cut into bins", "numeric")
-    if both := set(numeric) & {*categorical, *states}:
-        raise InputError(f"{quote(min(both))} cannot be a column of names as well", "numeric")
-    with located("target"):
-        data.column(target)
-
-
-def _blank_unlabelled(data: DataTable, target: str, ignore: Collection[str]) -> dict[str, Column]:
-    """Return the columns to learn from, without the cells of rows that lack a target.
-
-    The rows stay until the cells are encoded, so that errors name the rows of the table.
-    """
-    labelled = [cell is not None for cell in data.column(target)]
-    if not any(labelled):
-        raise InputError("every cell is missing", f"data.{target}")
-    columns = {
-        name: tuple(cell if keep else None for cell, keep in zip(column, labelled, strict=True))
-        for name, column in data.columns.items()
-        if name not in ignore
-    }
-    if len(columns) < 2:
-        raise InputError("there is no column beside the target", "data")
-    return columns
-
-
-def _fit_network(
-    states: Mapping[str, Sequence[str]], codes: Mapping[str, Codes], target: str, recipe: Recipe
-) -> Network:
-    names = list(states)
-    sizes = [len(states[name]) for name in names]
-    parents = learn_structure(sizes, codes, target, recipe)
+def _fit_network(cases: Prepared, recipe: Recipe) -> Network:
+    names = list(cases.states)
+    sizes = [len(states) for states in cases.states.values()]
+    parents = learn_structure(sizes, cases.codes, cases.target, recipe, cases.weights)
     try:
-        tables = fit_tables(sizes, parents, list(codes.values()), recipe.smoothing)
+        tables = fit_tables(
+            sizes, parents, list(cases.codes.values()), recipe.smoothing, cases.weights
+        )
     except TooLargeError as error:
         raise TooLargeError(error.message, "data") from None
     with located("data"):
         return Network.from_tables(
-            states,
+            cases.states,
             {name: [names[p] for p in parents[k]] for k, name in enumerate(names)},
             {name: _round_rows(tables[k]) for k, name in enumerate(names)},
         )

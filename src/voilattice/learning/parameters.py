@@ -15,16 +15,17 @@ Every round raises  log P(the cells that are there) + a * sum of log P(x | u),  
 approach a point that the two steps do not change. They stop when no probability moves by more than
 `LAST_CHANGE`.
 
-The first step is exact. Cases that lack the same cells are treated together. A *family* is a node
-with its parents. Given the cells that are there, the missing nodes fall into parts that share no
-family, and each part is summed by itself.
+The first step is exact. A *family* is a node with its parents. Given the cells that are there, the
+missing nodes of a case fall into parts that share no family, and each part is summed by itself. It
+depends on the cells in its families only: all cases with the same part and the same such cells
+are treated as one. A case of weight w counts as w cases.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +45,11 @@ MAX_CELLS = 50_000_000  # of a product
 
 
 def fit_tables(
-    sizes: Sequence[int], parents: Sequence[Sequence[int]], codes: Sequence[Codes], smoothing: float
+    sizes: Sequence[int],
+    parents: Sequence[Sequence[int]],
+    codes: Sequence[Codes],
+    smoothing: float,
+    weights: Table | None = None,
 ) -> list[Table]:
     """Return P(node | parents) for each node: an axis for each parent in order, the node last.
 
@@ -56,6 +61,8 @@ def fit_tables(
         A column of cases for each node.
     smoothing
         What is added to each count.
+    weights
+        How many cases each case counts for; by default 1.
 
     Raises
     ------
@@ -70,13 +77,14 @@ def fit_tables(
     cases = np.stack(codes, axis=1)
     shapes = [tuple(sizes[node] for node in family) for family in families]
     there = [(cases[:, family] >= 0).all(axis=1) for family in families]
+    weights = np.ones(len(cases)) if weights is None else weights
     certain = [
-        _count_cases(cases[rows][:, family], shape)
+        _count_cases([column[rows] for column in cases.T[list(family)]], shape, weights[rows])
         for rows, family, shape in zip(there, families, shapes, strict=True)
     ]
     tables = [_normalize(n, smoothing or float(not all(rows.all() for rows in there)))
               for n, rows in zip(certain, there, strict=True)]  # fmt: skip
-    parts = _find_parts(cases, families, sizes)
+    parts = _find_parts(cases, families, sizes, weights)
     if not parts:
         return tables
     for _ in range(MAX_ROUNDS):
@@ -96,9 +104,9 @@ def fit_tables(
     return tables
 
 
-def _count_cases(cells: Codes, shape: tuple[int, ...]) -> Table:
-    places = np.ravel_multi_index(tuple(cells.T), shape)
-    return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
+def _count_cases(cells: Sequence[Codes], shape: tuple[int, ...], weights: Table) -> Table:
+    places = np.ravel_multi_index(tuple(cells), shape)
+    return np.bincount(places, weights, minlength=math.prod(shape)).reshape(shape)
 
 
 def _normalize(counts: Table, smoothing: float) -> Table:
@@ -123,14 +131,14 @@ class _Bucket:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Cases that lack the same cells, and some of their missing nodes, linked by families.
+    """Some missing nodes, linked by families, and the cases that lack these together.
 
     The factors are the families with a missing member, and then the message that each bucket
     leaves behind. Every factor but the last message is in one bucket.
     """
 
     weights: Table  # how many cases are like each of these
-    families: tuple[tuple[int, tuple[Codes, ...]], ...]  # a node, and where the cells stand in it
+    families: tuple[tuple[int, Codes], ...]  # a node, and where the cells stand in its flat table
     scopes: tuple[tuple[int, ...], ...]  # the missing nodes of each factor, ascending
     buckets: tuple[_Bucket, ...]
 
@@ -142,7 +150,7 @@ class _Part:
 
             P(nodes of the bucket) = product * P(nodes of its message) / message.
         """
-        factors = [tables[node][cells] for node, cells in self.families]
+        factors = [tables[node].ravel()[places] for node, places in self.families]
         products = []
         for bucket in self.buckets:
             product = np.ones(1)
@@ -160,9 +168,10 @@ class _Part:
             for k in bucket.factors:
                 gone = (1 + a for a, n in enumerate(bucket.nodes) if n not in self.scopes[k])
                 beliefs[k] = joint.sum(axis=tuple(gone))
-        for k, (node, cells) in enumerate(self.families):
+        for k, (node, places) in enumerate(self.families):
             share = self.weights.reshape(-1, *[1] * (beliefs[k].ndim - 1))
-            np.add.at(counts[node], cells, beliefs[k] * share)
+            table = counts[node].reshape(-1)
+            table += np.bincount(places.ravel(), (beliefs[k] * share).ravel(), table.size)
 
 
 def _expand(table: Table, scope: Sequence[int], nodes: Sequence[int]) -> Table:
@@ -177,33 +186,64 @@ def _largest(table: Table) -> Table:
 
 
 def _find_parts(
-    cases: Codes, families: Sequence[tuple[int, ...]], sizes: Sequence[int]
+    cases: Codes, families: Sequence[tuple[int, ...]], sizes: Sequence[int], weights: Table
 ) -> list[_Part]:
     """Return the parts of all cases with missing cells."""
     found = []
-    lacking = cases < 0
-    for pattern in np.unique(lacking[lacking.any(axis=1)], axis=0):
-        alike, weights = np.unique(
-            cases[(lacking == pattern).all(axis=1)], axis=0, return_counts=True
+    for nodes, rows in _rows_by_part(cases < 0, families).items():
+        touched = [family for family in families if not nodes.isdisjoint(family)]
+        lacking = [tuple(sorted(nodes.intersection(family))) for family in touched]
+        known = sorted(set().union(*touched) - nodes)
+        alike, n = _merge_alike(cases[rows][:, known], [sizes[node] for node in known],
+                                weights[rows])  # fmt: skip
+        cells = dict(zip(known, alike.T, strict=True))
+        scopes, buckets = _plan_buckets(nodes, lacking, sizes, len(n))
+        places = (
+            (family[-1], _index_cells(cells, len(n), family, missing, sizes))
+            for family, missing in zip(touched, lacking, strict=True)
         )
-        for nodes in _group_linked(set(np.flatnonzero(pattern).tolist()), families):
-            touched, scopes = [], []
-            for family in families:
-                if missing := tuple(sorted(nodes.intersection(family))):
-                    touched.append((family[-1], _index_cells(alike, family, missing, sizes)))
-                    scopes.append(missing)
-            buckets = _plan_buckets(nodes, scopes, sizes, len(alike))
-            found.append(
-                _Part(weights.astype(np.float64), tuple(touched), tuple(scopes), tuple(buckets))
-            )
+        found.append(_Part(n, tuple(places), scopes, buckets))
     return found
 
 
+def _rows_by_part(
+    lacking: NDArray[np.bool_], families: Sequence[tuple[int, ...]]
+) -> dict[frozenset[int], NDArray[np.intp]]:
+    """Return the parts of the missing nodes that occur, and the rows of each."""
+    rows = np.flatnonzero(lacking.any(axis=1))
+    if not len(rows):
+        return {}
+    patterns, which = np.unique(lacking[rows], axis=0, return_inverse=True)
+    order = np.argsort(which.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(which.ravel(), minlength=len(patterns)))
+    found: dict[frozenset[int], list[NDArray[np.intp]]] = {}
+    mates = _find_mates(families)
+    for pattern, alike in zip(patterns, np.split(rows[order], ends[:-1]), strict=True):
+        for nodes in _group_linked(np.flatnonzero(pattern).tolist(), mates):
+            found.setdefault(nodes, []).append(alike)
+    return {nodes: np.concatenate(found[nodes]) for nodes in sorted(found, key=sorted)}
+
+
+def _merge_alike(cells: Codes, sizes: Sequence[int], weights: Table) -> tuple[Codes, Table]:
+    """Return the different rows of cells, and the sum of the weights of each."""
+    if not sizes:
+        return cells[:1], weights.sum(keepdims=True)
+    if math.prod(sizes) <= MAX_CELLS:
+        places, which = np.unique(np.ravel_multi_index(tuple(cells.T), sizes), return_inverse=True)
+        alike = np.stack(np.unravel_index(places, sizes), axis=1)
+    else:
+        alike, which = np.unique(cells, axis=0, return_inverse=True)
+    return alike, np.bincount(which.ravel(), weights)
+
+
 def _plan_buckets(
-    nodes: set[int], scopes: list[tuple[int, ...]], sizes: Sequence[int], n_cases: int
-) -> list[_Bucket]:
-    """Return in which order to sum the nodes out, the smallest product first; extend `scopes`."""
-    found = []
+    nodes: frozenset[int], factors: Sequence[tuple[int, ...]], sizes: Sequence[int], n_cases: int
+) -> tuple[tuple[tuple[int, ...], ...], tuple[_Bucket, ...]]:
+    """Return in which order to sum the nodes out, the smallest product first.
+
+    The scopes are those of the factors, and then those of the messages.
+    """
+    scopes, found = list(factors), []
     left, alive = set(nodes), set(range(len(scopes)))
 
     def union(node: int) -> set[int]:
@@ -222,31 +262,49 @@ def _plan_buckets(
         scopes.append(tuple(n for n in product if n != node))
         alive = alive - set(inner) | {len(scopes) - 1}
         left.remove(node)
-    return found
+    return tuple(scopes), tuple(found)
 
 
-def _group_linked(missing: set[int], families: Sequence[tuple[int, ...]]) -> list[set[int]]:
-    """Return the missing nodes in parts; no family has members in two parts."""
-    parts: list[set[int]] = []
+def _find_mates(families: Sequence[tuple[int, ...]]) -> list[set[int]]:
+    """Return, for each node, all nodes with which it shares a family."""
+    mates: list[set[int]] = [set() for _ in families]
     for family in families:
-        if together := missing.intersection(family):
-            apart = [part for part in parts if part.isdisjoint(together)]
-            joined = together.union(*(part for part in parts if not part.isdisjoint(together)))
-            parts = [*apart, joined]
+        for node in family:
+            mates[node].update(family)
+    return mates
+
+
+def _group_linked(missing: Sequence[int], mates: Sequence[set[int]]) -> list[frozenset[int]]:
+    """Return the missing nodes in parts; no family has members in two parts."""
+    parts = []
+    left = set(missing)
+    while left:
+        part: set[int] = set()
+        reached = {left.pop()}
+        while reached:
+            part |= reached
+            reached = left & set().union(*(mates[node] for node in reached))
+            left -= reached
+        parts.append(frozenset(part))
     return parts
 
 
 def _index_cells(
-    cases: Codes, family: Sequence[int], missing: tuple[int, ...], sizes: Sequence[int]
-) -> tuple[Codes, ...]:
-    """Return an index into a family's table: an axis for the cases, one for each missing node."""
-    shape = (len(cases), *(sizes[node] for node in missing))
-    places = np.indices(shape, sparse=True)
+    cells: Mapping[int, Codes],
+    n_cases: int,
+    family: Sequence[int],
+    missing: tuple[int, ...],
+    sizes: Sequence[int],
+) -> Codes:
+    """Return where in a family's flat table the cases are: an axis for each missing node too."""
+    shape = (n_cases, *(sizes[node] for node in missing))
+    axes = np.indices(shape, sparse=True)
     column = (-1, *[1] * len(missing))
-    return tuple(
-        np.broadcast_to(
-            places[1 + missing.index(node)] if node in missing else cases[:, node].reshape(column),
-            shape,
-        )
+    index = [
+        axes[1 + missing.index(node)] if node in missing else cells[node].reshape(column)
         for node in family
+    ]
+    places = np.ravel_multi_index(
+        tuple(np.broadcast_arrays(*index)), [sizes[node] for node in family]
     )
+    return np.broadcast_to(places, shape)

@@ -6,25 +6,38 @@ and costs of wrong decisions are given, or stand at placeholders until somebody 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import os
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from voilattice.errors import InputError, within
-from voilattice.files.problems import write_problem
+from voilattice.errors import InputError, Remedy, VoilatticeError, within
+from voilattice.files.problems import FILE_NAME, write_problem
+from voilattice.learning.cells import MISSING
 from voilattice.learning.columns import MAX_CATEGORIES
-from voilattice.learning.data_tables import MISSING, Data, DataTable, as_table
+from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.networks import DECIMALS, Learned, learn_network
 from voilattice.learning.recipes import Recipe
-from voilattice.model.costs import CostModel
+from voilattice.learning.table_files import table_name
+from voilattice.model.costs import CostModel, FeatureCosts
 from voilattice.model.problem import Misclassification, Problem
 from voilattice.wording import count_noun, quote
 
-__all__ = ["PLACEHOLDER_PRICE", "PLACEHOLDER_STAKES", "LearnedProblem", "learn_problem"]
+__all__ = [
+    "PLACEHOLDER_PRICE",
+    "PLACEHOLDER_STAKES",
+    "LearnedProblem",
+    "check_output",
+    "learn_problem",
+]
 
 PLACEHOLDER_PRICE = 1.0
 PLACEHOLDER_STAKES = ("symmetric", 100.0)
 README = "README.md"
+FILES = ("network.bif", README, FILE_NAME)  # the last one names the first
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,28 +71,57 @@ class LearnedProblem:
             f"<LearnedProblem {self.problem.title!r}: learned from {rows}, {self.learned.recipe}>"
         )
 
-    def write(self, folder: str | Path, *, source: str = "") -> Path:
+    def write(self, folder: str | Path, *, source: str = "", force: bool = False) -> Path:
         """Write the problem and its README to a folder; return the path of the problem file.
+
+        Everything is written beside the old files first and then takes their places, so nothing is
+        lost if the work is interrupted.
 
         Parameters
         ----------
         folder
-            Created if it does not exist. Files that it holds already are not overwritten.
+            Created if it does not exist.
         source
             Another sentence in place of `source`.
+        force
+            Overwrite the files of these names that the folder holds already, and no others.
         """
-        if Path(folder).exists() and not Path(folder).is_dir():
-            raise InputError("is a file, not a folder; choose another name", str(folder))
-        readme = Path(folder) / README
-        if readme.exists():
-            raise InputError(f"{README} is there already; choose another folder", str(folder))
-        path = write_problem(self.problem, folder, stakes=self.stakes)
-        with within(str(readme)):
-            try:
-                readme.write_text(_readme(self, source or self.source), encoding="utf-8")
-            except OSError as error:
-                raise InputError(f"cannot be written: {error.strerror or error}") from None
-        return path
+        folder = Path(folder)
+        check_output(folder, force=force)
+        with within(str(folder)), _writing_errors():
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".voilattice-", dir=folder) as scratch:
+                try:
+                    write_problem(self.problem, scratch, stakes=self.stakes)
+                except VoilatticeError as error:
+                    message = error.message.replace(f"{scratch}{os.sep}", "")
+                    raise type(error)(message, error.place, error.remedies) from None
+                readme = _readme(self, source or self.source)
+                (Path(scratch) / README).write_text(readme, encoding="utf-8")
+                for file in FILES:
+                    os.replace(Path(scratch) / file, folder / file)
+        return folder / FILE_NAME
+
+
+def check_output(folder: Path, *, force: bool) -> None:
+    """Raise `InputError` if a learned problem cannot be written to a folder."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file, not a folder; choose another name", str(folder))
+    for file in () if force else FILES:
+        if (folder / file).exists():
+            raise InputError(
+                f"{file} is there already; choose another folder",
+                str(folder),
+                (Remedy("overwrite it", "force"),),
+            )
+
+
+@contextmanager
+def _writing_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}") from None
 
 
 def learn_problem(
@@ -95,16 +137,19 @@ def learn_problem(
     categorical: Collection[str] = (),
     states: Mapping[str, Sequence[str]] | None = None,
     missing: Collection[str] = MISSING,
+    weights: Any = None,
 ) -> LearnedProblem:
     """Learn a problem from a table of cases.
 
     Parameters
     ----------
     data
-        The path of a CSV or Parquet file, a mapping of columns, a pandas or polars data frame, or a
-        `DataTable`. Cells are numbers or text; None and NaN are missing.
+        The path of a CSV or Parquet file, a mapping of columns, a data frame (pandas, polars and
+        others), a 2-D array, or a `DataTable`. Cells are numbers, texts or truth values; None and
+        NaN are missing.
     target
-        The column to decide on. Every other column becomes a feature.
+        The column to decide on. Every other column becomes a feature, unless it has one value or
+        none: such columns are left out with a `DataWarning`, and their prices are not used.
     costs
         The price of each feature, or any object with the method of `CostModel`. By default every
         feature costs 1.
@@ -122,6 +167,8 @@ def learn_problem(
         The states of a column in the order wanted; by default they are sorted.
     missing
         The texts that mark a missing cell.
+    weights
+        As in `learn_network`.
 
     Raises
     ------
@@ -147,7 +194,8 @@ def learn_problem(
     table = as_table(data, missing=missing)
     learned = learn_network(
         table, target, recipe,
-        ignore=ignore, numeric=numeric, categorical=categorical, states=states,
+        ignore=ignore, numeric=numeric, categorical=categorical, states=states, missing=missing,
+        weights=weights,
     )  # fmt: skip
     features = [name for name in learned.network.names if name != target]
     stakes = PLACEHOLDER_STAKES if misclassification is None else misclassification
@@ -155,18 +203,31 @@ def learn_problem(
     problem = Problem.create(
         learned.network,
         target,
-        dict.fromkeys(features, PLACEHOLDER_PRICE) if costs is None else costs,
+        dict.fromkeys(features, PLACEHOLDER_PRICE)
+        if costs is None
+        else _drop_prices(costs, learned.left_out),
         stakes,
-        title=title or (path.stem if path else ""),
+        title=title or (table_name(path) if path else ""),
     )
     return LearnedProblem(
         problem,
         learned,
         table,
         f"Learned by `voilattice.learn_problem` from {f'`{path.name}`' if path else 'a table'}.",
-        tuple(_notes(ignore, numeric, categorical, missing)),
+        tuple(_notes(ignore, numeric, categorical, missing, learned)),
         stakes if isinstance(stakes, tuple) and isinstance(stakes[0], str) else None,
     )
+
+
+def _drop_prices(
+    costs: CostModel | Mapping[str, float], left_out: Collection[str]
+) -> CostModel | Mapping[str, float]:
+    """Return costs without those of the columns that were left out."""
+    if isinstance(costs, FeatureCosts):
+        return costs.without(left_out) if left_out else costs
+    if isinstance(costs, Mapping):
+        return {name: price for name, price in costs.items() if name not in left_out}
+    return costs
 
 
 def _notes(
@@ -174,9 +235,12 @@ def _notes(
     numeric: Collection[str],
     categorical: Collection[str],
     missing: Collection[str],
+    learned: Learned,
 ) -> list[str]:
     chosen = (
         ("Left out", ignore),
+        ("Left out, with one value or none", learned.left_out),
+        ("May be leaks, since each determines the target by itself", learned.leaks),
         ("Cut into bins", numeric),
         ("Never cut into bins", categorical),
         ("Marks of missing cells, too", sorted(set(missing) - MISSING)),
@@ -190,6 +254,7 @@ def _readme(found: LearnedProblem, source: str) -> str:
 
     learned = found.learned
     recipe, network = learned.recipe, learned.network
+    is_capped = any(len(cuts) + 1 == recipe.max_bins for cuts in learned.cuts.values())
     left_out = f", {learned.n_left_out} more left out for want of a target"
     lines = [
         f"# {found.problem.title or 'A learned problem'}",
@@ -201,7 +266,7 @@ def _readme(found: LearnedProblem, source: str) -> str:
         f"- Bins: a column of numbers with more than {MAX_CATEGORIES} different values is cut "
         + (
             "where a cut pays for its description (Fayyad and Irani, 1993), at the median where "
-            "none does."
+            "none does" + (f"; at most {recipe.max_bins} bins." if is_capped else ".")
             if recipe.discretization == "mdl"
             else f"into {recipe.bins} bins of about as many cases."
         ),

@@ -34,6 +34,8 @@ class Recipe:
     discretization
         ``mdl``: make the cuts that pay for their description, and one cut at the median if none
         does; ``frequency``: make `bins` bins with about the same number of cases.
+    max_bins
+        How many bins ``mdl`` may make: it stops at the cuts that tell most.
     score, search, max_parents
         What the structure search maximizes, how it searches, and how many parents a node may have.
     target_first
@@ -56,6 +58,7 @@ class Recipe:
     forbidden: tuple[Arc, ...] = ()
     required: tuple[Arc, ...] = ()
     smoothing: float = 1.0
+    max_bins: int = 8
 
     def __post_init__(self) -> None:
         _check_choice("discretization", self.discretization, DISCRETIZATIONS)
@@ -63,6 +66,8 @@ class Recipe:
         _check_choice("search", self.search, SEARCHES)
         if not 2 <= self.bins <= MAX_STATES:
             raise InputError(f"must be 2 to {MAX_STATES}, got {self.bins}", "bins")
+        if not 2 <= self.max_bins <= MAX_STATES:
+            raise InputError(f"must be 2 to {MAX_STATES}, got {self.max_bins}", "max_bins")
         if self.max_parents < 1:
             raise InputError(f"must be at least 1, got {self.max_parents}", "max_parents")
         if not 0 <= self.smoothing <= MAX_SMOOTHING:

@@ -3,6 +3,8 @@
 Structure search cannot use missing cells, so each one is first replaced by the most frequent state
 of its column. This weakens dependences. If cells are missing for a reason, it can also make that
 reason look like a dependence.
+
+A row of weight w counts as w rows: in the score, and in what is the most frequent state.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.learning.columns import Codes
@@ -36,7 +39,11 @@ CHOOSE_SEARCH: dict[str, Callable[[Any], object]] = {
 
 
 def learn_structure(
-    sizes: Sequence[int], codes: Mapping[str, Codes], target: str, recipe: Recipe
+    sizes: Sequence[int],
+    codes: Mapping[str, Codes],
+    target: str,
+    recipe: Recipe,
+    weights: NDArray[np.float64] | None = None,
 ) -> list[list[int]]:
     """Return the parents of each node, as sorted numbers of columns.
 
@@ -46,6 +53,8 @@ def learn_structure(
         The number of states of each column.
     codes
         The columns in order: the number of a state in each case, -1 where the cell is missing.
+    weights
+        How many cases each case counts for; by default 1.
 
     >>> y, x = np.array([0, 0, 0, 1, 1, 1] * 9), np.array([0, 0, 0, 1, 1, 0] * 9)
     >>> learn_structure([2, 2], {"y": y, "x": x}, "y", Recipe(target_first=True))
@@ -61,8 +70,10 @@ def learn_structure(
         template.add(pyagrum.LabelizedVariable(f"v{k}", "", labels))
     with tempfile.TemporaryDirectory() as folder:
         completed = Path(folder) / "completed.csv"
-        _write_cases(completed, [_complete(column) for column in codes.values()])
+        _write_cases(completed, [_complete(column, weights) for column in codes.values()])
         learner = pyagrum.BNLearner(str(completed), template)
+        for row, weight in enumerate(() if weights is None else weights.tolist()):
+            learner.setRecordWeight(row, weight)
         learner.setNumberOfThreads(1)
         learner.useNoPrior()
         CHOOSE_SCORE[recipe.score](learner)
@@ -76,9 +87,11 @@ def learn_structure(
     return [sorted(int(node) for node in graph.parents(k)) for k in range(len(names))]
 
 
-def _complete(column: Codes) -> Codes:
+def _complete(column: Codes, weights: NDArray[np.float64] | None) -> Codes:
     """Return a column with each missing cell at the most frequent state."""
-    return np.where(column < 0, np.bincount(column[column >= 0]).argmax(), column)
+    there = column >= 0
+    n = np.bincount(column[there], None if weights is None else weights[there])
+    return np.where(there, column, n.argmax())
 
 
 def _restrict(learner: Any, names: Sequence[str], target: str, recipe: Recipe) -> None:

@@ -13,19 +13,24 @@ alk_phosphate and sgot share the blood sample.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from voilattice.errors import InputError, UnknownNameError, within
-from voilattice.learning.data_tables import Column, DataTable, checksum_cells, read_table
+from voilattice.learning.cells import MISSING, strip_cell
+from voilattice.learning.data_tables import DataTable, as_table
+from voilattice.learning.table_files import read_content, read_texts
 from voilattice.model.costs import FeatureCosts, Group
 from voilattice.wording import nearest, quote
 
 __all__ = ["DATASETS", "DataSet", "load_dataset"]
 
 FOLDER_VARIABLE = "VOILATTICE_DATA"
+Texts = tuple[str | None, ...]  # a column as it stands in a file; None is missing
+
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 # UCI withdrew Pima; this copy is pinned by commit.
 PIMA = (
@@ -101,18 +106,24 @@ def load_dataset(name: str, *, sources: Mapping[str, str] | None = None) -> Data
         else:
             parts.append(_fetch_public(data, file, (sources or {}).get(file, address), checksum))
     columns = {
-        column: sum((part.columns[column] for part in parts), ())
-        for column in (*data.features, "class")
+        column: sum((part[column] for part in parts), ()) for column in (*data.features, "class")
     }
     labelled = {}
     for column, cells in columns.items():
         labels = data.classes if column == "class" else data.labels.get(column)
         with within(f"{name}: {column}"):
             labelled[column] = cells if labels is None else _label_codes(cells, labels)
-    return DataTable(labelled, checksum_cells(labelled))
+    return DataTable(as_table(labelled).columns, _checksum_texts(labelled))
 
 
-def _label_codes(cells: Column, labels: Mapping[str, str]) -> Column:
+def _checksum_texts(columns: Mapping[str, Texts]) -> str:
+    """Return the SHA-256 of a table's names and cells as they stand in the file."""
+    rows = [tuple(columns), *zip(*columns.values(), strict=True)]
+    lines = (",".join(cell or "" for cell in row) for row in rows)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _label_codes(cells: Texts, labels: Mapping[str, str]) -> Texts:
     found: list[str | None] = []
     for row, cell in enumerate(cells):
         code = cell.removesuffix(".0") if cell is not None else None
@@ -124,13 +135,17 @@ def _label_codes(cells: Column, labels: Mapping[str, str]) -> Column:
     return tuple(found)
 
 
-def _read_from_folder(path: Path, data: DataSet) -> DataTable:
-    table = read_table(path)
+def _read_from_folder(path: Path, data: DataSet) -> dict[str, Texts]:
     with within(str(path)):
-        return table.select((*data.features, "class"))
+        texts = read_texts(read_content(path), path)
+        for name in (*data.features, "class"):
+            if name not in texts:
+                raise UnknownNameError(f"no column {quote(name)}{nearest(name, texts)}")
+    cells = {name: map(strip_cell, column) for name, column in texts.items()}
+    return {name: tuple(c if c not in MISSING else None for c in cells[name]) for name in cells}
 
 
-def _fetch_public(data: DataSet, file: str, address: str, checksum: str) -> DataTable:
+def _fetch_public(data: DataSet, file: str, address: str, checksum: str) -> dict[str, Texts]:
     import pooch
 
     try:
@@ -152,14 +167,14 @@ def _fetch_public(data: DataSet, file: str, address: str, checksum: str) -> Data
         ) from None
     lines = Path(path).read_text(encoding="ascii").splitlines()
     rows = [line.replace(",", " ").split() for line in lines if line.strip()]
-    columns = {
+    columns: dict[str, Texts] = {
         name: tuple(None if row[k] == "?" else row[k] for row in rows)
         for k, name in enumerate(data.columns)
     }
     source = columns[data.class_from]
     if data.class_from != "class":
         columns["class"] = tuple(_class_code(data.name, cell) for cell in source)
-    return DataTable(columns, checksum)
+    return columns
 
 
 def _class_code(name: str, cell: str | None) -> str:

@@ -1,0 +1,214 @@
+"""From a table to cases: each column becomes states, and each cell the number of its state.
+
+Not every column can be used. A column of one value, or of none, tells nothing and is left out with
+a warning. Others are mistakes (an identifier, a date, text among numbers): one error lists them
+all. A column that determines the target by itself may hold what is known only after the decision,
+a *leak*; it is used, with a warning.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.errors import InputError, Remedy, VoilatticeError, located, warn_user
+from voilattice.learning.cells import LEAVE_OUT
+from voilattice.learning.columns import (
+    Codes,
+    check_typed,
+    encode_column,
+    find_categories,
+    find_classes,
+    find_cuts,
+    is_numeric,
+)
+from voilattice.learning.data_tables import DataTable
+from voilattice.learning.discretization import bin_labels
+from voilattice.learning.recipes import Recipe
+from voilattice.wording import quote
+
+__all__ = ["Prepared", "prepare_cases"]
+
+# A column that determines the target is called a leak if chance makes one less often than this.
+CHANCE = 1e-6
+
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The cases of a table, ready to be learned from."""
+
+    target: str
+    states: Mapping[str, Sequence[str]]  # of the target and the features, in the table's order
+    cuts: Mapping[str, tuple[float, ...]]  # of the columns that were cut into bins
+    codes: Mapping[str, Codes]  # of the rows that count
+    weights: Weights | None  # of the rows that count; None: each counts once
+    n_left_out: int  # rows without a target
+    left_out: tuple[str, ...]  # columns of one value or none
+    leaks: tuple[str, ...]  # columns that determine the target by themselves
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.codes[self.target])
+
+
+def prepare_cases(
+    table: DataTable,
+    target: str,
+    recipe: Recipe,
+    *,
+    ignore: Collection[str] = (),
+    numeric: Collection[str] = (),
+    categorical: Collection[str] = (),
+    states: Mapping[str, Sequence[str]] | None = None,
+    weights: Any = None,
+) -> Prepared:
+    """Return the cases of a table; parameters, errors and warnings as in `learn_network`."""
+    states = states or {}
+    _check_names(table, target, ignore, numeric, categorical, states)
+    weights = None if weights is None else _check_weights(weights, table.n_rows)
+    with located(f"data.{target}"):
+        column = check_typed(table.column(target))
+        no_target = column.is_missing
+        if no_target.all():
+            raise InputError("every cell is missing")
+        # The rows stay until the cells are encoded, so that errors name the rows of the table.
+        unused = no_target if weights is None else no_target | (weights == 0)
+        column = column.blank(unused)
+        found = {target: find_classes(column, states.get(target))}
+        classes, _ = encode_column(column, found[target], None)
+    codes, cuts = {target: classes}, {}
+    left_out: list[str] = []
+    errors: dict[str, VoilatticeError] = {}
+    named = {*categorical, *states}
+    for name in table.columns:
+        if name == target or name in ignore:
+            continue
+        try:
+            column = check_typed(table.columns[name]).blank(unused)
+            if len(column.different()) < 2:
+                left_out.append(name)
+            elif name not in named and (name in numeric or is_numeric(column)):
+                cuts[name] = tuple(find_cuts(column, classes, recipe, weights))
+                found[name] = bin_labels(cuts[name])
+            else:
+                found[name] = find_categories(column, states.get(name), is_declared=name in named)
+        except VoilatticeError as error:
+            errors[name] = error
+        if name in found:
+            codes[name], _ = encode_column(column, found[name], cuts.get(name))
+    _raise_all(errors)
+    if left_out:
+        warn_user(f"columns with one value or none are left out: {_list_names(left_out)}")
+    if len(codes) < 2:
+        raise InputError("there is no column beside the target", "data")
+    rows = np.flatnonzero(~unused)
+    names = [name for name in table.columns if name in codes]
+    codes = {name: codes[name][rows] for name in names}
+    leaks = [name for name in names if name != target and _is_leak(codes[name], codes[target])]
+    if leaks:
+        warn_user(
+            f"columns that alone determine {quote(target)}: {_list_names(leaks)}; leave them out "
+            f"if they are not known before the decision"
+        )
+    return Prepared(
+        target,
+        {name: found[name] for name in names},
+        cuts,
+        codes,
+        None if weights is None else weights[rows],
+        int(no_target.sum()),
+        tuple(left_out),
+        tuple(leaks),
+    )
+
+
+def _check_names(
+    table: DataTable,
+    target: str,
+    ignore: Collection[str],
+    numeric: Collection[str],
+    categorical: Collection[str],
+    states: Mapping[str, Sequence[str]],
+) -> None:
+    """Raise `VoilatticeError` where a parameter names no column, or contradicts another."""
+    for parameter, names in (
+        ("ignore", ignore), ("numeric", numeric), ("categorical", categorical), ("states", states),
+    ):  # fmt: skip
+        if isinstance(names, str):
+            raise InputError(f"must be a list of columns, got {quote(names)}", parameter)
+        for name in names:
+            with located(parameter):
+                table.column(name)
+    for name, wanted in states.items():
+        if isinstance(wanted, str) or not all(isinstance(state, str) for state in wanted):
+            raise InputError(f"must be a list of states, got {quote(wanted)}", f"states.{name}")
+    if target in ignore:
+        raise InputError(f"{quote(target)} is the target", "ignore")
+    if target in numeric:
+        raise InputError(f"{quote(target)} is the target, which is never cut into bins", "numeric")
+    if both := set(numeric) & {*categorical, *states}:
+        raise InputError(f"{quote(min(both))} cannot be a column of names as well", "numeric")
+    with located("target"):
+        table.column(target)
+
+
+def _check_weights(weights: Any, n_rows: int) -> Weights:
+    try:
+        found = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"must be numbers, got {quote(weights)}", "weights") from None
+    if found.shape != (n_rows,):
+        raise InputError(f"must be one number for each of {n_rows:,} rows", "weights")
+    wrong = ~(np.isfinite(found) & (found >= 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(f"row {row + 1}: must be a number >= 0, got {found[row]:g}", "weights")
+    if not found.any():
+        raise InputError("every row has the weight 0", "weights")
+    return found
+
+
+def _raise_all(errors: Mapping[str, VoilatticeError]) -> None:
+    """Raise the errors of columns, several of them as one."""
+    if len(errors) == 1:
+        [(name, error)] = errors.items()
+        raise type(error)(error.message, f"data.{name}", error.remedies)
+    if errors:
+        said = ", ".join(f"{quote(name)} ({error.message})" for name, error in errors.items())
+        remedies = dict.fromkeys(r for error in errors.values() for r in error.remedies)
+        leave_out = Remedy("leave the columns out", LEAVE_OUT.parameter)
+        raise InputError(
+            f"{len(errors)} columns cannot be used: {said}",
+            "data",
+            [leave_out if remedy == LEAVE_OUT else remedy for remedy in remedies],
+        )
+
+
+def _is_leak(codes: Codes, classes: Codes) -> bool:
+    """Return whether a column determines the target, and chance does not explain it.
+
+    Let n rows have k states of the column and m classes, n_y rows the class y. If the column told
+    nothing, all n! / prod n_y! orders of the classes would be as likely as each other, and in at
+    most m^k of these each state has one class.
+    """
+    there = codes >= 0
+    codes, classes = codes[there], classes[there]
+    n_classes = int(classes.max()) + 1
+    counts = np.bincount(codes * n_classes + classes, minlength=(int(codes.max()) + 1) * n_classes)
+    seen = counts.reshape(-1, n_classes)
+    if ((seen > 0).sum(axis=1) > 1).any():
+        return False
+    n, k, m = len(codes), (seen > 0).sum(), (seen.sum(axis=0) > 0).sum()
+    orders = math.lgamma(n + 1) - sum(math.lgamma(n_y + 1) for n_y in seen.sum(axis=0).tolist())
+    return bool(k * math.log(m) - orders < math.log(CHANCE))
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return ", ".join(map(quote, names))
