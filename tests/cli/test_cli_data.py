@@ -67,7 +67,7 @@ def test_learn_without_costs_says_so(run, tmp_path):
         (
             "a,b\n1,1\n2,1\n",
             ["--target", "a"],
-            "'1': the column tells nothing; leave the column out (--ignore)",
+            "t.csv: no column beside the target has two values or more: 'b'",
         ),
         (TABLE, ["--target", "ill", "--states", "sex=m,m,f"], "t.csv: "),
         (

@@ -3,7 +3,9 @@ import pytest
 from helpers.tables import table
 
 from voilattice import VoilatticeError
-from voilattice.learning.columns import encode_cells, find_categories, find_cuts, is_numeric
+from voilattice.learning import Unseen, as_table, encode_table
+from voilattice.learning.cells import make_column
+from voilattice.learning.columns import encode_column, find_categories, find_cuts, is_numeric
 from voilattice.learning.networks import learn_network
 from voilattice.learning.recipes import Recipe
 
@@ -12,7 +14,7 @@ def test_columns_become_bins_or_states():
     rng = np.random.default_rng(0)
     dose = rng.normal(size=200).round(2)
     data = table(
-        y=["ill" if d > 0 else "well" for d in dose],
+        y=["ill" if (d > 0) == (k > 0) else "well" for k, d in enumerate(dose)],  # all but one
         dose=[str(d) for d in dose],
         grade=[str(float(k)) for k in rng.integers(0, 3, 200)],
         ward=[f"w{k}" for k in rng.integers(0, 9, 200)],
@@ -45,23 +47,80 @@ def test_a_column_of_names_may_hold_numbers_when_it_is_called_one():
 
 
 def test_more_than_five_different_numbers_are_cut():
-    assert is_numeric(("1", "2", "3", "4", "5", "6", None))
-    assert not is_numeric(("1", "2", "3", "4", "5", "5.0"))
-    assert not is_numeric(("1", "2", "3", "4", "5", "six"))
+    assert is_numeric(make_column(("1", "2", "3", "4", "5", "6", None)))
+    assert not is_numeric(make_column(("1", "2", "3", "4", "5", "5.0")))
+    assert not is_numeric(make_column(("1", "2", "3", "4", "5", "six")))
 
 
 def test_bins_of_equal_frequency_are_chosen_by_the_recipe():
-    column, classes = tuple(map(str, range(9))), np.zeros(9, dtype=int)
+    column, classes = make_column(range(9)), np.zeros(9, dtype=int)
     assert find_cuts(column, classes, Recipe("frequency", 3)) == [2.5, 5.5]
     assert find_cuts(column, classes, Recipe()) == [3.5]  # no cut pays: the median
 
 
 def test_states_are_sorted_numbers_by_size():
-    assert find_categories(("10", "9", None), None, is_declared=False) == ["9", "10"]
-    assert find_categories(("b", "10", "9"), None, is_declared=True) == ["10", "9", "b"]
+    numbers, mixed = make_column(("10", "9", None)), make_column(("b", "10", "9"))
+    assert find_categories(numbers, None, is_declared=False) == ["9", "10"]
+    assert find_categories(mixed, None, is_declared=True) == ["10", "9", "b"]
 
 
 def test_cells_are_encoded_as_bins_or_states():
-    assert encode_cells(("1", None, "3"), ["<2", ">=2"], (2.0,)).tolist() == [0, -1, 1]
-    with pytest.raises(VoilatticeError, match="row 1: no state 'c'"):
-        encode_cells(("c",), ["a", "b"], None)
+    numbers = make_column(("1", None, "3"))
+    assert encode_column(numbers, ["<2", ">=2"], (2.0,))[0].tolist() == [0, -1, 1]
+    codes, unseen = encode_column(make_column(("c", "a", "c")), ["a", "b"], None)
+    assert (codes.tolist(), unseen) == ([-1, 0, -1], [("c", 2)])
+    codes, unseen = encode_column(make_column((7, 1, 2.5, 7)), ["2.5", "1"], None)
+    assert (codes.tolist(), unseen) == ([-1, 1, 0, -1], [("7", 2)])
+
+
+def test_a_bin_is_known_by_its_name_and_by_any_number_in_it():
+    column = make_column(("<2", "3", ">=2", "odd"))
+    codes, unseen = encode_column(column, ["<2", ">=2"], (2.0,))
+    assert (codes.tolist(), unseen) == ([0, 1, 1, -1], [("odd", 1)])
+
+
+def test_unseen_values_are_missing_and_reported():
+    states, cuts = (
+        {"age": ["<54.5", ">=54.5"], "ward": ["a", "b"], "x": ["0", "1"]},
+        {"age": [54.5]},
+    )
+    data = {"ward": ["a", "moon", None, "moon"], "age": [1, 99, None, 3], "other": [1, 2, 3, 4]}
+    found = encode_table(data, states, cuts)
+    assert {name: codes.tolist() for name, codes in found.codes.items()} == {
+        "age": [0, 1, -1, 0],
+        "ward": [0, -1, -1, -1],
+    }
+    assert found.unseen == (Unseen("ward", "moon", 2),)
+    with pytest.raises(VoilatticeError, match="^data.age: row 2: inf is not a finite number"):
+        encode_table({"age": [1, np.inf]}, states, cuts)
+
+
+def test_a_large_table_is_encoded_at_once():
+    rng = np.random.default_rng(0)
+    table = as_table(rng.normal(size=(100_000, 13)))
+    states = {name: ["<0", ">=0"] for name in table.columns}
+    codes = encode_table(table, states, dict.fromkeys(states, (0.0,))).codes
+    assert all(abs(column.mean() - 0.5) < 0.01 for column in codes.values())
+
+
+def test_an_ordered_column_keeps_its_order():
+    pandas = pytest.importorskip("pandas")
+    cells = pandas.Categorical(
+        ["low", "high", "low", "mid"], categories=["low", "mid", "high", "none"], ordered=True
+    )
+    column = make_column(pandas.Series(cells))
+    assert find_categories(column, None, is_declared=False) == ["low", "mid", "high"]
+    plain = make_column(pandas.Series(["low", "high", "mid"], dtype="category"))
+    assert find_categories(plain, None, is_declared=False) == ["high", "low", "mid"]
+
+
+def test_categories_that_are_numbers_are_never_cut_into_bins():
+    pandas = pytest.importorskip("pandas")
+    column = make_column(pandas.Series([10, 9, 8, 7, 6, 5, 4.0], dtype="category"))
+    assert not is_numeric(column)
+    assert find_categories(column, None, is_declared=False) == [*"456789", "10"]
+
+
+def test_states_given_twice_as_one_number_are_refused():
+    with pytest.raises(VoilatticeError, match="the states '1' and '1.0' are one number"):
+        find_categories(make_column([1, 2]), ["1", "1.0", "2"], is_declared=True)

@@ -100,3 +100,31 @@ def test_a_cut_is_what_its_label_says():
     assert float("0.2666666667") == cut
     near = np.array([1.0, np.nextafter(1.0, 2)])
     assert bins_of(near, median_cut(near)).tolist() == [0, 1]
+
+
+def test_a_cap_keeps_the_cuts_that_tell_most():
+    rng = np.random.default_rng(0)
+    values = rng.uniform(0, 8, 4000)
+    # Eight steps; those at 2 and 6 are the highest.
+    chances = np.array([0.02, 0.12, 0.5, 0.6, 0.4, 0.5, 0.88, 0.98])[values.astype(int)]
+    classes = (rng.random(4000) < chances).astype(int)
+    every = mdl_cuts(values, classes)
+    assert len(every) > 2
+    assert mdl_cuts(values, classes, max_bins=len(every) + 1) == every
+    assert mdl_cuts(values, classes, max_bins=3) == pytest.approx([2, 6], abs=0.1)
+    for n in range(2, len(every) + 1):
+        capped = mdl_cuts(values, classes, max_bins=n)
+        assert len(capped) == n - 1
+        assert set(capped) <= set(every)
+
+
+def test_a_case_of_weight_two_counts_as_two_cases():
+    rng = np.random.default_rng(1)
+    values, weights = rng.normal(size=300).round(1), rng.integers(1, 4, 300)
+    classes = (values + rng.normal(size=300) > 0).astype(int)
+    often, classes_often = np.repeat(values, weights), np.repeat(classes, weights)
+    weights = weights.astype(float)
+    assert mdl_cuts(values, classes, weights) == mdl_cuts(often, classes_often)
+    for n in (2, 3, 7):
+        assert frequency_cuts(values, n, weights) == frequency_cuts(often, n)
+    assert mdl_cuts(values, classes, weights * 1e-4) == []  # less than one case in all

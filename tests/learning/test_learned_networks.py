@@ -1,8 +1,11 @@
+import datetime
+
 import numpy as np
 import pytest
 from helpers.tables import draw_chain, table
 
 from voilattice import Problem, VoilatticeError, apply_policy, build_policy
+from voilattice.errors import DataWarning
 from voilattice.learning.networks import learn_network
 from voilattice.learning.recipes import Recipe
 from voilattice.model.elimination import joint_table
@@ -71,11 +74,10 @@ def test_encoded_cases_can_be_followed_by_a_policy():
     [
         ({"y": "aa", "x": "12"}, {}, "y: one value only, 'a': there is nothing to decide"),
         (
-            {"y": "ab", "x": "11"},
+            {"y": "ab", "x": "11", "z": [None, None]},
             {},
-            "x: one value only, '1': the column tells nothing; leave the column out",
+            "data: no column beside the target has two values or more: 'x', 'z'",
         ),
-        ({"y": "ab", "x": [None, None]}, {}, "x: no value at all: the column tells nothing"),
         ({"y": [None, None], "x": "12"}, {}, "y: every cell is missing"),
         ({"y": "ab"}, {}, "there is no column beside the target"),
         ({"z": "ab", "x": "12"}, {}, "target: no column 'y'"),
@@ -84,8 +86,7 @@ def test_encoded_cases_can_be_followed_by_a_policy():
         ({"y": "ab", "x": "1q"}, {"numeric": ["x"]}, "x: row 2: 'q' is not a number"),
         ({"y": "ab", "x": "12"}, {"states": {"x": ["1"]}}, "x: '2' is in the column but not"),
         ({"y": "aa", "x": "12"}, {"states": {"y": ["a", "b"]}}, "y: one value only, 'a'"),
-        ({"y": "ab", "x": "11"}, {"states": {"x": ["1", "2"]}}, "x: one value only, '1'"),
-        ({"y": "ab", "x": [None, None]}, {"states": {"x": ["1", "2"]}}, "x: no value at all"),
+        ({"y": "ab", "x": "11"}, {"states": {"x": ["1", "2"]}}, "no column beside the target has"),
         (
             {"y": [str(k / 3) for k in range(60)], "x": "12" * 30},
             {},
@@ -152,3 +153,107 @@ def test_a_missing_cell_of_x_does_not_move_the_classes(smoothing):
     p = (1 + smoothing) / (1 + 2 * smoothing)
     wanted = np.array([[0.5, 0.5], [p, 1 - p]])
     assert network.tables[network.index("x")] == pytest.approx(wanted, abs=2e-6)
+
+
+def test_weights_count_rows_everywhere():
+    rng = np.random.default_rng(0)
+    n = 200
+    weights = rng.integers(0, 3, n)
+    dose = rng.normal(size=n).round(2)
+    data = {
+        "y": np.where(dose + rng.normal(size=n) > 0, "ill", "well"),
+        "dose": np.where(rng.random(n) < 0.1, np.nan, dose),
+        "ward": rng.choice(["a", "b", "c"], n),
+    }
+    repeated = {name: np.repeat(column, weights) for name, column in data.items()}
+    weighted = learn_network(data, "y", weights=weights)
+    assert weighted.network == learn_network(repeated, "y").network
+    assert weighted.cuts == learn_network(repeated, "y").cuts
+    assert weighted.n_rows == int((weights > 0).sum())
+    assert learn_network(data, "y", weights=np.ones(n)).network == learn_network(data, "y").network
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([1, 1], "weights: must be one number for each of 4 rows"),
+        ([1, 1, -1, 1], "weights: row 3: must be a number >= 0, got -1"),
+        ([1, 1, np.nan, 1], "weights: row 3: must be a number >= 0, got nan"),
+        ([0, 0, 0, 0], "weights: every row has the weight 0"),
+        (["a", 1, 1, 1], "weights: must be numbers, got ['a', 1, 1, 1]"),
+        ([1, 0, 1, 0], "data.y: one value only, 'a': there is nothing to decide"),
+    ],
+)
+def test_weights_that_are_none_are_refused(weights, said):
+    with pytest.raises(VoilatticeError) as error:
+        learn_network(table(y="abab", x="1122"), "y", weights=weights)
+    assert str(error.value) == said
+
+
+def test_a_column_that_alone_determines_the_target_is_a_leak():
+    rng = np.random.default_rng(0)
+    n = 100
+    y = rng.integers(0, 2, n)
+    data = {
+        "y": y,
+        "code": np.where(y == 1, "C3", "A0"),
+        "after": 10 * y + rng.random(n),
+        "noise": rng.integers(0, 2, n),
+        "almost": np.where(np.arange(n) == 0, 1 - y, y),
+    }
+    with pytest.warns(DataWarning) as warned:
+        learned = learn_network(data, "y")
+    assert [str(warning.message) for warning in warned] == [
+        "columns that alone determine 'y': 'code', 'after'; leave them out if they are not known "
+        "before the decision"
+    ]
+    assert learned.leaks == ("code", "after")
+
+
+def test_chance_makes_no_leaks():
+    data = {"y": "aabb" * 3, "x": "1122" * 3, "id": list("abcdefghijkl")}
+    assert learn_network({k: list(v) for k, v in data.items()}, "y").leaks == ()
+    # One row of the rare class, in a state of its own, is no proof; twenty rows are.
+    rare = {"y": ["no"] * 999 + ["yes"], "x": ["a"] * 999 + ["b"], "z": ["c", "d"] * 500}
+    assert learn_network(rare, "y").leaks == ()
+    rare = {"y": ["no"] * 980 + ["yes"] * 20, "x": ["a"] * 980 + ["b"] * 20}
+    with pytest.warns(DataWarning, match="'x'"):
+        assert learn_network(rare, "y").leaks == ("x",)
+
+
+def test_all_bad_columns_are_in_one_error():
+    data = {
+        "y": ["a", "b"] * 40,
+        "name": [f"name{k}" for k in range(80)],
+        "when": [datetime.date(2020, 1, 1)] * 80,
+        "flat": [1] * 80,
+        "far": [*range(79), np.inf],
+        "mixed": [*range(79), "none"],
+        "good": [0, 1, 1, 0] * 20,
+    }
+    with pytest.raises(VoilatticeError) as error:
+        learn_network(data, "y")
+    assert str(error.value) == (
+        "data: 4 columns cannot be used: 'name' (80 different values; a feature may have at most "
+        "50 states), 'when' (row 1: a date or a time), 'far' (row 80: inf is not a finite number), "
+        "'mixed' (most cells are numbers, but 'none' is not (row 80)); leave the columns out "
+        "(ignore), turn them into numbers, such as days, name it as a mark of missing cells "
+        "(missing), or name the column as one of categories (categorical)"
+    )
+    with pytest.warns(DataWarning, match="left out: 'flat'$"):
+        learned = learn_network(data, "y", ignore=["name", "when", "far", "mixed"])
+    assert learned.left_out == ("flat",)
+    assert learned.network.names == ("y", "good")
+
+
+def test_anything_that_is_a_table_can_be_learned_from(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    columns = {"y": ["a", "b", "b", "a"] * 5, "x": ["1", "2", "1", "1"] * 5}
+    wanted = learn_network(columns, "y").network
+    frame = pandas.DataFrame(columns)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for data in (frame, frame.astype("category"), tmp_path / "t.csv", str(tmp_path / "t.csv")):
+        assert learn_network(data, "y").network == wanted
+    array = learn_network(frame.to_numpy(), "x0").network
+    assert array.names == ("x0", "x1")
+    assert array.states == wanted.states

@@ -4,13 +4,22 @@ import sys
 
 import pytest
 
-from voilattice import Problem, VoilatticeError, build_policy, learn_problem, load_problem
-from voilattice.learning import DataTable, Recipe, learn_network
+from voilattice import (
+    FeatureCosts,
+    Group,
+    Problem,
+    VoilatticeError,
+    build_policy,
+    learn_problem,
+    load_problem,
+)
+from voilattice.errors import DataWarning
+from voilattice.learning import Recipe, as_table, learn_network
 from voilattice.learning.problems import PLACEHOLDER_STAKES
 
 ROWS = 40
 COLUMNS = {
-    "ill": ["no", "yes"] * (ROWS // 2),
+    "ill": ["yes", "no", *["no", "yes"] * (ROWS // 2 - 1)],
     "fever": [36.5 + k % 2 + k / 50 for k in range(ROWS)],
     "grade": [(k % 4) // 2 for k in range(ROWS)],
 }
@@ -77,8 +86,73 @@ def test_a_written_folder_reads_back_and_says_how_it_was_made(tmp_path):
     assert "- Marks of missing cells, too: -." in readme
     assert "- Never cut into bins: grade." in readme
     assert f"`{found.table.checksum}`" in readme
-    with pytest.raises(VoilatticeError, match="README.md is there already"):
+    with pytest.raises(VoilatticeError) as error:
         found.write(tmp_path / "new")
+    assert str(error.value) == (
+        f"{tmp_path / 'new'}: network.bif, README.md, problem.toml are there already; "
+        f"choose another folder, or overwrite what is there (force)"
+    )
+
+
+def test_force_overwrites_the_three_files_and_nothing_else(tmp_path):
+    folder = tmp_path / "new"
+    learn_problem(COLUMNS, "ill", title="first").write(folder)
+    (folder / "notes.txt").write_text("mine")
+    found = learn_problem(COLUMNS, "ill", title="second")
+    path = found.write(folder, force=True)
+    assert load_problem(path) == found.problem
+    assert (folder / "notes.txt").read_text() == "mine"
+    names = ["README.md", "network.bif", "notes.txt", "problem.toml"]
+    assert sorted(file.name for file in folder.iterdir()) == names
+
+
+def test_an_interrupted_write_loses_nothing(tmp_path, monkeypatch):
+    folder = tmp_path / "new"
+    first = learn_problem(COLUMNS, "ill", title="first")
+    path = first.write(folder)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("voilattice.learning.problems._readme", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        learn_problem(COLUMNS, "ill", title="second").write(folder, force=True)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    assert load_problem(path) == first.problem
+
+
+def test_an_error_of_writing_names_the_folder_that_was_asked_for(tmp_path):
+    (tmp_path / "file").write_text("")
+    found = learn_problem(COLUMNS, "ill")
+    with pytest.raises(VoilatticeError) as error:
+        found.write(tmp_path / "file" / "new")
+    assert str(error.value) == f"{tmp_path}/file/new: cannot be written: Not a directory"
+
+    class Costs:
+        def cost(self, features, evidence):
+            return float(len(features))
+
+    with pytest.raises(VoilatticeError) as error:
+        learn_problem(COLUMNS, "ill", costs=Costs()).write(tmp_path / "new")
+    said = "problem.toml: costs of type Costs cannot be written; only FeatureCosts can"
+    assert str(error.value) == f"{tmp_path}/new: {said}"
+
+
+def test_prices_of_columns_that_are_left_out_are_not_needed_and_do_no_harm():
+    data = {**COLUMNS, "flat": [1] * ROWS, "empty": [None] * ROWS}
+    costs = FeatureCosts(
+        {"fever": 3, "grade": 1, "flat": 2}, (Group("visit", 2, ("fever", "flat")),)
+    )
+    said = "columns with one value or none are left out: 'flat', 'empty'"
+    for given in (costs, {"fever": 3, "grade": 1, "flat": 2}):
+        with pytest.warns(DataWarning) as warned:
+            found = learn_problem(data, "ill", costs=given)
+        assert [str(warning.message) for warning in warned] == [said]
+        assert warned[0].filename == __file__  # the line that called, not one of ours
+        assert found.problem.features == ("fever", "grade")
+        assert found.problem.costs.prices == {"fever": 3, "grade": 1}
+        assert found.notes == ("Left out, with one value or none: flat, empty.",)
 
 
 @pytest.mark.parametrize(
@@ -91,14 +165,12 @@ def test_a_written_folder_reads_back_and_says_how_it_was_made(tmp_path):
         (COLUMNS, {"recipe": "auto"}, "recipe: must be a voilattice.learning.Recipe, got 'auto'"),
         (COLUMNS, {"ignore": "grade"}, "ignore: must be a list of columns, got 'grade'"),
         (COLUMNS, {"missing": "-"}, "missing: must be a list of marks, got '-'"),
-        ({**COLUMNS, "x": [1] * ROWS}, {}, "data.x: one value only, '1': the column tells nothing"),
         ({**COLUMNS, "x": [1]}, {}, "data: column 'x' has 1 cell, but column 'ill' has 40"),
-        (DataTable({"ill": ("no", "yes"), "x": ("1",)}), {}, "data: column 'x' has 1 cell"),
         ({**COLUMNS, "x": "12"}, {}, "data.x: must be a list of cells, got '12'"),
         ({"ill": COLUMNS["ill"]}, {}, "data: there is no column beside the target"),
         ({}, {}, "data: there are no columns"),
         ({"ill": [], "x": []}, {}, "data: the columns have no cells"),
-        ([1, 2], {}, "data: must be a path, a DataTable, a mapping of columns or a data frame"),
+        ([1, 2], {}, "data: must be a path, a DataTable, a mapping of columns, a data frame or "),
         ("no.csv", {}, "no.csv: there is no such file"),
     ],
 )
@@ -117,7 +189,7 @@ def test_the_room_loads_neither_pyagrum_nor_pandas():
 
 
 def test_a_table_of_its_own_is_learned_as_it_is():
-    table = DataTable({name: tuple(map(str, cells)) for name, cells in COLUMNS.items()})
+    table = as_table({name: tuple(map(str, cells)) for name, cells in COLUMNS.items()})
     found = learn_problem(table, "ill")
     assert found.learned.network == learn_network(table, "ill").network
     assert isinstance(found.problem, Problem)

@@ -121,3 +121,28 @@ def test_slow_convergence_is_waited_for():
     # 96 of 100 cells are missing: every round takes off 4 % of what is left to go.
     (prior,) = fit_tables([2], [[]], [np.array([0, 0, 0, 1] + [-1] * 96)], 0.0)
     assert prior == pytest.approx([0.75, 0.25], abs=1e-8)
+
+
+def test_a_case_of_weight_two_counts_as_two_cases_also_with_gaps():
+    rng = np.random.default_rng(3)
+    sizes, parents = [2, 3, 2, 2], [[], [0], [0, 1], [2]]
+    cases = np.stack([rng.integers(0, size, 60) for size in sizes])
+    cases[rng.random(cases.shape) < 0.2] = -1
+    weights = rng.integers(1, 4, 60)
+    weighted = fit_tables(sizes, parents, list(cases), 1.0, weights.astype(float))
+    repeated = fit_tables(sizes, parents, list(np.repeat(cases, weights, axis=1)), 1.0)
+    for a, b in zip(weighted, repeated, strict=True):
+        assert a == pytest.approx(b, abs=1e-9)
+
+
+def test_cases_with_many_gaps_in_many_columns_are_merged():
+    rng = np.random.default_rng(4)
+    n = 3000
+    cases = [rng.integers(0, 2, n)]
+    for _ in range(19):
+        cases.append(np.where(rng.random(n) < 0.8, cases[0], 1 - cases[0]))
+    cases = np.stack(cases)
+    cases[rng.random(cases.shape) < 0.1] = -1
+    tables = fit_tables([2] * 20, [[], *[[0]] * 19], list(cases), 1.0)
+    for table in tables[1:]:
+        assert table == pytest.approx(np.array([[0.8, 0.2], [0.2, 0.8]]), abs=0.05)

@@ -47,3 +47,16 @@ def test_a_missing_cell_counts_as_the_most_frequent_state():
     assert learn_structure([2, 2], {"y": y, "x": gaps}, "y", recipe) == learn_structure(
         [2, 2], {"y": y, "x": filled}, "y", recipe
     )
+
+
+def test_a_case_of_weight_two_counts_as_two_cases():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 60)
+    codes = {"y": y, "a": np.where(rng.random(60) < 0.7, y, -1), "b": rng.integers(0, 2, 60)}
+    weights = rng.integers(1, 5, 60)
+    repeated = {name: np.repeat(column, weights) for name, column in codes.items()}
+    for score in ("BIC", "AIC", "BDeu", "K2"):
+        recipe = Recipe(score=score)
+        assert learn_structure(
+            [2, 2, 2], codes, "y", recipe, weights.astype(float)
+        ) == learn_structure([2, 2, 2], repeated, "y", recipe)

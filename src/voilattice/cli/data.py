@@ -12,7 +12,7 @@ from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import check_jobs, json_option
 from voilattice.cli.parameters import option_of
 from voilattice.cli.progress import progress_bar
-from voilattice.errors import InputError, VoilatticeError
+from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.learning.recipes import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
 from voilattice.wording import count_noun
 
@@ -20,6 +20,7 @@ __all__ = ["learn_command", "reproduce_command"]
 
 _DEFAULTS = Recipe()
 POINTS = "points"  # the folder of what is done
+SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t"}  # what is hard to type in a shell
 
 
 @click.command(name="learn")
@@ -46,6 +47,20 @@ POINTS = "points"  # the folder of what is done
     "--missing", multiple=True, metavar="TEXT", help="Another mark of a missing cell; repeatable."
 )
 @click.option(
+    "--separator",
+    metavar="CHARACTER",
+    help="What separates the cells, or the word tab (default: the one of , ; tab | that the header "
+    "has most often).",
+)
+@click.option(
+    "--decimal", default=".", show_default=True, metavar="SIGN", help="The decimal sign: . or ,"
+)
+@click.option(
+    "--encoding",
+    metavar="NAME",
+    help="The encoding of the text, such as cp1252 (default: UTF-8, or what the file begins with).",
+)
+@click.option(
     "--discretization",
     type=click.Choice(DISCRETIZATIONS),
     default=_DEFAULTS.discretization,
@@ -55,6 +70,10 @@ POINTS = "points"  # the folder of what is done
 @click.option(
     "--bins", type=int, metavar="N", help=f"How many, for frequency (default: {_DEFAULTS.bins})."
 )
+@click.option(
+    "--max-bins", type=int, default=_DEFAULTS.max_bins, show_default=True, metavar="N",
+    help="The most bins that mdl may make.",
+)  # fmt: skip
 @click.option(
     "--score", type=click.Choice(list(SCORES)), default=_DEFAULTS.score, show_default=True
 )
@@ -71,6 +90,7 @@ POINTS = "points"  # the folder of what is done
     "--smoothing", type=float, default=_DEFAULTS.smoothing, show_default=True, metavar="N",
     help="What is added to each count.",
 )  # fmt: skip
+@click.option("--force", is_flag=True, help="Overwrite the files that learn writes.")
 @json_option
 def learn_command(
     data: str,
@@ -83,8 +103,12 @@ def learn_command(
     categorical: Sequence[str],
     states: Sequence[str],
     missing: Sequence[str],
+    separator: str | None,
+    decimal: str,
+    encoding: str | None,
     discretization: str,
     bins: int | None,
+    max_bins: int,
     score: str,
     search: str,
     max_parents: int,
@@ -92,20 +116,23 @@ def learn_command(
     forbid: Sequence[str],
     require: Sequence[str],
     smoothing: float,
+    force: bool,
     as_json: bool,
 ) -> None:
-    """Learn a problem from a table (CSV or Parquet).
+    """Learn a problem from a table (CSV, TSV or Parquet).
 
     The folder gets the network, a problem file that names it, and a description.
     """
     from voilattice.files.problems import read_costs
-    from voilattice.learning.data_tables import MISSING
-    from voilattice.learning.problems import PLACEHOLDER_STAKES, learn_problem
+    from voilattice.learning.cells import MISSING
+    from voilattice.learning.data_tables import read_table
+    from voilattice.learning.problems import PLACEHOLDER_STAKES, check_output, learn_problem
+    from voilattice.learning.table_files import table_name
 
     if not output:
         raise InputError("must name a folder, got ''", "--output")
-    if Path(output).exists() and not Path(output).is_dir():  # said before the work, not after it
-        raise InputError("is a file, not a folder; choose another name", f"--output: {output}")
+    with within("--output"):
+        check_output(Path(output), force=force)  # said before the work, not after it
     if bins is not None and discretization != "frequency":
         raise InputError("is for --discretization frequency", "--bins")
     prices, stakes = (None, None) if costs is None else read_costs(costs)
@@ -113,22 +140,30 @@ def learn_command(
         recipe = Recipe(
             discretization, _DEFAULTS.bins if bins is None else bins, score, search, max_parents,
             target_first, _arcs("--forbid", forbid), _arcs("--require", require), smoothing,
+            max_bins,
+        )  # fmt: skip
+        marks = MISSING.union(missing)
+        table = read_table(
+            data, missing=marks, separator=SEPARATOR_NAMES.get(separator or "", separator),
+            decimal=decimal, encoding=encoding,
         )  # fmt: skip
         found = learn_problem(
-            data, target, costs=prices, misclassification=stakes, recipe=recipe, title=title,
-            ignore=_names(ignore), numeric=_names(numeric), categorical=_names(categorical),
-            states=_states(states), missing=MISSING.union(missing),
+            table, target, costs=prices, misclassification=stakes, recipe=recipe,
+            title=title or table_name(Path(data)), ignore=_names(ignore), numeric=_names(numeric),
+            categorical=_names(categorical), states=_states(states), missing=marks,
         )  # fmt: skip
     except VoilatticeError as error:
         raise _name_options(error, data, costs) from None
-    path = found.write(output, source=f"Learned by `voilattice learn` from `{Path(data).name}`.")
+    source = f"Learned by `voilattice learn` from `{Path(data).name}`."
+    path = found.write(output, source=source, force=force)
     problem, learned = found.problem, found.learned
     if as_json:
         console.print_json(
             {
                 "problem": str(path), "rows": learned.n_rows, "left_out": learned.n_left_out,
                 "target": target, "features": list(problem.features),
-                "arcs": learned.network.n_arcs,
+                "arcs": learned.network.n_arcs, "columns_left_out": list(learned.left_out),
+                "leaks": list(learned.leaks),
             }
         )  # fmt: skip
         return

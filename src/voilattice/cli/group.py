@@ -2,24 +2,26 @@
 
 A command's module is imported when the command is run, completed, or asked for its own help. The
 list in ``voilattice --help`` is written here, so that it loads neither NumPy nor rich. Bad input
-ends with exit status 2. With ``--json`` one JSON document goes to stdout and nothing else.
+ends with exit status 2. A warning is a line on stderr. With ``--json`` one JSON document goes to
+stdout and nothing else.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO
 
 import click
 from click.shell_completion import CompletionItem
 
 from voilattice import __version__
 from voilattice.cli.parameters import option_of
-from voilattice.errors import Remedy, TooLargeError, VoilatticeError
+from voilattice.errors import DataWarning, Remedy, TooLargeError, VoilatticeError
 
 __all__ = ["COMMANDS", "cli", "run"]
 
@@ -33,7 +35,7 @@ COMMANDS = {
     "completion": ("completion", "Print the completion script of a shell: bash, zsh or fish."),
     "explain": ("sets", "Say in words why a set of features is, or is not, in the lattice."),
     "lattice": ("sets", "Build the lattice of irreducible sets: statistics, and drawings."),
-    "learn": ("data", "Learn a problem from a table (CSV or Parquet)."),
+    "learn": ("data", "Learn a problem from a table (CSV, TSV or Parquet)."),
     "policy": ("policies", "Build a whole policy and evaluate it exactly."),
     "problems": ("problems", "List the built-in problems."),
     "reproduce": ("data", "Reproduce the paper's Tables 1 to 3, Figures 1 to 8, and its claims."),
@@ -114,7 +116,10 @@ def run(arguments: Sequence[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a letter gets its code
             stream.reconfigure(errors="backslashreplace")
     try:
-        cli.main(arguments, prog_name="voilattice", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", DataWarning)
+            warnings.showwarning = _show_warning
+            cli.main(arguments, prog_name="voilattice", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
@@ -137,10 +142,26 @@ def run(arguments: Sequence[str] | None = None) -> None:
         _quit(str(TooLargeError("out of memory", remedies=remedies)))
 
 
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning as one line, without the place in the code that gave it."""
+    _complain(f"{category.__name__}: {message}")
+
+
 def _quit(message: str) -> None:
+    _complain(message)
+    sys.exit(2)
+
+
+def _complain(message: str) -> None:
     line = " ".join(message.split())
     if len(line) > MAX_LINE:
         line = f"{line[:MAX_LINE]}..."
     # Names come from files: no control character of theirs reaches the terminal.
     click.echo("".join(c if c.isprintable() else repr(c)[1:-1] for c in line), err=True)
-    sys.exit(2)

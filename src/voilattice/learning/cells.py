@@ -82,10 +82,16 @@ class Numbers:
         """Return the column with the cells of some rows missing."""
         return Numbers(np.where(rows, np.nan, self.values))
 
+    def n_different(self) -> int:
+        """Return how many different values there are."""
+        return len(self._different())
+
     def different(self) -> list[str]:
         """Return the different values as texts, in order."""
-        values = np.unique(self.values[~self.is_missing])
-        return [write_number(value) for value in values.tolist()]
+        return [write_number(value) for value in self._different().tolist()]
+
+    def _different(self) -> NDArray[np.float64]:
+        return np.unique(self.values[~self.is_missing])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +131,10 @@ class Categories:
         """Return the column with the cells of some rows missing."""
         codes = np.where(rows, -1, self.codes)
         return Categories(codes, self.levels, self.is_declared, self.is_ordered)
+
+    def n_different(self) -> int:
+        """Return how many different levels occur."""
+        return len(self.different())
 
     def different(self) -> list[str]:
         """Return the levels that occur, in order."""
@@ -226,7 +236,7 @@ def _column_of_array(
     if cells.ndim != 1:
         _refuse(cells)
     if isinstance(cells, np.ma.MaskedArray):
-        return _column_of_objects(cells.astype(object).filled(None).tolist(), missing, decimal)
+        return _column_of_objects(cells.tolist(), missing, decimal)  # masked cells are None
     kind = cells.dtype.kind
     if kind == "f":
         return _checked(Numbers(_to_float64(cells)), missing)
@@ -395,10 +405,9 @@ def _spell(text: str, value: float | None) -> str:
 
 def _is_inexact(text: str | None, value: float | None) -> bool:
     """Return whether a text is a whole number that its float does not equal."""
-    if text is None or value is None or not LARGEST_WHOLE <= abs(value) < math.inf:
+    if text is None or value is None or not abs(value) >= LARGEST_WHOLE:
         return False
-    digits = text.lstrip("+-")
-    return digits.isdecimal() and int(text) != value
+    return text.lstrip("+-").isdecimal() and (math.isinf(value) or int(text) != value)
 
 
 def _are_exact(cells: Iterable[Any]) -> bool:

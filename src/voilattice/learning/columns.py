@@ -119,7 +119,7 @@ def check_typed(column: Column) -> Typed:
 
 def is_numeric(column: Typed) -> bool:
     """Return whether a column holds numbers only, with more different values than states."""
-    return isinstance(column, Numbers) and len(column.different()) > MAX_CATEGORIES
+    return isinstance(column, Numbers) and column.n_different() > MAX_CATEGORIES
 
 
 def find_cuts(
@@ -137,12 +137,14 @@ def find_cuts(
 
 def find_classes(column: Typed, wanted: Sequence[str] | None) -> list[str]:
     """Return the states of the target; `wanted` as in `find_categories`."""
-    values = column.different()
-    if len(values) < 2:
-        raise InputError(f"one value only, {quote(values[0])}: there is nothing to decide")
-    if len(values) > MAX_STATES:
+    n = column.n_different()
+    if n < 2:
         raise InputError(
-            f"{len(values):,} different values; a target of at most {MAX_STATES} classes is wanted"
+            f"one value only, {quote(column.different()[0])}: there is nothing to decide"
+        )
+    if n > MAX_STATES:
+        raise InputError(
+            f"{n:,} different values; a target of at most {MAX_STATES} classes is wanted"
         )
     return find_categories(column, wanted, is_declared=True)
 

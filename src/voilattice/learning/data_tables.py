@@ -71,7 +71,7 @@ Data = str | Path | DataTable | Mapping[str, Iterable[Any]] | NDArray[Any] | Any
 
 
 def as_table(
-    data: Data, *, missing: Collection[str] = MISSING, names: Sequence[str] | None = None
+    data: Data, *, missing: Collection[str] | None = None, names: Sequence[str] | None = None
 ) -> DataTable:
     """Return the table that a path, columns, a data frame or an array holds.
 
@@ -82,7 +82,8 @@ def as_table(
         data frame of pandas, polars, pyarrow or another library that narwhals knows; or a 2-D
         array. Cells are numbers, texts or truth values; None, NaN and pandas' NA are missing.
     missing
-        The texts that mark a missing cell. One that is a number also marks this number.
+        The texts that mark a missing cell; by default `MISSING`, and none for a `DataTable`. One
+        that is a number also marks this number.
     names
         The names of an array's columns; by default x0, x1, and so on.
 
@@ -98,6 +99,9 @@ def as_table(
     >>> table.columns["ward"].codes.tolist(), table.columns["ward"].levels
     ([0, -1, 1], ('north', 'south'))
     """
+    if isinstance(data, DataTable) and missing is None:
+        return data
+    missing = MISSING if missing is None else missing
     _check_marks(missing)
     if isinstance(data, str | Path):
         return read_table(data, missing=missing)
@@ -196,7 +200,10 @@ def _named_columns(data: Any, names: Sequence[str] | None) -> list[tuple[str, An
         frame = nw.from_native(data, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             return list(zip(header, frame.iter_columns(), strict=True))
-        return [(name, data[key]) for name, key in zip(header, data.columns, strict=True)]
+        if hasattr(data, "__getitem__") and not hasattr(
+            data, "collect"
+        ):  # a lazy frame has no cells
+            return [(name, data[key]) for name, key in zip(header, data.columns, strict=True)]
     raise InputError(f"{WANTED}, got {quote(data)}")
 
 

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import TooLargeError, UnknownNameError, located
-from voilattice.learning.cells import MISSING
+from voilattice.errors import TooLargeError, UnknownNameError, located, warn_user
 from voilattice.learning.columns import Encoded, check_typed, encode_column, encode_table
 from voilattice.learning.data_tables import Data, as_table
 from voilattice.learning.parameters import fit_tables
@@ -31,7 +30,7 @@ from voilattice.learning.structure import learn_structure
 from voilattice.model.network import Network
 from voilattice.wording import nearest, quote
 
-__all__ = ["DECIMALS", "Learned", "learn_network"]
+__all__ = ["DECIMALS", "Learned", "fit_network", "learn_network", "warn_about_columns"]
 
 DECIMALS = 6
 
@@ -95,7 +94,7 @@ def learn_network(
     numeric: Collection[str] = (),
     categorical: Collection[str] = (),
     states: Mapping[str, Sequence[str]] | None = None,
-    missing: Collection[str] = MISSING,
+    missing: Collection[str] | None = None,
     weights: Any = None,
 ) -> Learned:
     """Return the network that a recipe learns from a table.
@@ -114,7 +113,7 @@ def learn_network(
     states
         The states of a column in the order wanted; by default they are sorted.
     missing
-        The texts that mark a missing cell.
+        The texts that mark a missing cell, as in `as_table`.
     weights
         How many cases each row counts for: in the bins, the structure and the parameters. A row of
         weight 0 is left out.
@@ -130,20 +129,13 @@ def learn_network(
         as_table(data, missing=missing), target, recipe, ignore=ignore, numeric=numeric,
         categorical=categorical, states=states, weights=weights,
     )  # fmt: skip
-    return Learned(
-        _fit_network(cases, recipe),
-        target,
-        recipe,
-        cases.cuts,
-        cases.n_rows,
-        cases.n_left_out,
-        {name: int((c < 0).sum()) for name, c in cases.codes.items() if (c < 0).any()},
-        cases.left_out,
-        cases.leaks,
-    )
+    learned = fit_network(cases, recipe)
+    warn_about_columns(learned)
+    return learned
 
 
-def _fit_network(cases: Prepared, recipe: Recipe) -> Network:
+def fit_network(cases: Prepared, recipe: Recipe) -> Learned:
+    """Return the network that a recipe learns from cases; errors as in `learn_network`."""
     names = list(cases.states)
     sizes = [len(states) for states in cases.states.values()]
     parents = learn_structure(sizes, cases.codes, cases.target, recipe, cases.weights)
@@ -154,10 +146,34 @@ def _fit_network(cases: Prepared, recipe: Recipe) -> Network:
     except TooLargeError as error:
         raise TooLargeError(error.message, "data") from None
     with located("data"):
-        return Network.from_tables(
+        network = Network.from_tables(
             cases.states,
             {name: [names[p] for p in parents[k]] for k, name in enumerate(names)},
             {name: _round_rows(tables[k]) for k, name in enumerate(names)},
+        )
+    return Learned(
+        network,
+        cases.target,
+        recipe,
+        cases.cuts,
+        cases.n_rows,
+        cases.n_left_out,
+        {name: int((c < 0).sum()) for name, c in cases.codes.items() if (c < 0).any()},
+        cases.left_out,
+        cases.leaks,
+    )
+
+
+def warn_about_columns(learned: Learned) -> None:
+    """Warn about the columns that were left out, and about those that may be leaks."""
+    if learned.left_out:
+        names = ", ".join(map(quote, learned.left_out))
+        warn_user(f"columns with one value or none are left out: {names}")
+    if learned.leaks:
+        names = ", ".join(map(quote, learned.leaks))
+        warn_user(
+            f"columns that alone determine {quote(learned.target)}: {names}; leave them out if "
+            f"they are not known before the decision"
         )
 
 

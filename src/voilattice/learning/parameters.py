@@ -42,6 +42,7 @@ Table = NDArray[np.float64]
 LAST_CHANGE = 1e-10
 MAX_ROUNDS = 20_000
 MAX_CELLS = 50_000_000  # of a product
+FACTORS_AT_ONCE = 10  # are multiplied before the product is scaled
 
 
 def fit_tables(
@@ -106,7 +107,8 @@ def fit_tables(
 
 def _count_cases(cells: Sequence[Codes], shape: tuple[int, ...], weights: Table) -> Table:
     places = np.ravel_multi_index(tuple(cells), shape)
-    return np.bincount(places, weights, minlength=math.prod(shape)).reshape(shape)
+    counts = np.bincount(places, weights, math.prod(shape))
+    return counts.reshape(shape).astype(np.float64)
 
 
 def _normalize(counts: Table, smoothing: float) -> Table:
@@ -121,12 +123,21 @@ def _normalize(counts: Table, smoothing: float) -> Table:
 
 
 @dataclass(frozen=True, slots=True)
+class _Factor:
+    """A table of cases in a bucket, with an axis for each of its missing nodes."""
+
+    number: int
+    shape: tuple[int, ...]  # with an axis for each node of the bucket, of length 1 if it lacks it
+    others: tuple[int, ...]  # axes of the nodes that it lacks
+
+
+@dataclass(frozen=True, slots=True)
 class _Bucket:
     """A missing node that is summed out of the product of all factors that have it."""
 
-    factors: tuple[int, ...]
-    nodes: tuple[int, ...]  # of the product, ascending
+    factors: tuple[_Factor, ...]
     axis: int  # of the node
+    message: _Factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +150,6 @@ class _Part:
 
     weights: Table  # how many cases are like each of these
     families: tuple[tuple[int, Codes], ...]  # a node, and where the cells stand in its flat table
-    scopes: tuple[tuple[int, ...], ...]  # the missing nodes of each factor, ascending
     buckets: tuple[_Bucket, ...]
 
     def add_expected(self, tables: Sequence[Table], counts: Sequence[Table]) -> None:
@@ -149,40 +159,33 @@ class _Part:
         product of a bucket becomes a distribution by what the later buckets say of its message:
 
             P(nodes of the bucket) = product * P(nodes of its message) / message.
+
+        The last message has no nodes. There the weight of a case stands in place of P() = 1, so
+        the distributions are counts.
         """
         factors = [tables[node].ravel()[places] for node, places in self.families]
         products = []
         for bucket in self.buckets:
             product = np.ones(1)
-            for k in bucket.factors:
-                product = product * _expand(factors[k], self.scopes[k], bucket.nodes)
+            for n, factor in enumerate(bucket.factors):
+                product = product * factors[factor.number].reshape(factor.shape)
                 # By case, the largest entry is 1: a product of many small numbers stays in range.
-                product = product / _largest(product)
+                if (n + 1) % FACTORS_AT_ONCE == 0 or n == len(bucket.factors) - 1:
+                    product = product / product.max(
+                        axis=tuple(range(1, product.ndim)), keepdims=True
+                    )
             products.append(product)
-            factors.append(product.sum(axis=1 + bucket.axis))
-        beliefs = {len(factors) - 1: np.ones(len(self.weights))}
-        for b in reversed(range(len(self.buckets))):
-            bucket, message = self.buckets[b], len(self.families) + b
-            ratio = beliefs[message] / factors[message]
-            joint = products[b] * _expand(ratio, self.scopes[message], bucket.nodes)
-            for k in bucket.factors:
-                gone = (1 + a for a, n in enumerate(bucket.nodes) if n not in self.scopes[k])
-                beliefs[k] = joint.sum(axis=tuple(gone))
+            factors.append(product.sum(axis=bucket.axis))
+        expected = {len(factors) - 1: self.weights}
+        for bucket, product in zip(reversed(self.buckets), reversed(products), strict=True):
+            message = bucket.message
+            ratio = expected[message.number] / factors[message.number]
+            joint = product * ratio.reshape(message.shape)
+            for factor in bucket.factors:
+                expected[factor.number] = joint.sum(axis=factor.others) if factor.others else joint
         for k, (node, places) in enumerate(self.families):
-            share = self.weights.reshape(-1, *[1] * (beliefs[k].ndim - 1))
             table = counts[node].reshape(-1)
-            table += np.bincount(places.ravel(), (beliefs[k] * share).ravel(), table.size)
-
-
-def _expand(table: Table, scope: Sequence[int], nodes: Sequence[int]) -> Table:
-    """Return a table of cases with an axis for each node, of length 1 where it has none."""
-    lengths = dict(zip(scope, table.shape[1:], strict=True))
-    return table.reshape(len(table), *(lengths.get(node, 1) for node in nodes))
-
-
-def _largest(table: Table) -> Table:
-    largest: Table = table.max(axis=tuple(range(1, table.ndim)), keepdims=True)
-    return largest
+            table += np.bincount(places.ravel(), expected[k].ravel(), table.size)
 
 
 def _find_parts(
@@ -197,12 +200,12 @@ def _find_parts(
         alike, n = _merge_alike(cases[rows][:, known], [sizes[node] for node in known],
                                 weights[rows])  # fmt: skip
         cells = dict(zip(known, alike.T, strict=True))
-        scopes, buckets = _plan_buckets(nodes, lacking, sizes, len(n))
+        buckets = _plan_buckets(nodes, lacking, sizes, len(n))
         places = (
             (family[-1], _index_cells(cells, len(n), family, missing, sizes))
             for family, missing in zip(touched, lacking, strict=True)
         )
-        found.append(_Part(n, tuple(places), scopes, buckets))
+        found.append(_Part(n, tuple(places), buckets))
     return found
 
 
@@ -233,15 +236,18 @@ def _merge_alike(cells: Codes, sizes: Sequence[int], weights: Table) -> tuple[Co
         alike = np.stack(np.unravel_index(places, sizes), axis=1)
     else:
         alike, which = np.unique(cells, axis=0, return_inverse=True)
-    return alike, np.bincount(which.ravel(), weights)
+    return alike, np.bincount(which.ravel(), weights).astype(np.float64)
 
 
 def _plan_buckets(
     nodes: frozenset[int], factors: Sequence[tuple[int, ...]], sizes: Sequence[int], n_cases: int
-) -> tuple[tuple[tuple[int, ...], ...], tuple[_Bucket, ...]]:
+) -> tuple[_Bucket, ...]:
     """Return in which order to sum the nodes out, the smallest product first.
 
-    The scopes are those of the factors, and then those of the messages.
+    Parameters
+    ----------
+    factors
+        The missing nodes of each family, ascending.
     """
     scopes, found = list(factors), []
     left, alive = set(nodes), set(range(len(scopes)))
@@ -257,12 +263,25 @@ def _plan_buckets(
                 f"{len(nodes)} cells that depend on each other are missing in one row, too many "
                 f"to be filled in together; leave such rows or columns out"
             )
-        inner = tuple(sorted(k for k in alive if node in scopes[k]))
-        found.append(_Bucket(inner, product, product.index(node)))
+        inner = sorted(k for k in alive if node in scopes[k])
         scopes.append(tuple(n for n in product if n != node))
+        *inside, message = (
+            _place_factor(k, scopes[k], product, sizes, n_cases) for k in (*inner, len(scopes) - 1)
+        )
+        found.append(_Bucket(tuple(inside), 1 + product.index(node), message))
         alive = alive - set(inner) | {len(scopes) - 1}
         left.remove(node)
-    return tuple(scopes), tuple(found)
+    return tuple(found)
+
+
+def _place_factor(
+    number: int, scope: Sequence[int], product: Sequence[int], sizes: Sequence[int], n_cases: int
+) -> _Factor:
+    """Return how a factor with a scope stands in a product of some nodes."""
+    shape = (n_cases, *(sizes[node] if node in scope else 1 for node in product))
+    return _Factor(
+        number, shape, tuple(1 + axis for axis, node in enumerate(product) if node not in scope)
+    )
 
 
 def _find_mates(families: Sequence[tuple[int, ...]]) -> list[set[int]]:

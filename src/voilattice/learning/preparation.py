@@ -1,9 +1,9 @@
 """From a table to cases: each column becomes states, and each cell the number of its state.
 
-Not every column can be used. A column of one value, or of none, tells nothing and is left out with
-a warning. Others are mistakes (an identifier, a date, text among numbers): one error lists them
-all. A column that determines the target by itself may hold what is known only after the decision,
-a *leak*; it is used, with a warning.
+Not every column can be used. A column of one value, or of none, tells nothing and is left out.
+Others are mistakes (an identifier, a date, text among numbers): one error lists them all. A column
+that determines the target by itself may hold what is known only after the decision, a *leak*; it
+is used all the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, Remedy, VoilatticeError, located, warn_user
+from voilattice.errors import InputError, Remedy, VoilatticeError, located
 from voilattice.learning.cells import LEAVE_OUT
 from voilattice.learning.columns import (
     Codes,
@@ -69,7 +69,7 @@ def prepare_cases(
     states: Mapping[str, Sequence[str]] | None = None,
     weights: Any = None,
 ) -> Prepared:
-    """Return the cases of a table; parameters, errors and warnings as in `learn_network`."""
+    """Return the cases of a table; parameters and errors as in `learn_network`."""
     states = states or {}
     _check_names(table, target, ignore, numeric, categorical, states)
     weights = None if weights is None else _check_weights(weights, table.n_rows)
@@ -92,7 +92,7 @@ def prepare_cases(
             continue
         try:
             column = check_typed(table.columns[name]).blank(unused)
-            if len(column.different()) < 2:
+            if column.n_different() < 2:
                 left_out.append(name)
             elif name not in named and (name in numeric or is_numeric(column)):
                 cuts[name] = tuple(find_cuts(column, classes, recipe, weights))
@@ -104,19 +104,17 @@ def prepare_cases(
         if name in found:
             codes[name], _ = encode_column(column, found[name], cuts.get(name))
     _raise_all(errors)
-    if left_out:
-        warn_user(f"columns with one value or none are left out: {_list_names(left_out)}")
     if len(codes) < 2:
-        raise InputError("there is no column beside the target", "data")
+        raise InputError(
+            f"no column beside the target has two values or more: {_list_names(left_out)}"
+            if left_out
+            else "there is no column beside the target",
+            "data",
+        )
     rows = np.flatnonzero(~unused)
     names = [name for name in table.columns if name in codes]
     codes = {name: codes[name][rows] for name in names}
     leaks = [name for name in names if name != target and _is_leak(codes[name], codes[target])]
-    if leaks:
-        warn_user(
-            f"columns that alone determine {quote(target)}: {_list_names(leaks)}; leave them out "
-            f"if they are not known before the decision"
-        )
     return Prepared(
         target,
         {name: found[name] for name in names},

@@ -19,7 +19,8 @@ from voilattice.files.problems import FILE_NAME, write_problem
 from voilattice.learning.cells import MISSING
 from voilattice.learning.columns import MAX_CATEGORIES
 from voilattice.learning.data_tables import Data, DataTable, as_table
-from voilattice.learning.networks import DECIMALS, Learned, learn_network
+from voilattice.learning.networks import DECIMALS, Learned, fit_network, warn_about_columns
+from voilattice.learning.preparation import prepare_cases
 from voilattice.learning.recipes import Recipe
 from voilattice.learning.table_files import table_name
 from voilattice.model.costs import CostModel, FeatureCosts
@@ -107,13 +108,13 @@ def check_output(folder: Path, *, force: bool) -> None:
     """Raise `InputError` if a learned problem cannot be written to a folder."""
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, not a folder; choose another name", str(folder))
-    for file in () if force else FILES:
-        if (folder / file).exists():
-            raise InputError(
-                f"{file} is there already; choose another folder",
-                str(folder),
-                (Remedy("overwrite it", "force"),),
-            )
+    there = [file for file in FILES if (folder / file).exists()]
+    if there and not force:
+        raise InputError(
+            f"{', '.join(there)} {'is' if len(there) == 1 else 'are'} there already",
+            str(folder),
+            (Remedy("choose another folder"), Remedy("overwrite what is there", "force")),
+        )
 
 
 @contextmanager
@@ -179,24 +180,25 @@ def learn_problem(
     >>> import voilattice as vl
     >>> table = {
     ...     "ill": ["no", "yes", "no", "yes", "no", "yes"] * 10,
-    ...     "fever": [36.5, 39.1, 36.8, 38.5, 37.0, None] * 10,  # None is missing
+    ...     "fever": [36.5, 39.1, 36.8, 38.5, 38.5, None] * 10,  # None is missing
     ...     "cough": [0, 1, 1, 1, 0, 0] * 10,
     ... }
     >>> prices = {"fever": 2, "cough": 1}
     >>> found = vl.learn_problem(table, "ill", costs=prices, numeric=["fever"])
     >>> found.problem.states("fever")
-    ('<37.75', '>=37.75')
+    ('<37.65', '>=37.65')
     >>> sorted(vl.best_set(found.problem).features)
     ['fever']
     """
     if recipe is not None and not isinstance(recipe, Recipe):
         raise InputError(f"must be a voilattice.learning.Recipe, got {quote(recipe)}", "recipe")
     table = as_table(data, missing=missing)
-    learned = learn_network(
-        table, target, recipe,
-        ignore=ignore, numeric=numeric, categorical=categorical, states=states, missing=missing,
-        weights=weights,
+    recipe = recipe or Recipe()
+    cases = prepare_cases(
+        table, target, recipe, ignore=ignore, numeric=numeric, categorical=categorical,
+        states=states, weights=weights,
     )  # fmt: skip
+    learned = fit_network(cases, recipe)
     features = [name for name in learned.network.names if name != target]
     stakes = PLACEHOLDER_STAKES if misclassification is None else misclassification
     path = Path(data) if isinstance(data, str | Path) else None
@@ -209,6 +211,7 @@ def learn_problem(
         stakes,
         title=title or (table_name(path) if path else ""),
     )
+    warn_about_columns(learned)
     return LearnedProblem(
         problem,
         learned,

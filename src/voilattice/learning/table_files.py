@@ -50,6 +50,8 @@ def table_name(path: Path) -> str:
 
 def read_content(path: Path) -> bytes:
     """Return the bytes of a file, those of a compressed one (``.gz``) unpacked."""
+    if "\0" in str(path):
+        raise InputError("the name of a file has no NUL character")
     try:
         if not path.is_file():
             raise InputError(
@@ -65,8 +67,6 @@ def read_content(path: Path) -> bytes:
         raise InputError("not a gzip file, or not a whole one") from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}") from None
-    except ValueError as error:  # a NUL in the name
-        raise InputError(f"cannot be read: {error}") from None
     if len(content) > MAX_BYTES:
         raise TooLargeError(f"the table has more than {MAX_BYTES:,} bytes, the most that is read")
     return content
