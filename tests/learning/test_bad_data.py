@@ -48,6 +48,10 @@ REFUSED = {
     "an empty name": ({**GOOD, " ": X}, "data: column 3 has no name in the header"),
     "a name of parts": ({**GOOD, ("a", "b"): X}, "data: the name of a column must be a text"),
     "a name that is none": ({**GOOD, None: X}, "data: the name of a column must be a text"),
+    "an end of line in a name": (
+        {**GOOD, "a\nb": X},
+        "data: the columns: a name must be printable",
+    ),
     "no target": ({"x": X, "z": X}, "target: no column 'y' (there are: x, z)"),
     "target all missing": (good_and(y=every(None)), "data.y: every cell is missing"),
     "target constant": (good_and(y=every("no")), "data.y: one value only, 'no': there is nothing"),
@@ -91,9 +95,18 @@ REFUSED = {
         "data.z: 80 different values; a feature may have at most 50 states; leave the column out "
         "(ignore), or read decimal commas (decimal)",
     ),
-    "NUL in a state": (good_and(z=["a\0b", "c"] * (N // 2)), "data"),
-    "an end of line in a state": (good_and(z=["a\nb", "c"] * (N // 2)), "data"),
-    "half a character": (good_and(z=["\ud800", "c"] * (N // 2)), "data"),
+    "NUL in a state": (
+        good_and(z=["a\0b", "c"] * (N // 2)),
+        "data.z: the states: a name must be printable text, got 'a\\x00b'",
+    ),
+    "an end of line in a state": (
+        good_and(z=["a\nb", "c"] * (N // 2)),
+        "data.z: the states: a name must be printable text, got 'a\\nb'",
+    ),
+    "half a character": (
+        good_and(z=["\ud800", "c"] * (N // 2)),
+        "data.z: the states: a name must be printable text, got '\\ud800'",
+    ),
 }
 
 

@@ -133,7 +133,7 @@ def test_a_recipe_without_smoothing_allows_zeros():
     [
         ({"ignore": "x"}, "ignore: must be a list of columns, got 'x'"),
         ({"states": {"x": "12"}}, "states.x: must be a list of states, got '12'"),
-        ({"states": {"x": ["1", "2", "2"]}}, "data: "),
+        ({"states": {"x": ["1", "2", "2"]}}, "data.x: the states: the name '2' appears twice"),
         ({"numeric": ["x"], "categorical": ["x"]}, "numeric: 'x' cannot be a column of names"),
     ],
 )
