@@ -88,7 +88,9 @@ def check_options(separator: str | None, encoding: str | None) -> None:
             "separator",
         )
     try:
-        b"".decode(encoding or "utf-8")
+        b"x".decode(encoding or "utf-8")
+    except UnicodeError:
+        pass  # it is an encoding, in which this is no text
     except (LookupError, ValueError):  # a NUL in a name makes the latter
         raise UnknownNameError(
             f"no encoding {quote(encoding)}; cp1252, latin-1 and utf-16 are some", "encoding"
@@ -164,10 +166,10 @@ def _decode(content: bytes, encoding: str | None) -> str:
     found = next((name for mark, name in MARKS if content.startswith(mark)), "utf-8")
     try:
         return content.decode(encoding or found)
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         name = (encoding or found.removesuffix("-sig")).upper()
         raise InputError(
-            f"not {name} text: byte {error.start} cannot be decoded",
+            f"not {name} text: byte {getattr(error, 'start', 0)} cannot be decoded",
             remedies=() if encoding else (NAME_ENCODING,),
         ) from None
 
