@@ -140,7 +140,11 @@ REFUSED_FILES = {
     "NUL": ("t.csv", b"y,x\nno,\0\n", "not a table of text: it holds NUL characters; name its"),
     "a picture": ("t.csv", b"\x89PNG\r\n\x1a\n\0\0", "not UTF-8 text: byte 0 cannot be decoded"),
     "no gzip": ("t.csv.gz", b"y,x\n", "not a gzip file, or not a whole one"),
-    "half a gzip": ("t.csv.gz", gzip.compress(b"y,x\n" * 99)[:-9], "not a gzip file, or not a"),
+    "half a gzip": (
+        "t.csv.gz",
+        gzip.compress(b"y,x\n" * 99, mtime=0)[:-9],
+        "not a gzip file, or not a",
+    ),
     "no Parquet": ("t.parquet", b"y,x\n", "not a Parquet file: "),
     "infinite": ("t.csv", f"y,x\nno,inf\n{ROWS}".encode(), "x: row 1: inf is not a finite number"),
 }

@@ -81,6 +81,8 @@ def prepare_cases(
             raise InputError("every cell is missing")
         # The rows stay until the cells are encoded, so that errors name the rows of the table.
         unused = no_target if weights is None else no_target | (weights == 0)
+        if unused.all():
+            raise InputError("every row with a class has the weight 0")
         column = column.blank(unused)
         found = {target: find_classes(column, states.get(target))}
         classes, _ = encode_column(column, found[target], None)
