@@ -1,5 +1,7 @@
 """The commands that begin with data: learn and reproduce."""
 
+import json
+
 import pytest
 
 from voilattice import load_problem
@@ -100,6 +102,93 @@ def test_an_error_in_the_costs_names_their_file(run, tmp_path):
     )  # fmt: skip
     assert code == 2
     assert f"{tmp_path}/costs.toml: costs.dose: " in err
+
+
+def test_a_warning_is_a_line_on_stderr(run, tmp_path):
+    lines = TABLE.splitlines()
+    flat = [f"{lines[0]},flat,empty", *(f"{line},1," for line in lines[1:])]
+    (tmp_path / "t.csv").write_text("\n".join(flat))
+    code, out, err = run(
+        "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/p", "--json"
+    )
+    assert code == 0
+    assert err.splitlines() == [
+        "DataWarning: columns with one value or none are left out: 'flat', 'empty'",
+        "DataWarning: columns that alone determine 'ill': 'age'; leave them out if they are not "
+        "known before the decision",
+    ]
+    document = json.loads(out)
+    assert document["columns_left_out"] == ["flat", "empty"]
+    assert document["leaks"] == ["age"]
+    assert document["features"] == ["age", "sex", "dose"]
+    readme = (tmp_path / "p" / "README.md").read_text()
+    assert "- Left out, with one value or none: flat, empty." in readme
+    assert "- May be leaks, since each determines the target by itself: age." in readme
+
+
+def test_learn_reads_other_separators_decimals_and_encodings(run, tmp_path):
+    plain = TABLE.replace("sex", "größe").replace("m,", "groß,").replace(",40", ",40.5")
+    (tmp_path / "plain.csv").write_text(plain)
+    odd = plain.replace(",", ";").replace(".", ",")
+    (tmp_path / "odd.csv").write_bytes(odd.encode("cp1252"))
+    (tmp_path / "tabs.tsv").write_text(plain.replace(",", "\t"))
+    (tmp_path / "colons.csv").write_text(plain.replace(",", ":"))
+    networks = set()
+    for name, *options in (
+        ["plain.csv"],
+        ["odd.csv", "--separator", ";", "--decimal", ",", "--encoding", "cp1252"],
+        ["tabs.tsv"],
+        ["tabs.tsv", "--separator", "tab"],
+        ["colons.csv", "--separator", ":"],
+    ):
+        code, _, err = run(
+            "learn", tmp_path / name, "--target", "ill", "-o", tmp_path / "p", "--title", "T",
+            "--force", *options,
+        )  # fmt: skip
+        assert code == 0, err
+        networks.add((tmp_path / "p" / "network.bif").read_bytes())
+    assert len(networks) == 1
+
+
+def test_learn_names_the_options_that_would_help(run, tmp_path):
+    file = tmp_path / "t.csv"
+    for content, options, said in (
+        (b"y:x\n1:2\n", [], "name the character that separates the cells (--separator)"),
+        (b"y,x\n\xff,2\n", [], "name its encoding, such as cp1252 or latin-1 (--encoding)"),
+        (TABLE.encode(), ["--encoding", "klingon"], "--encoding: no encoding 'klingon'; cp1252, "),
+        (TABLE.encode(), ["--separator", "::"], "--separator: must be one character that is no"),
+        (TABLE.encode(), ["--decimal", "x"], "--decimal: must be '.' or ',', got 'x'"),
+        (TABLE.encode(), ["--max-bins", "1"], "--max-bins: must be 2 to 50, got 1"),
+    ):
+        file.write_bytes(content)
+        code, out, err = run("learn", file, "--target", "y", "-o", tmp_path / "p", *options)
+        assert (code, out) == (2, "")
+        assert said in err
+        assert err.count("\n") == 1
+
+
+def test_learn_caps_the_bins(run, tmp_path):
+    rows = "".join(f"{'ny'[k // 50 % 2]},{k},{k % 3}\n" for k in range(400))
+    (tmp_path / "t.csv").write_text(f"y,x,z\n{rows}")
+    for cap, n in (("3", 3), ("8", 8)):
+        options = ["--max-bins", cap, "--force", "-o", tmp_path / "p"]
+        assert run("learn", tmp_path / "t.csv", "--target", "y", *options)[0] == 0
+        assert len(load_problem(tmp_path / "p").states("x")) == n
+        assert f"; at most {cap} bins." in (tmp_path / "p" / "README.md").read_text()
+
+
+def test_force_overwrites_what_learn_wrote(run, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    command = ["learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/p"]
+    assert run(*command)[0] == 0
+    code, out, err = run(*command)
+    assert (code, out) == (2, "")
+    assert err == (
+        f"--output: {tmp_path}/p: network.bif, README.md, problem.toml are there already; "
+        f"choose another folder, or overwrite what is there (--force)\n"
+    )
+    assert run(*command, "--force", "--title", "Again")[0] == 0
+    assert load_problem(tmp_path / "p").title == "Again"
 
 
 def test_learn_overwrites_nothing(run, tmp_path):

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from voilattice import VoilatticeError
 from voilattice.learning.cells import Categories, Numbers, make_column, number, write_number
@@ -139,5 +141,35 @@ def test_a_number_has_one_spelling():
     assert [number(cell) for cell in cells] == [1.0, -2500.0, 7.0, None, None, None, None]
     sizes = (1.0, -0.0, 0.1, 2.0**52, 2.0**60, 1e300)
     assert [write_number(value) for value in sizes] == [
-        "1", "0", "0.1", "4503599627370496", "1.152921504606847e+18", "1e+300",
+        "1", "0", "0.1", "4503599627370496", "1152921504606846976", "1e+300",
     ]  # fmt: skip
+
+
+def texts(column):
+    if isinstance(column, Numbers):
+        return [None if math.isnan(x) else write_number(x) for x in column.values.tolist()]
+    return [None if code < 0 else column.levels[code] for code in column.codes]
+
+
+CELLS = st.one_of(
+    st.none(),
+    st.integers(-(2**70), 2**70),
+    st.integers(-3, 3),
+    st.floats(allow_infinity=False),
+    st.booleans(),
+    st.text(st.characters(exclude_categories=["C", "Z"]), max_size=3),
+)
+
+
+@given(st.lists(CELLS, min_size=1, max_size=8))
+def test_a_cell_and_its_text_are_the_same_cell(cells):
+    written = [None if cell is None or str(cell) == "nan" else str(cell) for cell in cells]
+    assume(not any(cell and "inf" in cell.lower() for cell in written))
+    assert texts(make_column(cells)) == texts(make_column(written))
+    assert texts(make_column(np.array(cells, dtype=object))) == texts(make_column(cells))
+
+
+@given(st.lists(st.one_of(st.integers(-(2**63), 2**63 - 1), st.integers(-9, 9)), min_size=1))
+def test_whole_numbers_are_never_changed(cells):
+    for column in (make_column(cells), make_column(np.array(cells, dtype=np.int64))):
+        assert [int(text) for text in texts(column)] == cells

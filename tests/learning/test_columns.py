@@ -124,3 +124,16 @@ def test_categories_that_are_numbers_are_never_cut_into_bins():
 def test_states_given_twice_as_one_number_are_refused():
     with pytest.raises(VoilatticeError, match="the states '1' and '1.0' are one number"):
         find_categories(make_column([1, 2]), ["1", "1.0", "2"], is_declared=True)
+
+
+def test_whole_numbers_that_are_one_float_stay_two_states():
+    first, second = 2**53, 2**53 + 1
+    column = make_column([first, second, first, 1])
+    states = find_categories(column, None, is_declared=False)
+    assert states == ["1", str(first), str(second)]
+    assert encode_column(column, states, None)[0].tolist() == [1, 2, 1, 0]
+    assert encode_column(make_column([first, 1]), states, None)[0].tolist() == [1, 0]
+    assert encode_column(make_column([second, 7]), states, None) == (
+        pytest.approx([2, -1]),
+        [("7", 1)],
+    )

@@ -84,6 +84,11 @@ def test_encoded_cases_can_be_followed_by_a_policy():
         ({"y": "ab", "x": "12"}, {"ignore": ["y"]}, "ignore: 'y' is the target"),
         ({"y": "ab", "x": "12"}, {"ignore": ["q"]}, "ignore: no column 'q'"),
         ({"y": "ab", "x": "1q"}, {"numeric": ["x"]}, "x: row 2: 'q' is not a number"),
+        (
+            {"y": "ab", "x": [2**60, 2**60 + 1]},
+            {"numeric": ["x"]},
+            "x: the numbers are too large to tell them apart; leave the column out",
+        ),
         ({"y": "ab", "x": "12"}, {"states": {"x": ["1"]}}, "x: '2' is in the column but not"),
         ({"y": "aa", "x": "12"}, {"states": {"y": ["a", "b"]}}, "y: one value only, 'a'"),
         ({"y": "ab", "x": "11"}, {"states": {"x": ["1", "2"]}}, "no column beside the target has"),
@@ -133,7 +138,7 @@ def test_a_recipe_without_smoothing_allows_zeros():
     [
         ({"ignore": "x"}, "ignore: must be a list of columns, got 'x'"),
         ({"states": {"x": "12"}}, "states.x: must be a list of states, got '12'"),
-        ({"states": {"x": ["1", "2", "2"]}}, "data: "),
+        ({"states": {"x": ["1", "2", "2"]}}, "data.x: the states: the name '2' appears twice"),
         ({"numeric": ["x"], "categorical": ["x"]}, "numeric: 'x' cannot be a column of names"),
     ],
 )
@@ -182,11 +187,14 @@ def test_weights_count_rows_everywhere():
         ([0, 0, 0, 0], "weights: every row has the weight 0"),
         (["a", 1, 1, 1], "weights: must be numbers, got ['a', 1, 1, 1]"),
         ([1, 0, 1, 0], "data.y: one value only, 'a': there is nothing to decide"),
+        ([0, 0, 0, 0, 1], "data.y: every row with a class has the weight 0"),
     ],
 )
 def test_weights_that_are_none_are_refused(weights, said):
+    n = max(4, len(weights))
+    data = table(y=[*"abab", None][:n], x="11223"[:n])
     with pytest.raises(VoilatticeError) as error:
-        learn_network(table(y="abab", x="1122"), "y", weights=weights)
+        learn_network(data, "y", weights=weights)
     assert str(error.value) == said
 
 

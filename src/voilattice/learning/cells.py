@@ -36,15 +36,18 @@ __all__ = [
     "Column",
     "Numbers",
     "Unreadable",
+    "is_inexact",
     "make_column",
     "mark_missing",
     "number",
+    "spell",
     "strip_cell",
     "write_number",
 ]
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null"})
-LARGEST_WHOLE = 2**53  # every whole number up to here is a float; beyond, it is written as one
+LARGEST_WHOLE = 2**53  # every whole number up to here is a float
+MAX_DIGITS = 1e22  # from here on, a whole number is written with an exponent
 FEW = 50  # different values; up to here, the digits of a short float are worth the work
 TRUTH = ("False", "True")
 
@@ -221,8 +224,24 @@ def write_number(value: float) -> str:
     >>> [write_number(v) for v in (1.0, 0.50, 1e300)]
     ['1', '0.5', '1e+300']
     """
-    is_whole = abs(value) < LARGEST_WHOLE and float(value).is_integer()
+    is_whole = abs(value) < MAX_DIGITS and float(value).is_integer()
     return str(int(value)) if is_whole else repr(float(value))
+
+
+def spell(text: str) -> str:
+    """Return the name of a level: its text, or the one spelling of its number.
+
+    >>> [spell(text) for text in ("1.0", "high", "9007199254740993")]
+    ['1', 'high', '9007199254740993']
+    """
+    return _spell(text, number(text))
+
+
+def is_inexact(text: str | None, value: float | None) -> bool:
+    """Return whether a text is a whole number that its float does not equal."""
+    if text is None or value is None or not abs(value) >= LARGEST_WHOLE:
+        return False
+    return text.lstrip("+-").isdecimal() and (math.isinf(value) or int(text) != value)
 
 
 def strip_cell(cell: str) -> str:
@@ -311,7 +330,7 @@ def _column_of_levels(
     values = [np.nan if x is None or x in missing else _parse(x, decimal) for x in levels]
     if marks:
         values = [np.nan if value in marks else value for value in values]
-    if None not in values and not any(map(_is_inexact, levels, values)):
+    if None not in values and not any(map(is_inexact, levels, values)):
         return _checked(Numbers(np.array([*values, np.nan], dtype=float)[codes]), ())
     places: dict[str, int] = {}
     lookup = [
@@ -397,17 +416,9 @@ def _parse(text: str, decimal: str) -> float | None:
 
 
 def _spell(text: str, value: float | None) -> str:
-    """Return the name of a level: its text, or the one spelling of its number."""
     if value is None or math.isinf(value):
         return text
-    return str(int(text)) if _is_inexact(text, value) else write_number(value)
-
-
-def _is_inexact(text: str | None, value: float | None) -> bool:
-    """Return whether a text is a whole number that its float does not equal."""
-    if text is None or value is None or not abs(value) >= LARGEST_WHOLE:
-        return False
-    return text.lstrip("+-").isdecimal() and (math.isinf(value) or int(text) != value)
+    return str(int(text)) if is_inexact(text, value) else write_number(value)
 
 
 def _are_exact(cells: Iterable[Any]) -> bool:

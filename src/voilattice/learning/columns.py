@@ -24,7 +24,9 @@ from voilattice.learning.cells import (
     Column,
     Numbers,
     Unreadable,
+    is_inexact,
     number,
+    spell,
     write_number,
 )
 from voilattice.learning.data_tables import Data, as_table
@@ -131,8 +133,12 @@ def find_cuts(
     values, classes = values[there], classes[there]
     weights = None if weights is None else weights[there]
     if recipe.discretization == "frequency":
-        return frequency_cuts(values, recipe.bins, weights)
-    return mdl_cuts(values, classes, weights, recipe.max_bins) or median_cut(values, weights)
+        cuts = frequency_cuts(values, recipe.bins, weights)
+    else:
+        cuts = mdl_cuts(values, classes, weights, recipe.max_bins) or median_cut(values, weights)
+    if not cuts:  # whole numbers beyond 2**53 may become one float
+        raise InputError("the numbers are too large to tell them apart", remedies=(LEAVE_OUT,))
+    return cuts
 
 
 def find_classes(column: Typed, wanted: Sequence[str] | None) -> list[str]:
@@ -196,7 +202,7 @@ def encode_column(
         if cuts is not None:
             return np.where(column.is_missing, -1, bins_of(column.values, cuts)), []
         return _encode_numbers(column.values, states)
-    places = {_spell(state): k for k, state in enumerate(states)}
+    places = {spell(state): k for k, state in enumerate(states)}
     lookup = [_place(level, places, cuts) for level in column.levels]
     codes = np.array([*lookup, -1], dtype=np.intp)[column.codes]
     n = np.bincount(column.codes[column.codes >= 0], minlength=len(lookup)).tolist()
@@ -219,7 +225,8 @@ def _place(level: str, places: Mapping[str, int], cuts: Sequence[float] | None) 
 def _encode_numbers(
     values: NDArray[np.float64], states: Sequence[str]
 ) -> tuple[Codes, list[tuple[str, int]]]:
-    known = sorted((v, k) for k, v in enumerate(map(number, states)) if v is not None)
+    parsed = ((number(state), k) for k, state in enumerate(states))
+    known = sorted((v, k) for v, k in parsed if v is not None and not is_inexact(states[k], v))
     # The last of the known is never equal to anything: a larger value is searched for there.
     sizes = np.array([*(value for value, _ in known), np.nan])
     codes = np.array([*(k for _, k in known), -1], dtype=np.intp)
@@ -241,7 +248,7 @@ def _to_numbers(column: Typed) -> Numbers:
 
 
 def _check_wanted(values: Iterable[str], wanted: Sequence[str]) -> list[str]:
-    spelled = [_spell(state) for state in wanted]
+    spelled = [spell(state) for state in wanted]
     if unknown := sorted(value for value in values if value not in spelled):
         raise UnknownNameError(
             f"{quote(unknown[0])} is in the column but not among the states given"
@@ -264,9 +271,3 @@ def _check_mixture(column: Categories, odd: Sequence[str], n_numbers: int) -> No
                 Remedy("name the column as one of categories", "categorical"),
             ),
         )
-
-
-def _spell(state: str) -> str:
-    """Return the name that a cell of this state has: numbers are all written in the same way."""
-    value = number(state)
-    return state if value is None else write_number(value)

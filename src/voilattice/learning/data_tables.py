@@ -28,6 +28,7 @@ from voilattice.learning.cells import (
 )
 from voilattice.learning.table_files import (
     check_header,
+    check_options,
     is_parquet,
     read_content,
     read_parquet,
@@ -154,6 +155,7 @@ def read_table(
     _check_marks(missing)
     if decimal not in DECIMALS:
         raise InputError(f"must be '.' or ',', got {quote(decimal)}", "decimal")
+    check_options(separator, encoding)
     path = Path(path)
     with within(str(path)):
         content = read_content(path)

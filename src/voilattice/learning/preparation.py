@@ -30,6 +30,7 @@ from voilattice.learning.columns import (
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.discretization import bin_labels
 from voilattice.learning.recipes import Recipe
+from voilattice.model.network import check_names
 from voilattice.wording import quote
 
 __all__ = ["Prepared", "prepare_cases"]
@@ -80,6 +81,8 @@ def prepare_cases(
             raise InputError("every cell is missing")
         # The rows stay until the cells are encoded, so that errors name the rows of the table.
         unused = no_target if weights is None else no_target | (weights == 0)
+        if unused.all():
+            raise InputError("every row with a class has the weight 0")
         column = column.blank(unused)
         found = {target: find_classes(column, states.get(target))}
         classes, _ = encode_column(column, found[target], None)
@@ -94,15 +97,17 @@ def prepare_cases(
             column = check_typed(table.columns[name]).blank(unused)
             if column.n_different() < 2:
                 left_out.append(name)
-            elif name not in named and (name in numeric or is_numeric(column)):
+                continue
+            if name not in named and (name in numeric or is_numeric(column)):
                 cuts[name] = tuple(find_cuts(column, classes, recipe, weights))
                 found[name] = bin_labels(cuts[name])
             else:
                 found[name] = find_categories(column, states.get(name), is_declared=name in named)
+                check_names("the states", found[name])
         except VoilatticeError as error:
             errors[name] = error
-        if name in found:
-            codes[name], _ = encode_column(column, found[name], cuts.get(name))
+            continue
+        codes[name], _ = encode_column(column, found[name], cuts.get(name))
     _raise_all(errors)
     if len(codes) < 2:
         raise InputError(
@@ -113,6 +118,8 @@ def prepare_cases(
         )
     rows = np.flatnonzero(~unused)
     names = [name for name in table.columns if name in codes]
+    with located("data"):
+        check_names("the columns", names)
     codes = {name: codes[name][rows] for name in names}
     leaks = [name for name in names if name != target and _is_leak(codes[name], codes[target])]
     return Prepared(

@@ -180,13 +180,13 @@ def learn_problem(
     >>> import voilattice as vl
     >>> table = {
     ...     "ill": ["no", "yes", "no", "yes", "no", "yes"] * 10,
-    ...     "fever": [36.5, 39.1, 36.8, 38.5, 38.5, None] * 10,  # None is missing
+    ...     "fever": [36.5, 39.1, 36.8, 36.8, 37.0, None] * 10,  # None is missing
     ...     "cough": [0, 1, 1, 1, 0, 0] * 10,
     ... }
     >>> prices = {"fever": 2, "cough": 1}
     >>> found = vl.learn_problem(table, "ill", costs=prices, numeric=["fever"])
     >>> found.problem.states("fever")
-    ('<37.65', '>=37.65')
+    ('<38.05', '>=38.05')
     >>> sorted(vl.best_set(found.problem).features)
     ['fever']
     """

@@ -20,7 +20,15 @@ from voilattice.errors import InputError, Remedy, TooLargeError, UnknownNameErro
 from voilattice.learning.cells import strip_cell
 from voilattice.wording import count_noun, quote
 
-__all__ = ["check_header", "is_parquet", "read_content", "read_parquet", "read_texts", "table_name"]
+__all__ = [
+    "check_header",
+    "check_options",
+    "is_parquet",
+    "read_content",
+    "read_parquet",
+    "read_texts",
+    "table_name",
+]
 
 MAX_BYTES = 500_000_000
 SEPARATORS = (",", ";", "\t", "|")  # of equals, the first wins
@@ -72,6 +80,23 @@ def read_content(path: Path) -> bytes:
     return content
 
 
+def check_options(separator: str | None, encoding: str | None) -> None:
+    """Raise `VoilatticeError` if there is no such separator or encoding; None is found out."""
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
+        raise InputError(
+            f"must be one character that is no quote and no end of a line, got {quote(separator)}",
+            "separator",
+        )
+    try:
+        b"x".decode(encoding or "utf-8")
+    except UnicodeError:
+        pass  # it is an encoding, in which this is no text
+    except (LookupError, ValueError):  # a NUL in a name makes the latter
+        raise UnknownNameError(
+            f"no encoding {quote(encoding)}; cp1252, latin-1 and utf-16 are some", "encoding"
+        ) from None
+
+
 def read_texts(
     content: bytes, path: Path, *, separator: str | None = None, encoding: str | None = None
 ) -> dict[str, list[str]]:
@@ -87,7 +112,7 @@ def read_texts(
     text = _decode(content, encoding)
     if "\0" in text:
         raise InputError("not a table of text: it holds NUL characters", remedies=(NAME_ENCODING,))
-    separator = _check_separator(separator) or _find_separator(text, path)
+    separator = separator or _find_separator(text, path)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[list[str]] = []
     try:
@@ -141,27 +166,12 @@ def _decode(content: bytes, encoding: str | None) -> str:
     found = next((name for mark, name in MARKS if content.startswith(mark)), "utf-8")
     try:
         return content.decode(encoding or found)
-    except LookupError:
-        raise UnknownNameError(
-            f"no encoding {quote(encoding)}; cp1252, latin-1 and utf-16 are some", "encoding"
-        ) from None
-    except UnicodeDecodeError as error:
-        remedies = () if encoding else (NAME_ENCODING,)
-        name = encoding or {"utf-8-sig": "utf-8"}.get(found, found)
+    except UnicodeError as error:
+        name = (encoding or found.removesuffix("-sig")).upper()
         raise InputError(
-            f"not {name.upper()} text: byte {error.start} cannot be decoded", remedies=remedies
+            f"not {name} text: byte {getattr(error, 'start', 0)} cannot be decoded",
+            remedies=() if encoding else (NAME_ENCODING,),
         ) from None
-    except ValueError as error:  # a NUL in the name of the encoding
-        raise UnknownNameError(f"no encoding {quote(encoding)}: {error}", "encoding") from None
-
-
-def _check_separator(separator: str | None) -> str | None:
-    if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
-        raise InputError(
-            f"must be one character that is no quote and no end of a line, got {quote(separator)}",
-            "separator",
-        )
-    return separator
 
 
 def _find_separator(text: str, path: Path) -> str:
