@@ -59,6 +59,7 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
         "prior": dict(zip(problem.classes, problem.prior.tolist(), strict=True)),
         "features": sorted(problem.features),
         "states": {name: list(problem.states(name)) for name in problem.features},
+        "bins": {name: list(cuts) for name, cuts in problem.bins.items()},
         "hidden": sorted(problem.hidden),
         "misclassification": {
             predicted: dict(zip(problem.classes, row, strict=True))

@@ -6,6 +6,7 @@ What cannot be had is taken out of the problem, and the policy goes on without i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -13,7 +14,7 @@ import click
 
 from voilattice.cli import console, terminal
 from voilattice.cli.progress import progress_line
-from voilattice.errors import InputError
+from voilattice.errors import InputError, VoilatticeError
 from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
@@ -82,7 +83,7 @@ def _ask(problem: Problem, turn: _Turn, features: list[str], *, is_first: bool) 
     while len(answers) < len(features):
         feature = features[len(answers)]
         can_undo = bool(answers) or not is_first
-        answer = _answer(feature, problem.states(feature), can_undo=can_undo)
+        answer = _answer(problem, feature, can_undo=can_undo)
         if answer != UNDO:
             answers.append(answer)
         elif answers:
@@ -100,23 +101,24 @@ def _ask(problem: Problem, turn: _Turn, features: list[str], *, is_first: bool) 
     return _Turn({**turn.known, **found}, turn.unavailable | missing, bill)
 
 
-def _answer(feature: str, states: tuple[str, ...], *, can_undo: bool) -> str:
+def _answer(problem: Problem, feature: str, *, can_undo: bool) -> str:
     """Return `UNDO`, `NOT_AVAILABLE`, or ``=`` and a state; ask again until it is one of them.
 
     Undo is offered where there is something to undo, but always understood.
     """
-    # Where a state is itself a number, a number means the state and nothing else.
-    numbers = (
-        {} if any(s.isdecimal() for s in states) else {str(k + 1): s for k, s in enumerate(states)}
-    )
+    states, has_bins = problem.states(feature), feature in problem.bins
+    # Where a number is a value, or the name of a state, it means that and nothing else.
+    is_plain = not has_bins and not any(state.isdecimal() for state in states)
+    numbers = {str(k + 1): state for k, state in enumerate(states)} if is_plain else {}
     choices = "  ".join(f"{k} {s}" for k, s in numbers.items()) or "  ".join(states)
     # A state may be called as a command is; then the command takes a mark in front.
     commands = {word if word not in states else f"!{word}": word for word in (NOT_AVAILABLE, UNDO)}
     missing, undo = commands
     offer = f"  {undo} undo" if can_undo else ""
     words = [*states, *numbers, missing, *([undo] if can_undo else [])]
+    hint = "a number, or  " if has_bins else ""
     while True:
-        question = f"{feature}?  {choices}  {missing} not available{offer}"
+        question = f"{feature}?  {hint}{choices}  {missing} not available{offer}"
         typed = click.prompt(question, prompt_suffix=" > ").strip()
         if typed in states:
             return f"={typed}"
@@ -124,7 +126,9 @@ def _answer(feature: str, states: tuple[str, ...], *, can_undo: bool) -> str:
             return commands[typed]
         if typed in numbers:
             return f"={numbers[typed]}"
-        click.echo(f"Please type one of: {', '.join(words)}.")
+        with suppress(VoilatticeError):
+            return f"={problem.state_of(feature, typed)}"
+        click.echo(f"Please type {'a number, or ' * has_bins}one of: {', '.join(words)}.")
 
 
 def _wants_undo() -> bool:

@@ -123,7 +123,7 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
             multiple=True,
             metavar="X=v",
             shell_complete=complete_evidence,
-            help="A known feature and its state; repeat for more.",
+            help="A known feature and its state, or a number for a feature with bins; repeatable.",
         ),
         click.option(
             "--expected",
@@ -173,11 +173,11 @@ def _load(
     given: dict[str, str] = {}
     for item in evidence:
         with within(f"--evidence {item}"):
-            feature, state = _observation(problem, item)
-            problem.merge_evidence({feature: state})
+            feature, value = _observation(problem, item)
+            problem.merge_evidence({feature: value})
             if feature in given:
                 raise InputError(f"{feature!r} is given twice")
-            given[feature] = state
+            given[feature] = problem.state_of(feature, value)
     with within("--evidence"):
         problem.check_possible(problem.merge_evidence(given))
     return problem, given

@@ -43,7 +43,10 @@ DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A network, and how the table's cells became its states."""
+    """A network, and how the table's cells became its states.
+
+    `cuts` are the bins of the problem that is made of the network (`Problem.bins`).
+    """
 
     network: Network
     target: str
@@ -52,18 +55,6 @@ class Learned:
     n_rows: int
     n_left_out: int  # rows without a target
     missing: Mapping[str, int]  # missing cells of each column that has some
-
-    def encode(self, table: DataTable) -> dict[str, list[str | None]]:
-        """Return the cells of another table as states of this network, for `apply_policy`."""
-        found: dict[str, list[str | None]] = {}
-        for name in self.network.names:
-            if name not in table.columns:
-                continue
-            states = self.network.states[self.network.index(name)]
-            with located(name):
-                codes = encode_cells(table.columns[name], states, self.cuts.get(name))
-            found[name] = [None if code < 0 else states[code] for code in codes]
-        return found
 
 
 def learn_network(

@@ -158,6 +158,7 @@ def learn_problem(
         dict.fromkeys(features, PLACEHOLDER_PRICE) if costs is None else costs,
         stakes,
         title=title or (path.stem if path else ""),
+        bins=learned.cuts,
     )
     return LearnedProblem(
         problem,

@@ -24,13 +24,13 @@ follows the policy can ask its solver how it goes on at an open leaf.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.model.costs import MAX_AMOUNT, check_amount
 from voilattice.model.network import Table
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Evidence, Problem
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.wording import format_amount, quote
 
@@ -300,8 +300,10 @@ class Policy:
                     reached[branch.child] += reached[number] * branch.probability
         return tuple(reached)
 
-    def follow(self, case: Mapping[str, str]) -> Node:
+    def follow(self, case: Evidence) -> Node:
         """Return the first acquisition for which the case has no result, or the leaf of the case.
+
+        The case gives states, or raw values that stand for them.
 
         >>> import voilattice
         >>> policy = voilattice.build_policy(voilattice.load_problem("asia"), "greedy-la")
@@ -310,13 +312,13 @@ class Policy:
         >>> policy.follow({"tub": "no", "xray": "no"}).decision
         'no'
         """
+        known = {feature: self.problem.state_of(feature, value) for feature, value in case.items()}
         for feature, state in self.problem.evidence.items():
-            if case.get(feature, state) != state:
+            if known.get(feature, state) != state:
                 raise InputError(f"{feature!r} is {state!r} by the problem's own evidence")
-        self.problem.merge_evidence(self.problem.further(case))
         node = self.root
-        while isinstance(node, Acquisition) and all(f in case for f in node.features):
-            found = tuple(case[feature] for feature in node.features)
+        while isinstance(node, Acquisition) and all(f in known for f in node.features):
+            found = tuple(known[feature] for feature in node.features)
             ways = [branch.child for branch in node.branches if branch.states == found]
             if not ways:
                 given = ", ".join(f"{f}={v}" for f, v in zip(node.features, found, strict=True))
