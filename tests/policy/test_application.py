@@ -6,11 +6,11 @@ from helpers.strategies import problems
 from hypothesis import given, settings
 
 from voilattice import Network, Problem, cost, load_problem
-from voilattice.errors import InputError, TooLargeError, UnknownNameError
-from voilattice.policy import application
+from voilattice.errors import InputError, UnknownNameError
 from voilattice.policy.advice import advise
-from voilattice.policy.application import apply_policy, simulate
+from voilattice.policy.application import apply_policy
 from voilattice.policy.comparison import compare
+from voilattice.policy.simulation import draw_cases
 from voilattice.policy.solvers import (
     Limits,
     RuleSolver,
@@ -33,14 +33,6 @@ def test_every_path_applied_to_its_own_case_costs_what_it_says(problem):
     assert applied.feature_cost == pytest.approx([path.feature_cost for path in paths])
     assert applied.decision.tolist() == [path.leaf.decision for path in paths]
     assert [set(b) for b in applied.bought] == [set(dict(path.evidence)) for path in paths]
-
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_simulation_agrees_with_the_exact_cost(name):
-    policy = build_policy(ASIA, name)
-    found = simulate(policy, 20_000, seed=1)
-    # Three half-widths of a 95 % interval: one run in 10^8 would be outside.
-    assert abs(found.expected_total_cost - policy.expected_total_cost) <= 3 * found.margin + 1e-9
 
 
 def followed(problem, name, row):
@@ -75,21 +67,6 @@ def test_cases_with_missing_cells_are_followed_as_advice_would(name):
             assert set(applied.bought[k]) == bought
             assert applied.decision[k] == decision
             assert applied.feature_cost[k] == pytest.approx(paid)
-
-
-def test_simulation_keeps_to_the_evidence():
-    policy = build_policy(ASIA, "greedy", {"smoke": "yes"})
-    found = simulate(policy, 10_000, seed=2)
-    assert abs(found.expected_total_cost - policy.expected_total_cost) <= 3 * found.margin
-
-
-def test_evidence_too_rare_to_simulate_is_said(monkeypatch):
-    monkeypatch.setattr(application, "MAX_DRAWS", 2)
-    policy = build_policy(ASIA, "none", {"asia": "yes"})
-    with pytest.raises(TooLargeError, match="evidence is too rare to draw cases"):
-        simulate(policy, 50)
-    with pytest.raises(InputError, match="n: must be at least 2 cases, got 1"):
-        simulate(policy, 1)
 
 
 def test_what_pandas_calls_missing_is_missing():
@@ -157,7 +134,7 @@ def test_cases_that_make_no_sense_are_named():
 @pytest.mark.parametrize("max_states", [1, 4, 9])
 def test_beyond_its_open_leaves_a_policy_is_followed_as_if_it_were_whole(name, max_states):
     for problem in (ASIA, load_problem("figure3"), ASIA.with_evidence({"smoke": "yes"})):
-        cases = application.draw_cases(problem.network, 60, np.random.default_rng(3))
+        cases = draw_cases(problem.network, 60, np.random.default_rng(3))
         cases = {k: [problem.evidence.get(k, x) for x in column] for k, column in cases.items()}
         whole = apply_policy(build_policy(problem, name), cases)
         cut = build_policy(problem, name, max_states=max_states)
@@ -176,11 +153,6 @@ def test_lazy_following_is_the_tree(problem):
     applied = apply_policy("greedy-la", cases, problem=problem)
     assert applied.feature_cost == pytest.approx([path.feature_cost for path in paths])
     assert applied.decision.tolist() == [path.leaf.decision for path in paths]
-
-
-def test_a_policy_by_its_name_is_simulated():
-    by_name = simulate("greedy-la", 500, problem=ASIA)
-    assert by_name == pytest.approx(simulate(build_policy(ASIA, "greedy-la"), 500))
 
 
 def test_a_policy_by_its_name_needs_its_problem():
