@@ -326,6 +326,43 @@ class Policy:
             node = self.nodes[ways[0]]
         return node
 
+    def locate(self, evidence: Evidence) -> int | None:
+        """Return the number of the node that is reached with exactly this evidence.
+
+        Parameters
+        ----------
+        evidence
+            All that is known beyond the problem's own evidence.
+
+        Returns
+        -------
+        int or None
+            None: the evidence is not on the tree. A feature is known that the policy did not ask
+            for, or not all that it acquires together.
+        """
+        known = self.problem.further(self.problem.merge_evidence(evidence))
+        number, asked = len(self.nodes) - 1, set[str]()
+        while isinstance(node := self.nodes[number], Acquisition):
+            found = tuple(known[feature] for feature in node.features if feature in known)
+            if not found:
+                break
+            ways = [branch.child for branch in node.branches if branch.states == found]
+            if not ways:  # a part of what is acquired together, or an outcome of probability 0
+                return None
+            number = ways[0]
+            asked.update(node.features)
+        return number if asked == set(known) else None
+
+    def acquired_from(self, number: int) -> frozenset[str]:
+        """Return the features that are acquired at a node or below it."""
+        reached, found = {number}, set[str]()
+        for k in range(number, -1, -1):
+            node = self.nodes[k]
+            if k in reached and isinstance(node, Acquisition):
+                found.update(node.features)
+                reached.update(branch.child for branch in node.branches)
+        return frozenset(found)
+
     def paths(self) -> Iterator[Path]:
         """Return the paths of the unfolded tree, one by one."""
         stack: list[tuple[int, tuple[tuple[str, str], ...], float, float]] = [
