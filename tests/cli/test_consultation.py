@@ -60,9 +60,9 @@ def test_a_consultation_keeps_to_its_time_limit(run, monkeypatch):
 
     asked = []
 
-    def noted(problem, policy, evidence=None, *, time_limit=None):
+    def noted(problem, policy, evidence=None, *, time_limit=None, **options):
         asked.append(time_limit)
-        return advice.advise(problem, policy, evidence, time_limit=time_limit)
+        return advice.advise(problem, policy, evidence, time_limit=time_limit, **options)
 
     monkeypatch.setattr("voilattice.cli.consultation.advise", noted)
     monkeypatch.setattr("click.prompt", lambda *_, **__: "yes")

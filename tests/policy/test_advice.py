@@ -196,14 +196,10 @@ def test_a_policy_that_cannot_advise_is_refused():
     asia = load_problem("asia")
     rule = policy_from_rule(asia, lambda e: set() if e else {"xray"})
     assert advise(asia, rule).features == {"xray"}
-    with pytest.raises(
-        InputError, match="^policy: its tree does not tell .* 'rule' is not"
-    ):
+    with pytest.raises(InputError, match="^policy: its tree does not tell .* 'rule' is not"):
         advise(asia, rule, {"smoke": "yes"})
     smoker = build_policy(asia, "greedy", {"smoke": "yes"})
-    with pytest.raises(
-        InputError, match="^policy: was built with the evidence smoke=yes, which"
-    ):
+    with pytest.raises(InputError, match="^policy: was built with the evidence smoke=yes, which"):
         advise(asia, smoker)
     assert advise(asia, smoker, given={"smoke": "yes"}).features == set(smoker.root.features)
     with pytest.raises(InputError, match="^policy: belongs to another problem"):

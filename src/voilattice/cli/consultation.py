@@ -5,10 +5,9 @@ What cannot be had is taken out of the problem, and the policy goes on without i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 
 import click
 
@@ -18,6 +17,7 @@ from voilattice.errors import InputError, VoilatticeError
 from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
+from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import describe_search
 from voilattice.wording import format_amount
 
@@ -36,21 +36,34 @@ class _Turn:
 
 
 def consult(
-    problem: Problem, policy: str, given: Mapping[str, str], *, time_limit: float | None = None
+    problem: Problem,
+    policy: str | Policy,
+    evidence: Mapping[str, str],
+    *,
+    unavailable: Collection[str] = (),
+    free: Mapping[str, str] | None = None,
+    time_limit: float | None = None,
 ) -> None:
     """Follow a policy with a person: say what to acquire, ask what was found, decide.
 
-    The time limit, in seconds, is that of each advice.
+    The time limit, in seconds, is that of each advice. The others are as in `advise`, where `free`
+    is what is given.
     """
     out = terminal.console()
-    turns = [_Turn(dict(given), frozenset(), ())]
-    without = cache(problem.without)  # the same problem again: what is solved of it stays solved
+    free = free or {}
+    turns = [_Turn({**free, **evidence}, frozenset(unavailable), ())]
+    name = policy if isinstance(policy, str) else policy.name
     while True:
         turn = turns[-1]
         try:
-            with progress_line(describe_search, f"advise, {policy}"):
+            with progress_line(describe_search, f"advise, {name}"):
                 advice = advise(
-                    without(turn.unavailable), policy, turn.known, time_limit=time_limit
+                    problem,
+                    policy,
+                    {f: state for f, state in turn.known.items() if f not in free},
+                    unavailable=turn.unavailable,
+                    given=free,
+                    time_limit=time_limit,
                 )
         except InputError as error:
             if len(turns) == 1:
