@@ -20,6 +20,11 @@ def write_table(path, columns):
     return path
 
 
+def notes(err, table):
+    """What is said about a table; on a loaded machine there are lines of progress too."""
+    return [line for line in err.splitlines() if line.startswith(f"{table}: ")]
+
+
 @pytest.fixture
 def cases():
     """Forty cases with raw ages, one of them without a result of cp."""
@@ -37,7 +42,7 @@ def table(tmp_path, cases):
 def test_a_policy_is_followed_for_each_row(run, table, cases, tmp_path):
     out = tmp_path / "bills.csv"
     status, printed, err = run("apply", "heart", table, "--policy", "batch", "--json", "--out", out)
-    assert (status, err) == (0, "")
+    assert (status, notes(err, table)) == (0, [])
     document = json.loads(printed)
     applied = apply_policy(build_policy(HEART, "batch"), cases)
     assert document == {
@@ -83,7 +88,7 @@ def test_what_the_problem_does_not_know_is_said_once(run, tmp_path, cases):
     table = write_table(tmp_path / "c.csv", cases)
     status, out, err = run("apply", "heart", table, "--policy", "batch")
     assert status == 0
-    assert err.splitlines() == [
+    assert notes(err, table) == [
         f"{table}: no column for thal: cannot be had in any row",
         f"{table}: taken as missing, since the problem has no such state: cp = 'odd' (3 rows), "
         f"cp = '9' (1 row)",
@@ -99,11 +104,11 @@ def test_impossible_results_and_early_decisions_are_said(run, tmp_path):
     )
     table = write_table(tmp_path / "c.csv", {"tub": ["no", "yes"], "either": ["no", "no"]})
     status, _, err = run("apply", tiny, table, "--policy", "markov-blanket", "--json")
-    assert (status, err) == (
-        0,
+    assert status == 0
+    assert notes(err, table) == [
         f"{table}: 1 row with results that are impossible in the network, taken as missing "
-        f"(the first is row 2)\n",
-    )
+        f"(the first is row 2)"
+    ]
     _, out, err = run(
         "apply", "asia", table, "--policy", "greedy-la", "--time-limit", "0", "--json"
     )
@@ -145,7 +150,7 @@ def saved(run, tmp_path):
 
 def test_a_saved_policy_is_applied_as_its_name(run, saved, table):
     by_file = run("apply", "heart", table, "--policy", saved, "--json")
-    assert by_file == run("apply", "heart", table, "--policy", "batch", "--json")
+    assert by_file[:2] == run("apply", "heart", table, "--policy", "batch", "--json")[:2]
     status, _, err = run("apply", "asia", table, "--policy", saved)
     assert (status, err) == (
         2,

@@ -272,13 +272,14 @@ class Problem:
         nodes = {name: self.network.index(name) for name in known}
         return {nodes[n]: self.network.state_index(nodes[n], state) for n, state in known.items()}
 
+    def joint(self, known: Mapping[str, str]) -> Table:
+        """Return P(Y, e), up to a factor; all 0: the evidence is impossible."""
+        target = self.network.index(self.target)
+        return scaled_joint_table(self.network, [target], self.node_states(known)).table
+
     def check_possible(self, known: Mapping[str, str]) -> None:
         """Raise `InputError` when P(e) = 0."""
-        target = self.network.index(self.target)
-        if (
-            known
-            and not scaled_joint_table(self.network, [target], self.node_states(known)).table.any()
-        ):
+        if known and not self.joint(known).any():
             raise impossible(known)
 
     # -- checks

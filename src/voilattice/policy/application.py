@@ -28,6 +28,7 @@ from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError
 from voilattice.feature_sets import bits
 from voilattice.model.costs import price_set
+from voilattice.model.network import Table
 from voilattice.model.problem import Problem, check_problem
 from voilattice.policy.cases import Cases, read_cases
 from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
@@ -260,14 +261,15 @@ class _Run:
         for here in _split(rows, self._path[rows]):
             bought = [name for acquired in self._path_of(here) for name in acquired]
             for group in self._groups(here, plan.what_matters(bought)):
-                known = self._known(bought, group)
-                if plan.is_possible(known):
-                    onward += self._do(plan.node(known), group)
+                if (node := plan.node(self._known(bought, group))) is not None:
+                    onward += self._do(node, group)
                     continue
-                # What no longer matters was not looked at: it may be possible for other cases.
+                # The evidence of this case is impossible. That of others may not be: what no longer
+                # matters was not looked at.
                 for same in self._groups(group, bought):
-                    if plan.is_possible(known := self._known(bought, same)):
-                        onward += self._do(plan.node(known), same)
+                    known = self._known(bought, same)
+                    if (node := plan.node(known)) is not None:
+                        onward += self._do(node, same)
                     else:
                         self._undo(same, known)
         return np.concatenate(onward) if onward else np.zeros(0, dtype=np.intp)
@@ -373,37 +375,29 @@ class _Plan:
         _, kept = self._relevance.what_matters(known)
         return [name for k in bits(kept) if (name := problem.features[k]) in bought]
 
-    def is_possible(self, known: Mapping[str, str]) -> bool:
-        """Return whether evidence has a probability above 0; it is not asked twice at a state."""
-        if self._relevance.key(known) in self._nodes:
-            return True
-        try:
-            self._problem.check_possible(known)
-        except InputError:
-            return False
-        return True
-
-    def node(self, known: Mapping[str, str]) -> Acquisition | Leaf:
+    def node(self, known: Mapping[str, str]) -> Acquisition | Leaf | None:
         """Return the acquisition or the decision at some evidence, the problem's own included.
 
         An acquisition has no branches: its outcomes lead to evidence that is asked about next. A
-        leaf is open where the time was over.
+        leaf is open where the time was over. None: the evidence is impossible.
         """
         key = self._relevance.key(known)
         if key not in self._nodes:
-            self._nodes[key] = self._ask(known)
+            joint = self._problem.joint(known)
+            if not joint.any():
+                return None
+            self._nodes[key] = self._ask(known, joint / joint.sum())
         return self._nodes[key]
 
-    def _ask(self, known: Mapping[str, str]) -> Acquisition | Leaf:
+    def _ask(self, known: Mapping[str, str], belief: Table) -> Acquisition | Leaf:
         problem = self._problem
-        further = problem.further(known)
         if self._deadline.is_over:
-            return situation_at(problem, further).leaf(is_open=True)
+            return Leaf.at(problem, belief, is_open=True)
         limits = Limits(time_limit=self._deadline.share(SHARE_OF_STEP))
-        step = self._solver.next_step(problem, further, limits)
+        step = self._solver.next_step(problem, problem.further(known), limits)
         features = tuple(name for name in problem.features if name in step.features)
         if not features:
-            return situation_at(problem, further).leaf()
+            return Leaf.at(problem, belief)
         return Acquisition(features, price_set(problem.costs, step.features, known), ())
 
 
