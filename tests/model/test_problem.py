@@ -95,6 +95,8 @@ def test_nodes_that_are_neither_target_nor_feature_are_hidden():
         ({"evidence": {"H": "T"}}, "evidence.H: 'H' is hidden"),
         ({"evidence": {"Q": "T"}}, "evidence.Q: no feature 'Q'"),
         ({"bins": {"Q": [1]}}, "bins.Q: no feature 'Q'"),
+        ({"bins": {"A": 1}}, "bins.A: must be a list of numbers, got 1"),
+        ({"bins": [1]}, r"bins: must be a mapping of features to cuts, got \[1\]"),
         ({"bins": {"A": [1, 2]}}, "bins.A: 2 states need 1 cut between them, got 2"),
         ({"bins": {"A": [np.inf]}}, "bins.A: a cut must be a finite number, got inf"),
         ({"bins": {"A": [1]}, "evidence": {"A": np.inf}}, "evidence.A: 'A' must be a finite numb"),

@@ -100,8 +100,11 @@ def test_columns_of_every_kind_are_read_alike():
 def test_a_column_is_a_list_of_cells():
     with pytest.raises(InputError, match="must be a list of cells"):
         as_cells(np.zeros((2, 2)))
-    with pytest.raises(InputError, match="the cells must be numbers or texts"):
+    with pytest.raises(InputError, match="the cells must be numbers or texts, got lists or tables"):
         AGE.codes(as_cells([[1], [2]]))
+    for odd in (np.array(["2020-01-01"], dtype="M8[ns]"), np.array([1j]), np.array([b"46"])):
+        with pytest.raises(InputError, match="the cells must be numbers or texts, got "):
+            AGE.codes(as_cells(odd))
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,10 @@ class Problem:
         if isinstance(self.costs, FeatureCosts):
             self._check_feature_costs(self.costs)
         self._check_misclassification()
+        if not isinstance(self.bins, Mapping):
+            raise InputError(
+                f"must be a mapping of features to cuts, got {quote(self.bins)}", "bins"
+            )
         bins: dict[str, tuple[float, ...]] = {}
         for feature, cuts in self.bins.items():
             with located(f"bins.{feature}"):
@@ -156,7 +160,7 @@ class Problem:
             _cost_matrix(misclassification, network, node),
             dict(evidence or {}),
             title,
-            {name: tuple(cuts) for name, cuts in (bins or {}).items()},
+            bins or {},  # type: ignore[arg-type] (the constructor makes tuples of the cuts)
         )
 
     def with_expected(self, kind: str, expected: float) -> Problem:

@@ -82,11 +82,13 @@ class StateReader:
         if cells.dtype.kind in "fiub":
             values, places = np.unique(cells, return_inverse=True)
             return np.array([self._read(value) for value in values], dtype=np.intp)[places]
+        if cells.dtype.kind not in "OUT":  # NumPy would make numbers of dates
+            raise InputError(f"the cells must be numbers or texts, got {cells.dtype}")
         listed = cells.tolist()
         try:
             read = {cell: self._read(cell) for cell in set(listed)}
         except TypeError:
-            raise InputError("the cells must be numbers or texts") from None
+            raise InputError("the cells must be numbers or texts, got lists or tables") from None
         return np.fromiter(map(read.__getitem__, listed), np.intp, len(listed))
 
     def _find(self, value: object) -> int | None:
