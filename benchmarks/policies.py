@@ -1,4 +1,4 @@
-"""How fast a whole policy is built.
+"""How fast a whole policy is built, and followed for a table of cases.
 
     make bench
 
@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import arguments
+import numpy as np
 import pyagrum
 from random_problems import random_problem
 from timing import best_of
 from with_pyagrum import evi_with_pyagrum
 
-from voilattice import Lattice, Problem, cost, emc
+from voilattice import Lattice, Problem, cost, emc, load_problem
+from voilattice.policy.application import apply_policy
+from voilattice.policy.simulation import draw_cases
 from voilattice.policy.solvers import build_policy, policy_names
 from voilattice.policy.sweep import Sweep
 from voilattice.ties import Offer, tolerance, winner
@@ -31,10 +34,11 @@ class Sizes:
 
     n_features: int
     step: int  # between the prior EMCs of the sweep, from 0 to 2000
+    n_rows: int  # of the table that policies are applied to
 
 
-FULL = Sizes(13, 50)  # as many features as the paper's heart data set
-SMALL = Sizes(7, 1000)
+FULL = Sizes(13, 50, 100_000)  # as many features as the paper's heart data set
+SMALL = Sizes(7, 1000, 500)
 
 
 def brute_force_etc(problem: Problem, bn: Any, known: dict[str, str]) -> float:
@@ -70,6 +74,7 @@ def main(small: bool = False) -> None:
     builders(problem)
     against_brute_force(problem)
     sweeping(problem, [float(x) for x in range(0, 2001, sizes.step)])
+    applying(load_problem("heart"), sizes.n_rows)
 
 
 def builders(problem: Problem) -> None:
@@ -114,6 +119,25 @@ def sweeping(problem: Problem, points: list[float]) -> None:
     print(
         f"  a sweep of {len(points)} points: {alone:.2f} s one by one, {shared:.2f} s valuing once"
     )
+
+
+def applying(problem: Problem, n_rows: int) -> None:
+    """Follow policies for a table of raw values, without and with missing cells."""
+    rng = np.random.default_rng(0)
+    cases = draw_cases(problem.network, n_rows, rng)
+    for name, cuts in problem.bins.items():
+        values = np.array([cuts[0] - 1, *cuts])  # the last bin holds the last cut
+        numbers = {state: code for code, state in enumerate(problem.states(name))}
+        cases[name] = values[[numbers[state] for state in cases[name]]]
+    lacking = {name: cases[name].astype(object) for name in problem.features}
+    for column in lacking.values():
+        column[rng.random(n_rows) < 0.1] = None
+    print(f"{n_rows:,} rows of {len(problem.features)} raw columns, and with 10 % missing cells")
+    for name in policy_names():
+        policy = build_policy(problem, name)
+        whole = best_of(lambda policy=policy: apply_policy(policy, cases), 3)
+        part = best_of(lambda policy=policy: apply_policy(policy, lacking), 1)
+        print(f"  {name:14} {whole:8.3f} s {part:8.3f} s")
 
 
 if __name__ == "__main__":

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from voilattice.model.network import Network
     from voilattice.model.problem import Problem
     from voilattice.policy.advice import advise
-    from voilattice.policy.application import apply_policy, simulate
+    from voilattice.policy.application import apply_policy
     from voilattice.policy.comparison import compare
     from voilattice.policy.policy import Policy
+    from voilattice.policy.simulation import simulate
     from voilattice.policy.solvers import build_policy
     from voilattice.valuation.best_set import best_set
     from voilattice.valuation.valuation import benefit, cost, emc, evi, value
@@ -81,9 +82,10 @@ _HOMES = {
     "model.network": ("Network",),
     "model.problem": ("Problem",),
     "policy.advice": ("advise",),
-    "policy.application": ("apply_policy", "simulate"),
+    "policy.application": ("apply_policy",),
     "policy.comparison": ("compare",),
     "policy.policy": ("Policy",),
+    "policy.simulation": ("simulate",),
     "policy.solvers": ("build_policy",),
     "valuation.best_set": ("best_set",),
     "valuation.valuation": ("benefit", "cost", "emc", "evi", "value"),

@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
+from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.valuation.best_set import Best
@@ -23,6 +27,7 @@ from voilattice.valuation.valuation import Value, emc
 __all__ = [
     "Document",
     "advice_document",
+    "applied_document",
     "best_document",
     "comparison_document",
     "explanation_document",
@@ -59,6 +64,7 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
         "prior": dict(zip(problem.classes, problem.prior.tolist(), strict=True)),
         "features": sorted(problem.features),
         "states": {name: list(problem.states(name)) for name in problem.features},
+        "bins": {name: list(cuts) for name, cuts in problem.bins.items()},
         "hidden": sorted(problem.hidden),
         "misclassification": {
             predicted: dict(zip(problem.classes, row, strict=True))
@@ -161,6 +167,27 @@ def advice_document(advice: Advice) -> Document:
         "fallback": advice.fallback,
         **_certificate_document(advice.certificate),
     }
+
+
+def applied_document(applied: Applied) -> Document:
+    """Return what a policy bought, decided and paid on average, in a table of cases."""
+    truth = applied.truth
+    return {
+        "rows": len(applied.decision),
+        "mean_feature_cost": _mean(applied.feature_cost),
+        "mean_misclassification_cost": _mean(applied.misclassification_cost),
+        "mean_total_cost": _mean(applied.total_cost),
+        "accuracy": None if truth is None else _mean(applied.decision == truth),
+        "mean_features": _mean(np.array([len(bought) for bought in applied.bought.tolist()])),
+        "replanned": int(applied.replanned.sum()),
+        "impossible": int(applied.impossible.sum()),
+        "unfinished": int(applied.unfinished.sum()),
+        "unseen": {column: dict(values) for column, values in applied.unseen.items()},
+    }
+
+
+def _mean(values: NDArray[Any] | None) -> float | None:
+    return None if values is None or not len(values) else float(values.mean())
 
 
 def policy_document(policy: Policy, now: float) -> Document:

@@ -36,7 +36,10 @@ def nearest(name: object, names: Collection[str]) -> str:
 
 def quote(value: object) -> str:
     """Return a value for an error text, shortened if it is long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # of a whole number with thousands of digits
+        return "a number with thousands of digits"
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 

@@ -25,6 +25,10 @@ def test_completion_scripts(run, shell):
         ("voilattice value asia --features xray,b", ["xray,bronc"]),
         ("voilattice value asia --evidence smoke=", ["smoke=yes", "smoke=no"]),
         ("voilattice value nothing --features x", []),
+        ("voilattice advise asia --policy gree", ["greedy", "greedy-la"]),
+        ("voilattice apply asia cases.csv --policy opt", ["optimal"]),
+        ("voilattice advise asia --unavailable x", ["xray"]),
+        ("voilattice advise asia --given smoke=y", ["smoke=yes"]),
     ],
 )
 def test_names_are_completed(words, expected):

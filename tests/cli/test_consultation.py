@@ -3,6 +3,7 @@
 import pytest
 from helpers.problems import SURE
 
+from voilattice import Network, Problem
 from voilattice.cli import consultation
 
 
@@ -59,9 +60,9 @@ def test_a_consultation_keeps_to_its_time_limit(run, monkeypatch):
 
     asked = []
 
-    def noted(problem, policy, evidence=None, *, time_limit=None):
+    def noted(problem, policy, evidence=None, *, time_limit=None, **options):
         asked.append(time_limit)
-        return advice.advise(problem, policy, evidence, time_limit=time_limit)
+        return advice.advise(problem, policy, evidence, time_limit=time_limit, **options)
 
     monkeypatch.setattr("voilattice.cli.consultation.advise", noted)
     monkeypatch.setattr("click.prompt", lambda *_, **__: "yes")
@@ -84,8 +85,28 @@ def test_a_consultation_keeps_to_its_time_limit(run, monkeypatch):
 def test_what_is_typed_is_a_state_a_number_or_a_command(monkeypatch, states, typed, answer):
     typed = iter(typed.split())
     monkeypatch.setattr("click.prompt", lambda *_, **__: f" {next(typed)} ")
-    assert consultation._answer("X", states, can_undo=True) == answer
+    assert consultation._answer(one_feature(states), "X", can_undo=True) == answer
     assert next(typed, None) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"), [("1", "=low"), ("39", "=high"), ("nan high", "=high"), ("n", "n")]
+)
+def test_a_number_is_the_value_of_a_feature_with_bins(monkeypatch, capsys, typed, answer):
+    words = iter(typed.split())
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(words))
+    problem = one_feature(("low", "high"), bins={"X": [36.6]})
+    assert consultation._answer(problem, "X", can_undo=False) == answer
+    if "nan" in typed:
+        assert capsys.readouterr().out == "Please type a number, or one of: low, high, n.\n"
+
+
+def one_feature(states, bins=None):
+    row = [1 / len(states)] * len(states)
+    network = Network.from_tables(
+        {"Y": ["0", "1"], "X": list(states)}, {"X": ["Y"]}, {"Y": [0.5, 0.5], "X": [row, row]}
+    )
+    return Problem.create(network, "Y", {"X": 1}, [[0, 1], [1, 0]], bins=bins)
 
 
 def test_a_result_that_is_impossible_is_asked_for_again(run, tmp_path, monkeypatch):

@@ -118,6 +118,27 @@ def test_where_ctrl_c_is_ignored_it_stays_ignored():
         signal.signal(signal.SIGINT, mine)
 
 
+def test_an_interrupted_table_is_decided_with_what_is_known(run, monkeypatch, tmp_path):
+    from voilattice.policy.solvers import RuleSolver
+
+    usual, n_asked = RuleSolver.next_step, 0
+
+    def interrupted(self, problem, evidence, limits):
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked == 2:
+            signal.raise_signal(signal.SIGINT)
+        return usual(self, problem, evidence, limits)
+
+    monkeypatch.setattr(RuleSolver, "next_step", interrupted)
+    table = tmp_path / "cases.csv"
+    table.write_text("cp,thal,age\n" + "".join(f"{cp},,46\n" for cp in ("typical", "", "atypical")))
+    status, out, err = run("apply", "heart", table, "--policy", "greedy", "--json")
+    assert status == 0
+    assert json.loads(out)["unfinished"] > 0
+    assert "Interrupted" in err
+
+
 def test_an_interrupted_policy_is_printed_as_far_as_it_is(run, monkeypatch):
     from voilattice.policy.situations import Situation
 

@@ -26,6 +26,20 @@ def test_evidence_and_stakes_replace_what_the_problem_says(run):
     assert json.loads(out)["emc"] == pytest.approx(500)
 
 
+def test_a_number_is_evidence_for_a_feature_with_bins(run):
+    documents = [
+        run("advise", "heart", "--policy", "greedy", "--evidence", item, "--json")
+        for item in ("age=46", "age=<54.5", "age=4.6e1")
+    ]
+    assert documents[0] == documents[1] == documents[2]
+    assert documents[0][0] == 0
+    assert run("show", "heart", "--evidence", "age=nan") == (
+        2,
+        "",
+        "--evidence age=nan: 'age' must be a finite number or one of its states, got 'nan'\n",
+    )
+
+
 ASIA = ("value", "asia", "--features", "xray")
 
 

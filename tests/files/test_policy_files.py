@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from helpers.strategies import problems
@@ -7,7 +8,12 @@ from hypothesis import given, settings
 from voilattice import Problem, load_problem
 from voilattice.errors import InputError
 from voilattice.files import policies as policy_files
-from voilattice.files.policies import fingerprint, load_policy, save_policy
+from voilattice.files.policies import (
+    fingerprint,
+    load_policy,
+    load_with_evidence,
+    save_policy,
+)
 from voilattice.policy.solvers import build_policy
 
 
@@ -89,3 +95,19 @@ def test_problems_with_costs_of_their_own_have_no_fingerprint():
     free = Problem.create(asia.network, "lung", Free(), asia.misclassification)
     with pytest.raises(InputError, match="policies for costs of type Free cannot be saved"):
         fingerprint(free)
+
+
+def test_the_evidence_of_a_policy_comes_with_it(tmp_path):
+    asia = load_problem("asia")
+    policy = build_policy(asia, "greedy", {"smoke": "yes"})
+    save_policy(policy, tmp_path / "p.json")
+    assert load_with_evidence(tmp_path / "p.json", asia) == policy
+    assert load_with_evidence(tmp_path / "p.json", policy.problem) == policy
+    for other in (load_problem("figure1"), asia.with_evidence({"smoke": "no"})):
+        with pytest.raises(InputError, match="built for another problem"):
+            load_with_evidence(tmp_path / "p.json", other)
+
+
+def test_a_policy_does_not_depend_on_bins():
+    heart = load_problem("heart")
+    assert fingerprint(heart) == fingerprint(replace(heart, bins={}))

@@ -76,6 +76,14 @@ def test_writing_and_reading_gives_an_equal_problem(tmp_path_factory, problem):
     assert load_problem(folder) == problem == load_problem(path)
 
 
+def test_bins_are_written_and_read(tmp_path):
+    text = GOOD.replace("[evidence]", "[bins]\nB = [36.6]\n[evidence]")
+    problem = load_text(tmp_path, text)
+    assert problem.bins == {"B": (36.6,)}
+    assert load_problem(write_problem(problem, tmp_path / "again")) == problem
+    assert load_text(tmp_path, text.replace('B = "F"', "B = 40")) == problem  # evidence
+
+
 def test_another_network_format_can_be_written(tmp_path):
     problem = load_problem("asia")
     write_problem(problem, tmp_path, network="asia.bifxml")
@@ -269,7 +277,26 @@ MISTAKES = [
         "misclassification.F: unknown key (there are: kind, expected)",
     ),
     ('B = "F"', 'B = "maybe"', "evidence.B: 'B' has no state 'maybe'; its states are 'T', 'F'"),
-    ('B = "F"', "B = 0", "evidence.B: must be text, got 0"),
+    ('B = "F"', "B = 0", "evidence.B: 'B' has no state 0; its states are 'T', 'F'"),
+    ('B = "F"', "B = ['F']", "evidence.B: must be text or a number, got ['F']"),
+    ("[evidence]", "[bins]\nB = 1\n[evidence]", "bins.B: must be a list, got 1"),
+    ("[evidence]", "[bins]\nB = ['1']\n[evidence]", "bins.B[0]: must be a number, got '1'"),
+    (
+        "[evidence]",
+        "[bins]\nB = [inf]\n[evidence]",
+        "bins.B: a cut must be a finite number, got inf",
+    ),
+    (
+        "[evidence]",
+        "[bins]\nB = [1, 2]\n[evidence]",
+        "bins.B: 2 states need 1 cut between them, got 2",
+    ),
+    (
+        "[evidence]",
+        "[bins]\nH = []\n[evidence]",
+        "bins.H: 'H' is hidden: it is not one of the features",
+    ),
+    ("[evidence]", "[bins]\nY = [1]\n[evidence]", "bins.Y: 'Y' is the target, not a feature"),
     ('B = "F"', 'Y = "F"', "evidence.Y: 'Y' is the target, not a feature"),
     ('B = "F"', 'H = "T"', "evidence.H: 'H' is hidden: it is not one of the features"),
     (

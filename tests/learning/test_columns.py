@@ -3,7 +3,6 @@ import pytest
 from helpers.tables import table
 
 from voilattice import VoilatticeError
-from voilattice.learning import Unseen, as_table, encode_table
 from voilattice.learning.cells import make_column
 from voilattice.learning.columns import encode_column, find_categories, find_cuts, is_numeric
 from voilattice.learning.networks import learn_network
@@ -77,30 +76,6 @@ def test_a_bin_is_known_by_its_name_and_by_any_number_in_it():
     column = make_column(("<2", "3", ">=2", "odd"))
     codes, unseen = encode_column(column, ["<2", ">=2"], (2.0,))
     assert (codes.tolist(), unseen) == ([0, 1, 1, -1], [("odd", 1)])
-
-
-def test_unseen_values_are_missing_and_reported():
-    states, cuts = (
-        {"age": ["<54.5", ">=54.5"], "ward": ["a", "b"], "x": ["0", "1"]},
-        {"age": [54.5]},
-    )
-    data = {"ward": ["a", "moon", None, "moon"], "age": [1, 99, None, 3], "other": [1, 2, 3, 4]}
-    found = encode_table(data, states, cuts)
-    assert {name: codes.tolist() for name, codes in found.codes.items()} == {
-        "age": [0, 1, -1, 0],
-        "ward": [0, -1, -1, -1],
-    }
-    assert found.unseen == (Unseen("ward", "moon", 2),)
-    with pytest.raises(VoilatticeError, match="^data.age: row 2: inf is not a finite number"):
-        encode_table({"age": [1, np.inf]}, states, cuts)
-
-
-def test_a_large_table_is_encoded_at_once():
-    rng = np.random.default_rng(0)
-    table = as_table(rng.normal(size=(100_000, 13)))
-    states = {name: ["<0", ">=0"] for name in table.columns}
-    codes = encode_table(table, states, dict.fromkeys(states, (0.0,))).codes
-    assert all(abs(column.mean() - 0.5) < 0.01 for column in codes.values())
 
 
 def test_an_ordered_column_keeps_its_order():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.tables import draw_chain, table
 
-from voilattice import Problem, VoilatticeError, apply_policy, build_policy
+from voilattice import VoilatticeError
 from voilattice.errors import DataWarning
 from voilattice.learning.networks import learn_network
 from voilattice.learning.recipes import Recipe
@@ -57,16 +57,6 @@ def test_an_error_names_the_row_of_the_table_also_after_rows_without_a_target():
     data = table(y=[None, "a", "b", "a"], x=["1", "2", "3", "q"])
     with pytest.raises(VoilatticeError, match="data.x: row 4: 'q' is not a number"):
         learn_network(data, "y", numeric=["x"])
-
-
-def test_encoded_cases_can_be_followed_by_a_policy():
-    data = draw_chain(300)
-    learned = learn_network(data, "y")
-    problem = Problem.create(learned.network, "y", dict.fromkeys("abc", 1.0), ("symmetric", 100.0))
-    policy = build_policy(problem, "greedy-la")
-    assert apply_policy(policy, learned.encode(data)).total_cost is not None
-    with pytest.raises(VoilatticeError, match="a: row 1: no state '7'"):
-        learned.encode(table(a=["7"]))
 
 
 @pytest.mark.parametrize(

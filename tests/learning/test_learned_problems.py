@@ -36,6 +36,16 @@ def test_a_table_in_memory_gives_the_problem_of_its_file(tmp_path):
     assert from_file.source == "Learned by `voilattice.learn_problem` from `clinic.csv`."
 
 
+def test_a_written_problem_takes_raw_values(tmp_path):
+    found = learn_problem(COLUMNS, "ill")
+    assert found.problem.bins == found.learned.cuts
+    again = load_problem(found.write(tmp_path / "clinic"))
+    assert again == found.problem
+    (cut,) = again.bins["fever"]
+    assert again.state_of("fever", cut - 0.1) == again.states("fever")[0]
+    assert again.state_of("grade", 1.0) == "1"
+
+
 def test_a_data_frame_gives_the_problem_of_its_columns():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(COLUMNS)

@@ -94,6 +94,12 @@ def test_nodes_that_are_neither_target_nor_feature_are_hidden():
         ({"evidence": {"Y": "T"}}, "evidence.Y: 'Y' is the target, not a feature"),
         ({"evidence": {"H": "T"}}, "evidence.H: 'H' is hidden"),
         ({"evidence": {"Q": "T"}}, "evidence.Q: no feature 'Q'"),
+        ({"bins": {"Q": [1]}}, "bins.Q: no feature 'Q'"),
+        ({"bins": {"A": 1}}, "bins.A: must be a list of numbers, got 1"),
+        ({"bins": [1]}, r"bins: must be a mapping of features to cuts, got \[1\]"),
+        ({"bins": {"A": [1, 2]}}, "bins.A: 2 states need 1 cut between them, got 2"),
+        ({"bins": {"A": [np.inf]}}, "bins.A: a cut must be a finite number, got inf"),
+        ({"bins": {"A": [1]}, "evidence": {"A": np.inf}}, "evidence.A: 'A' must be a finite numb"),
     ],
 )
 def test_a_bad_problem_is_refused_with_its_place(changes, message):
@@ -141,6 +147,33 @@ def test_a_problem_can_be_copied_to_another_process():
 def test_questions_of_the_wrong_kind_are_refused(features, evidence, message):
     with pytest.raises((InputError, UnknownNameError), match=message):
         evi(make(), features, evidence)
+
+
+def test_bins_are_part_of_the_problem():
+    problem = make(bins={"A": [36.6]}, evidence={"A": 40.0})
+    assert problem.evidence == {"A": "F"}
+    assert problem == make(bins={"A": (36.6,)}, evidence={"A": "F"})
+    assert problem != make(evidence={"A": "F"})
+    assert hash(problem) == hash(make(bins={"A": (36.6,)}, evidence={"A": 99}))
+    with pytest.raises(TypeError):
+        problem.bins["B"] = (1.0,)
+    for copy in (
+        pickle.loads(pickle.dumps(problem)),
+        deepcopy(problem),
+        problem.with_expected("symmetric", 25),
+    ):
+        assert copy == problem
+    assert make(bins={"A": [36.6]}).with_evidence({"A": 40}) == problem
+    assert problem.without({"B"}).bins == {"A": (36.6,)}
+    assert make(bins={"A": [36.6]}).without({"A"}).bins == {}
+
+
+def test_evidence_takes_raw_values_wherever_it_is_given():
+    problem = make(bins={"A": [36.6]})
+    assert evi(problem, {"B"}, {"A": 36.6}) == evi(problem, {"B"}, {"A": "F"})
+    assert problem.merge_evidence({"A": "36.5"}) == {"A": "T"}
+    with pytest.raises(InputError, match="'A' must be a finite number or one of its states, got n"):
+        evi(problem, {"B"}, {"A": float("nan")})
 
 
 def test_a_users_cost_object_is_taken_and_its_check_is_said():

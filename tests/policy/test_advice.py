@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 from helpers.problems import noisy_bayes
@@ -12,7 +13,7 @@ from voilattice.lattice.independence import relevant_features
 from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
 from voilattice.policy.advice import advise
 from voilattice.policy.policy import Leaf
-from voilattice.policy.solvers import build_policy, register, unregister
+from voilattice.policy.solvers import build_policy, policy_from_rule, register, unregister
 from voilattice.valuation.valuation import posterior, value
 
 
@@ -126,3 +127,115 @@ def test_a_best_set_that_is_not_proved_in_time_is_not_called_best(name):
     assert advice.target_set >= advice.features
     assert (advice.certificate.exact, advice.certificate.status) == (False, "time")
     assert advice.reasons[-1] == "This set is the best found in time. A better one is possible."
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@settings(max_examples=25)
+@given(problem=problems(max_features=4))
+def test_a_built_policy_advises_along_its_paths(name, problem):
+    policy = build_policy(problem, name)
+    for path in islice(policy.paths(), 8):
+        known = {}
+        for place in range(len(path.evidence) + 1):
+            node = policy.follow(known)
+            if policy.locate(known) is not None:  # not in the middle of what is acquired together
+                advice = advise(problem, policy, known)
+                if isinstance(node, Leaf):
+                    assert advice.decision == node.decision
+                    assert advice.emc == pytest.approx(node.emc, abs=1e-9)
+                else:
+                    assert advice.features == set(node.features)
+                assert "planned again" not in advice.reasons[0]
+            known |= dict(path.evidence[place : place + 1])
+
+
+def test_a_built_policy_tells_what_going_on_costs():
+    asia = load_problem("asia")
+    policy = build_policy(asia, "optimal")
+    now, planned = advise(asia, policy), advise(asia, "optimal")
+    assert now.features == planned.features
+    assert now.benefit == pytest.approx(planned.benefit)
+    assert now.certificate.exact
+    assert now.certificate.lower_bound == pytest.approx(planned.certificate.lower_bound)
+    (first,) = now.features
+    assert f"acquiring {first} for" in now.reasons[0]
+    assert "and going on as the policy does costs 62.46 in all." in now.reasons[0]
+    cut = build_policy(asia, "greedy-la", max_states=9)
+    assert advise(asia, cut).certificate.status == "memory"
+
+
+def test_evidence_off_the_tree_is_planned_again_and_that_is_said():
+    asia = load_problem("asia")
+    policy = build_policy(asia, "greedy-la")  # asks for tub first
+    off = "The policy's own tree does not tell what to do here: greedy-la is planned again."
+    for options in (
+        {"evidence": {"smoke": "yes"}},
+        {"given": {"smoke": "yes"}},
+        {"unavailable": ["tub"]},
+        {"evidence": {"tub": "no"}, "unavailable": ["dysp"]},  # it would come later
+    ):
+        found, fresh = advise(asia, policy, **options), advise(asia, "greedy-la", **options)
+        assert found.reasons == (off, *fresh.reasons)
+        assert (found.features, found.decision) == (fresh.features, fresh.decision)
+    on = advise(asia, policy, {"tub": "no"}, unavailable=["asia"])  # never asked for
+    assert on.features == {"xray"}
+    assert on.reasons[0] != off
+    free = advise(asia, policy, given={"tub": "no"})
+    assert (free.features, free.spent) == ({"xray"}, 0)
+
+
+def test_the_tree_of_an_open_leaf_does_not_tell():
+    asia = load_problem("asia")
+    cut = build_policy(asia, "greedy-la", max_states=1)
+    advice = advise(asia, cut)
+    assert advice.reasons[0].endswith("greedy-la is planned again.")
+    assert advice.features == {"tub"}
+
+
+def test_a_policy_that_cannot_advise_is_refused():
+    asia = load_problem("asia")
+    rule = policy_from_rule(asia, lambda e: set() if e else {"xray"})
+    assert advise(asia, rule).features == {"xray"}
+    with pytest.raises(InputError, match="^policy: its tree does not tell .* 'rule' is not"):
+        advise(asia, rule, {"smoke": "yes"})
+    smoker = build_policy(asia, "greedy", {"smoke": "yes"})
+    with pytest.raises(InputError, match="^policy: was built with the evidence smoke=yes, which"):
+        advise(asia, smoker)
+    assert advise(asia, smoker, given={"smoke": "yes"}).features == set(smoker.root.features)
+    with pytest.raises(InputError, match="^policy: belongs to another problem"):
+        advise(load_problem("figure1"), smoker)
+
+
+def test_what_is_given_is_free_and_what_is_unavailable_is_not_acquired():
+    asia = load_problem("asia")
+    paid = advise(asia, "greedy-la", {"smoke": "yes"})
+    free = advise(asia, "greedy-la", given={"smoke": "yes"})
+    assert (paid.spent, free.spent) == (11, 0)
+    assert replace(paid, spent=0.0) == free
+    without = advise(asia, "greedy-la", unavailable={"tub", "xray"})
+    assert without == advise(asia.without({"tub", "xray"}), "greedy-la")
+    assert advise(load_problem("heart"), "greedy", {"age": 46}) == advise(
+        load_problem("heart"), "greedy", {"age": "<54.5"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"unavailable": ["tub"], "given": {"tub": "no"}},
+            "unavailable: 'tub' is known, so",
+        ),
+        ({"unavailable": ["tub"], "evidence": {"tub": "no"}}, "unavailable: 'tub' is known, so it"),
+        ({"unavailable": ["tb"]}, "unavailable: no feature 'tb'"),
+        ({"unavailable": "tub"}, "unavailable: expected a set of features, got the text 'tub'"),
+        ({"given": {"tub": "perhaps"}}, "given: 'tub' has no state 'perhaps'"),
+        (
+            {"given": {"tub": "no"}, "evidence": {"tub": "no"}},
+            "'tub' is evidence of the problem already",
+        ),
+    ],
+)
+def test_what_is_both_known_and_not_is_refused(options, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        advise(load_problem("asia"), "greedy", **options)

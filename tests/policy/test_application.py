@@ -4,13 +4,14 @@ import pytest
 from helpers.solving import POLICIES
 from helpers.strategies import problems
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from voilattice import Network, Problem, cost, load_problem
-from voilattice.errors import InputError, TooLargeError, UnknownNameError
-from voilattice.policy import application
+from voilattice.errors import InputError, UnknownNameError
 from voilattice.policy.advice import advise
-from voilattice.policy.application import apply_policy, simulate
+from voilattice.policy.application import apply_policy
 from voilattice.policy.comparison import compare
+from voilattice.policy.simulation import draw_cases
 from voilattice.policy.solvers import (
     Limits,
     RuleSolver,
@@ -19,6 +20,7 @@ from voilattice.policy.solvers import (
     register,
     unregister,
 )
+from voilattice.valuation.valuation import posterior
 
 ASIA = load_problem("asia")
 
@@ -33,14 +35,6 @@ def test_every_path_applied_to_its_own_case_costs_what_it_says(problem):
     assert applied.feature_cost == pytest.approx([path.feature_cost for path in paths])
     assert applied.decision.tolist() == [path.leaf.decision for path in paths]
     assert [set(b) for b in applied.bought] == [set(dict(path.evidence)) for path in paths]
-
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_simulation_agrees_with_the_exact_cost(name):
-    policy = build_policy(ASIA, name)
-    found = simulate(policy, 20_000, seed=1)
-    # Three half-widths of a 95 % interval: one run in 10^8 would be outside.
-    assert abs(found.expected_total_cost - policy.expected_total_cost) <= 3 * found.margin + 1e-9
 
 
 def followed(problem, name, row):
@@ -75,21 +69,6 @@ def test_cases_with_missing_cells_are_followed_as_advice_would(name):
             assert set(applied.bought[k]) == bought
             assert applied.decision[k] == decision
             assert applied.feature_cost[k] == pytest.approx(paid)
-
-
-def test_simulation_keeps_to_the_evidence():
-    policy = build_policy(ASIA, "greedy", {"smoke": "yes"})
-    found = simulate(policy, 10_000, seed=2)
-    assert abs(found.expected_total_cost - policy.expected_total_cost) <= 3 * found.margin
-
-
-def test_evidence_too_rare_to_simulate_is_said(monkeypatch):
-    monkeypatch.setattr(application, "MAX_DRAWS", 2)
-    policy = build_policy(ASIA, "none", {"asia": "yes"})
-    with pytest.raises(TooLargeError, match="evidence is too rare to draw cases"):
-        simulate(policy, 50)
-    with pytest.raises(InputError, match="n: must be at least 2 cases, got 1"):
-        simulate(policy, 1)
 
 
 def test_what_pandas_calls_missing_is_missing():
@@ -157,7 +136,7 @@ def test_cases_that_make_no_sense_are_named():
 @pytest.mark.parametrize("max_states", [1, 4, 9])
 def test_beyond_its_open_leaves_a_policy_is_followed_as_if_it_were_whole(name, max_states):
     for problem in (ASIA, load_problem("figure3"), ASIA.with_evidence({"smoke": "yes"})):
-        cases = application.draw_cases(problem.network, 60, np.random.default_rng(3))
+        cases = draw_cases(problem.network, 60, np.random.default_rng(3))
         cases = {k: [problem.evidence.get(k, x) for x in column] for k, column in cases.items()}
         whole = apply_policy(build_policy(problem, name), cases)
         cut = build_policy(problem, name, max_states=max_states)
@@ -176,11 +155,6 @@ def test_lazy_following_is_the_tree(problem):
     applied = apply_policy("greedy-la", cases, problem=problem)
     assert applied.feature_cost == pytest.approx([path.feature_cost for path in paths])
     assert applied.decision.tolist() == [path.leaf.decision for path in paths]
-
-
-def test_a_policy_by_its_name_is_simulated():
-    by_name = simulate("greedy-la", 500, problem=ASIA)
-    assert by_name == pytest.approx(simulate(build_policy(ASIA, "greedy-la"), 500))
 
 
 def test_a_policy_by_its_name_needs_its_problem():
@@ -216,3 +190,163 @@ def test_an_open_leaf_of_a_rule_that_nobody_knows_decides():
     applied = apply_policy(cut, cases)
     assert applied.bought.tolist() == [()]
     assert applied.decision.tolist() == [cut.root.decision]
+
+
+HEART = load_problem("heart")
+
+
+def draw_raw(problem, n, seed=0):
+    """Cases drawn from the network, with numbers in place of the states of features with bins."""
+    rng = np.random.default_rng(seed)
+    cases = draw_cases(problem.network, n, rng)
+    for name, cuts in problem.bins.items():
+        edges = np.array([cuts[0] - 10, *cuts, cuts[-1] + 10])
+        codes = np.array([problem.states(name).index(state) for state in cases[name]])
+        cases[name] = edges[codes] + rng.random(n) * (edges[codes + 1] - edges[codes]) * 0.99
+    return cases
+
+
+def test_raw_columns_are_followed_as_their_states():
+    policy = build_policy(HEART, "batch")
+    raw = draw_raw(HEART, 300)
+    states = {
+        name: [HEART.state_of(name, value) for value in raw[name]] for name in HEART.features
+    } | {"class": raw["class"]}
+    wanted = apply_policy(policy, states)
+    texts = {name: [str(value) for value in column] for name, column in raw.items()}
+    for cases in (raw, pd.DataFrame(raw), texts):
+        applied = apply_policy(policy, cases)
+        assert applied.bought.tolist() == wanted.bought.tolist()
+        assert applied.total_cost.tolist() == wanted.total_cost.tolist()
+        assert applied.truth.tolist() == raw["class"].tolist()
+    assert not wanted.replanned.any()
+    assert not wanted.unfinished.any()
+
+
+@pytest.mark.parametrize("name", ["greedy-la", "batch", "optimal"])
+def test_a_case_ends_with_the_posterior_of_what_it_bought(name):
+    rng = np.random.default_rng(1)
+    cases = draw_raw(HEART, 200)
+    for column in HEART.features:
+        cases[column] = cases[column].astype(object)
+        cases[column][rng.random(200) < 0.2] = None
+    applied = apply_policy(build_policy(HEART, name), cases)
+    assert applied.posterior.shape == (200, 2)
+    for row in range(200):
+        known = {feature: cases[feature][row] for feature in applied.bought[row]}
+        assert applied.posterior[row] == pytest.approx(list(posterior(HEART, known).values()))
+        wanted = {f for f in HEART.features if cases[f][row] is None}
+        assert not wanted & set(known)
+        if not wanted:
+            assert not applied.replanned[row]
+    assert applied.replanned.any()
+
+
+def test_cells_that_stand_for_no_state_are_missing_if_asked():
+    policy = build_policy(ASIA, "greedy-la")
+    cases = {"tub": ["no", "maybe", "maybe", ""], "xray": ["yes", "yes", 7, "yes"]}
+    applied = apply_policy(policy, cases, strict=False)
+    assert applied.unseen == {"tub": {"maybe": 2}, "xray": {"7": 1}}
+    plain = apply_policy(
+        policy, {"tub": ["no", None, None, None], "xray": [*["yes"] * 2, "", "yes"]}
+    )
+    assert applied.bought.tolist() == plain.bought.tolist()
+    assert plain.unseen == {}
+    with pytest.raises(UnknownNameError, match="lung, row 1: no state 'q'"):
+        apply_policy(policy, cases | {"lung": ["q"] * 4}, strict=False)
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_result_of_probability_0_is_missing_if_asked(by_name):
+    everything = RuleSolver(
+        "one-by-one", lambda s: 1 << min(s.axes) if s.axes else 0, forgets=False
+    )
+    network = load_problem("asia").network
+    problem = Problem.create(
+        network, "lung", {"tub": 1.0, "either": 4.0}, ("symmetric", 100),
+        features=["tub", "either"],
+    )  # fmt: skip
+    cases = {"tub": ["no", "yes"], "either": ["no", "no"]}
+    register(everything)
+    try:
+        policy = "one-by-one" if by_name else build_policy(problem, "one-by-one")
+        with pytest.raises(InputError, match="^row 2: "):
+            apply_policy(policy, cases, problem=problem)
+        applied = apply_policy(policy, cases, problem=problem, strict=False)
+    finally:
+        unregister("one-by-one")
+    assert applied.impossible.tolist() == applied.replanned.tolist() == [False, True]
+    assert applied.bought.tolist() == [("tub", "either"), ("tub",)]
+    assert applied.feature_cost.tolist() == [5.0, 1.0]
+
+
+@settings(max_examples=40)
+@given(problem=problems(max_features=5), seed=st.integers(0, 1000))
+def test_any_table_is_followed_to_the_end(problem, seed):
+    rng = np.random.default_rng(seed)
+    cases = {
+        f: rng.choice(np.array([*problem.states(f), None, "odd"], dtype=object), 30)
+        for f in problem.features
+        if f not in problem.evidence and rng.random() < 0.9
+    }
+    cases.setdefault("row", np.arange(30))
+    for name in ("batch", "optimal"):
+        policy = build_policy(problem, name)
+        applied = apply_policy(policy, cases, strict=False)
+        again = apply_policy(name, cases, problem=problem, strict=False)
+        assert [set(b) for b in applied.bought] == [set(b) for b in again.bought]
+        assert applied.feature_cost == pytest.approx(again.feature_cost)
+        assert applied.decision.tolist() == again.decision.tolist()
+        for row in range(30):
+            known = {feature: cases[feature][row] for feature in applied.bought[row]}
+            belief = list(posterior(problem, known).values())
+            assert applied.posterior[row] == pytest.approx(belief, abs=1e-9)
+
+
+def test_cases_that_lack_the_same_share_one_plan(monkeypatch):
+    asked = []
+    next_step = RuleSolver.next_step
+
+    def noted(self, problem, evidence, limits):
+        asked.append((problem.features, tuple(evidence.items())))
+        return next_step(self, problem, evidence, limits)
+
+    policy = build_policy(ASIA, "greedy-la")
+    monkeypatch.setattr(RuleSolver, "next_step", noted)
+    cases = draw_cases(ASIA.network, 5_000, np.random.default_rng(0))
+    cases["xray"] = np.full(5_000, None)
+    applied = apply_policy(policy, cases)
+    assert applied.replanned.sum() > 4_000
+    assert len(asked) == len(set(asked)) < 20
+
+
+def test_the_time_limit_is_for_all_cases_together():
+    cases = draw_raw(HEART, 50)
+    now = apply_policy("optimal", cases, problem=HEART, time_limit=0)
+    assert now.unfinished.all()
+    assert now.bought.tolist() == [()] * 50
+    assert now.posterior == pytest.approx(np.tile(HEART.prior, (50, 1)))
+    built = apply_policy(build_policy(HEART, "batch"), cases, time_limit=0)
+    assert not built.unfinished.any()  # following a tree needs no plan
+
+
+def test_progress_counts_the_cases_that_are_done():
+    told = []
+    apply_policy(
+        build_policy(ASIA, "batch"),
+        draw_cases(ASIA.network, 100, np.random.default_rng(0)),
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told[-1] == (100, 100)
+    assert told == sorted(told)
+
+
+def test_a_table_has_columns_of_cells():
+    policy = build_policy(ASIA, "none")
+    with pytest.raises(InputError, match="^cases: must be a data frame or a mapping of columns, g"):
+        apply_policy(policy, [1, 2])
+    twice = pd.DataFrame([["yes", "no"]], columns=["tub", "tub"])
+    with pytest.raises(InputError, match="^tub: must be a list of cells"):
+        apply_policy(policy, twice)
+    assert len(apply_policy(policy, {}).decision) == 0
+    assert len(apply_policy(policy, {"xray": []}).decision) == 0

@@ -90,6 +90,22 @@ def test_a_policy_written_by_hand_is_checked(leaf, node, message):
         Policy(load_problem("asia"), "mine", (first, second))
 
 
+def test_evidence_is_located_on_the_tree():
+    asia = load_problem("asia")
+    policy = build_policy(asia, "greedy-la")  # tub, then xray
+    root = len(policy.nodes) - 1
+    assert policy.locate({}) == root
+    assert policy.acquired_from(root) == {"tub", "xray", "smoke", "dysp", "bronc"}
+    place = policy.locate({"xray": "no", "tub": "no"})  # in any order
+    assert policy.nodes[place].decision == "no"
+    assert policy.acquired_from(place) == set()
+    for off in ({"xray": "no"}, {"tub": "no", "smoke": "yes"}):
+        assert policy.locate(off) is None
+    batch = build_policy(load_problem("heart"), "batch")  # age, cp and sex together
+    assert batch.locate({"age": 46}) is None
+    assert batch.locate({"age": 46, "cp": "typical", "sex": "male"}) is not None
+
+
 def test_what_is_known_from_the_start_belongs_to_the_policy(tmp_path):
     asia = load_problem("asia")
     policy = build_policy(asia, "greedy", {"smoke": "yes"})

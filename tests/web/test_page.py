@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from voilattice import load_problem
 from voilattice.policy.advice import advise
-from voilattice.policy.application import draw_cases
+from voilattice.policy.simulation import draw_cases
 
 pytestmark = pytest.mark.slow
 
@@ -69,6 +69,19 @@ def test_a_whole_consultation_ends_with_the_bill_of_the_command_line(page, serve
     assert amounts == [f"{x:,.2f}" for x in (advice.spent, advice.emc, advice.spent + advice.emc)]
     found = dict(line.split(" = ", 1) for line in steps(page).all_text_contents())
     assert found == known
+
+
+def test_a_number_can_be_entered_for_a_feature_with_bins(page, server):
+    open_page(page, server, "#problem=heart&policy=optimal")
+    field = page.locator('#advice fieldset[data-feature="age"]')
+    field.get_by_label("age as a number").fill("46")
+    page.keyboard.press("Enter")
+    expect(steps(page)).to_have_count(1)
+    ready(page)
+    expect(steps(page).first).to_have_text("age = 46")
+    expected = advise(load_problem("heart"), "optimal", {"age": 46})
+    expect(page.locator("#say")).to_have_text(f"Acquire {', '.join(sorted(expected.features))}.")
+    assert page.locator('#advice fieldset[data-feature="cp"] input').count() == 0
 
 
 def test_undo_not_available_and_the_address(page, server):

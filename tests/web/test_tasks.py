@@ -23,6 +23,18 @@ def test_advice_is_what_the_command_line_says(api, run, policy):
 
 
 @pytest.mark.slow
+def test_raw_values_and_what_is_free_are_as_on_the_command_line(api, run):
+    asked = {"problem": "heart", "policy": "greedy-la", "unavailable": ["cp"]}
+    answer = api.post("/api/advise", json=asked | {"evidence": {"age": 46}, "given": {"ca": 0.0}})
+    options = ("--evidence", "age=46", "--given", "ca=0", "--unavailable", "cp", "--json")
+    assert answer.json() == json.loads(run("advise", "heart", "--policy", "greedy-la", *options)[1])
+    assert api.get("/api/problems/heart").json()["bins"]["age"] == [54.5]
+    known = {"problem": "heart", "features": ["cp"], "evidence": {"age": "61.5"}}
+    found = api.post("/api/value", json=known).json()
+    assert found == api.post("/api/value", json=known | {"evidence": {"age": ">=54.5"}}).json()
+
+
+@pytest.mark.slow
 def test_value_best_and_lattice_are_what_the_command_line_says(api, run):
     asked = {"problem": "figure3", "stakes": {"kind": "asymmetric", "expected": 70}}
     options = ("--kind", "asymmetric", "--expected", "70", "--json")

@@ -7,7 +7,14 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from voilattice.errors import VoilatticeError
 
-__all__ = ["complete_evidence", "complete_features", "complete_problem", "completion_command"]
+__all__ = [
+    "complete_evidence",
+    "complete_feature",
+    "complete_features",
+    "complete_policy",
+    "complete_problem",
+    "completion_command",
+]
 
 
 @click.command(name="completion")
@@ -36,6 +43,23 @@ def complete_problem(
     names = (f"{prefix}{name}" for name in builtin_problems())
     found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
     return found if prefix else [*found, CompletionItem(incomplete, type="file")]
+
+
+def complete_policy(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the policies that begin so; the shell adds files."""
+    from voilattice.policy.solvers import policy_names
+
+    found = [CompletionItem(name) for name in policy_names() if name.startswith(incomplete)]
+    return [*found, CompletionItem(incomplete, type="file")]
+
+
+def complete_feature(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    """Return the features that begin so."""
+    return [feature for feature in _features(context) if feature.startswith(incomplete)]
 
 
 def complete_features(

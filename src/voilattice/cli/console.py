@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from voilattice.cli.terminal import console, print_table, table
+from voilattice.documents import applied_document
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
+from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.policy import Policy, within_gap
 from voilattice.ties import TOLERANCE, tolerance
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "print_advice",
+    "print_applied",
     "print_best",
     "print_claims",
     "print_comparison",
@@ -155,6 +159,28 @@ def print_advice(advice: Advice) -> None:
             amounts = map(format_amount, (entry.evi, entry.cost, entry.benefit))
             offers.add_row(", ".join(sorted(entry.features)), *amounts)
         print_table(offers)
+
+
+def print_applied(applied: Applied, name: str) -> None:
+    """Print what a policy costs on average in a table of cases."""
+    means = applied_document(applied)
+    rows = table(f"policy {name}, means of {count_noun(means['rows'], 'row')}", ">")
+    rows.add_row("spent on features", format_amount(means["mean_feature_cost"]))
+    if applied.truth is not None:
+        rows.add_row("wrong decisions", format_amount(means["mean_misclassification_cost"]))
+        rows.add_row("total cost", format_amount(means["mean_total_cost"]), style="bold")
+        rows.add_row("right decisions", f"{means['accuracy']:.1%}")
+    rows.add_row("features bought", f"{means['mean_features']:.2f}")
+    print_table(rows)
+    console().print()
+    decisions = Counter(applied.decision.tolist())
+    counts = table("decision", ">rows")
+    for decision, n in sorted(decisions.items()):
+        counts.add_row(decision, f"{n:,}")
+    print_table(counts)
+    if means["replanned"]:
+        again = count_noun(means["replanned"], "row")
+        console().print(f"\nPlanned again because a feature was missing: {again}.")
 
 
 def print_policy(policy: Policy, now: float) -> None:

@@ -5,18 +5,19 @@ What cannot be had is taken out of the problem, and the policy goes on without i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 
 import click
 
 from voilattice.cli import console, terminal
 from voilattice.cli.progress import progress_line
-from voilattice.errors import InputError
+from voilattice.errors import InputError, VoilatticeError
 from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
+from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import describe_search
 from voilattice.wording import format_amount
 
@@ -35,21 +36,34 @@ class _Turn:
 
 
 def consult(
-    problem: Problem, policy: str, given: Mapping[str, str], *, time_limit: float | None = None
+    problem: Problem,
+    policy: str | Policy,
+    evidence: Mapping[str, str],
+    *,
+    unavailable: Collection[str] = (),
+    free: Mapping[str, str] | None = None,
+    time_limit: float | None = None,
 ) -> None:
     """Follow a policy with a person: say what to acquire, ask what was found, decide.
 
-    The time limit, in seconds, is that of each advice.
+    The time limit, in seconds, is that of each advice. The others are as in `advise`, where `free`
+    is what is given.
     """
     out = terminal.console()
-    turns = [_Turn(dict(given), frozenset(), ())]
-    without = cache(problem.without)  # the same problem again: what is solved of it stays solved
+    free = free or {}
+    turns = [_Turn({**free, **evidence}, frozenset(unavailable), ())]
+    name = policy if isinstance(policy, str) else policy.name
     while True:
         turn = turns[-1]
         try:
-            with progress_line(describe_search, f"advise, {policy}"):
+            with progress_line(describe_search, f"advise, {name}"):
                 advice = advise(
-                    without(turn.unavailable), policy, turn.known, time_limit=time_limit
+                    problem,
+                    policy,
+                    {f: state for f, state in turn.known.items() if f not in free},
+                    unavailable=turn.unavailable,
+                    given=free,
+                    time_limit=time_limit,
                 )
         except InputError as error:
             if len(turns) == 1:
@@ -82,7 +96,7 @@ def _ask(problem: Problem, turn: _Turn, features: list[str], *, is_first: bool) 
     while len(answers) < len(features):
         feature = features[len(answers)]
         can_undo = bool(answers) or not is_first
-        answer = _answer(feature, problem.states(feature), can_undo=can_undo)
+        answer = _answer(problem, feature, can_undo=can_undo)
         if answer != UNDO:
             answers.append(answer)
         elif answers:
@@ -100,23 +114,24 @@ def _ask(problem: Problem, turn: _Turn, features: list[str], *, is_first: bool) 
     return _Turn({**turn.known, **found}, turn.unavailable | missing, bill)
 
 
-def _answer(feature: str, states: tuple[str, ...], *, can_undo: bool) -> str:
+def _answer(problem: Problem, feature: str, *, can_undo: bool) -> str:
     """Return `UNDO`, `NOT_AVAILABLE`, or ``=`` and a state; ask again until it is one of them.
 
     Undo is offered where there is something to undo, but always understood.
     """
-    # Where a state is itself a number, a number means the state and nothing else.
-    numbers = (
-        {} if any(s.isdecimal() for s in states) else {str(k + 1): s for k, s in enumerate(states)}
-    )
+    states, has_bins = problem.states(feature), feature in problem.bins
+    # Where a number is a value, or the name of a state, it means that and nothing else.
+    is_plain = not has_bins and not any(state.isdecimal() for state in states)
+    numbers = {str(k + 1): state for k, state in enumerate(states)} if is_plain else {}
     choices = "  ".join(f"{k} {s}" for k, s in numbers.items()) or "  ".join(states)
     # A state may be called as a command is; then the command takes a mark in front.
     commands = {word if word not in states else f"!{word}": word for word in (NOT_AVAILABLE, UNDO)}
     missing, undo = commands
     offer = f"  {undo} undo" if can_undo else ""
     words = [*states, *numbers, missing, *([undo] if can_undo else [])]
+    hint = "a number, or  " if has_bins else ""
     while True:
-        question = f"{feature}?  {choices}  {missing} not available{offer}"
+        question = f"{feature}?  {hint}{choices}  {missing} not available{offer}"
         typed = click.prompt(question, prompt_suffix=" > ").strip()
         if typed in states:
             return f"={typed}"
@@ -124,7 +139,9 @@ def _answer(feature: str, states: tuple[str, ...], *, can_undo: bool) -> str:
             return commands[typed]
         if typed in numbers:
             return f"={numbers[typed]}"
-        click.echo(f"Please type one of: {', '.join(words)}.")
+        with suppress(VoilatticeError):
+            return f"={problem.state_of(feature, typed)}"
+        click.echo(f"Please type {'a number, or ' * has_bins}one of: {', '.join(words)}.")
 
 
 def _wants_undo() -> bool:

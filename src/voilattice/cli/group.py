@@ -30,6 +30,7 @@ MAX_LINE = 1000
 # Name: module of `voilattice.cli`, and the first line of the command's help (a test compares them).
 COMMANDS = {
     "advise": ("policies", "Say what to do now: what to acquire next, or what to decide."),
+    "apply": ("cases", "Follow a policy for each row of a table: what it buys, decides and pays."),
     "best": ("sets", "Find the set of highest benefit (Equation 7)."),
     "compare": ("policies", "Compare all policies, at the problem's stakes or over a sweep."),
     "completion": ("completion", "Print the completion script of a shell: bash, zsh or fish."),

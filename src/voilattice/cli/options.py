@@ -6,25 +6,37 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from voilattice.budgets import MEMORY_BYTES, Deadline, memory_limit
-from voilattice.cli.completion import complete_evidence, complete_features, complete_problem
-from voilattice.errors import InputError, within
+from voilattice.cli.completion import (
+    complete_evidence,
+    complete_features,
+    complete_policy,
+    complete_problem,
+)
+from voilattice.errors import InputError, UnknownNameError, within
 from voilattice.files.problems import find_problem
 from voilattice.model.costs import KINDS
 from voilattice.model.problem import Problem
+from voilattice.wording import nearest, quote
+
+if TYPE_CHECKING:
+    from voilattice.policy.policy import Policy
 
 __all__ = [
     "check_jobs",
     "feature_list",
     "features_option",
+    "find_policy",
     "json_option",
     "load",
     "on_problem",
     "output_option",
+    "policy_or_file_option",
+    "read_observations",
     "time_limit_option",
     "write",
 ]
@@ -41,6 +53,20 @@ features_option = click.option(
     shell_complete=complete_features,
     help="The set of features: names with commas between; repeatable.",
 )
+
+
+def policy_or_file_option(default: str | None = None) -> Decorator:
+    """Give a command ``--policy``: a name, or the file of a saved policy (`find_policy`)."""
+    return click.option(
+        "--policy",
+        "name",
+        default=default,
+        required=default is None,
+        show_default=default is not None,
+        metavar="NAME|FILE",
+        shell_complete=complete_policy,
+        help="Which policy: a name, or a file from policy --save.",
+    )
 
 
 def time_limit_option(default: float, help: str) -> Decorator:
@@ -123,7 +149,7 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
             multiple=True,
             metavar="X=v",
             shell_complete=complete_evidence,
-            help="A known feature and its state; repeat for more.",
+            help="A known feature and its state, or a number for a feature with bins; repeatable.",
         ),
         click.option(
             "--expected",
@@ -170,17 +196,43 @@ def _load(
         problem = problem.with_expected(kind or KINDS[0], expected)
     elif kind is not None:
         raise InputError(f"needs --expected too, as in --expected 500 --kind {kind}", "--kind")
-    given: dict[str, str] = {}
-    for item in evidence:
-        with within(f"--evidence {item}"):
-            feature, state = _observation(problem, item)
-            problem.merge_evidence({feature: state})
-            if feature in given:
-                raise InputError(f"{feature!r} is given twice")
-            given[feature] = state
+    given = read_observations(problem, evidence, "--evidence")
     with within("--evidence"):
         problem.check_possible(problem.merge_evidence(given))
     return problem, given
+
+
+def read_observations(problem: Problem, items: Sequence[str], option: str) -> dict[str, str]:
+    """Return the states in items X=v, where v is a state or a raw value that stands for one."""
+    found: dict[str, str] = {}
+    for item in items:
+        with within(f"{option} {item}"):
+            feature, value = _observation(problem, item)
+            problem.merge_evidence({feature: value})
+            if feature in found:
+                raise InputError(f"{feature!r} is given twice")
+            found[feature] = problem.state_of(feature, value)
+    return found
+
+
+def find_policy(name: str, problem: Problem) -> str | Policy:
+    """Return the name of a policy as it is, and the policy in a file for this problem.
+
+    A name wins over a file of the same name; ``./NAME`` and ``NAME.json`` are always files.
+    """
+    from voilattice.files.policies import load_with_evidence
+    from voilattice.policy.solvers import policy_names
+
+    is_path = Path(name).name != name or Path(name).suffix.lower() == ".json"
+    if not is_path and name in policy_names():
+        return name
+    if not Path(name).is_file():
+        raise UnknownNameError(
+            f"{quote(name)} is neither a policy{nearest(name, policy_names())} nor the file of a "
+            f"saved one",
+            "--policy",
+        )
+    return load_with_evidence(name, problem)
 
 
 def _observation(problem: Problem, item: str) -> tuple[str, str]:

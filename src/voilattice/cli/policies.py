@@ -12,11 +12,15 @@ from click.core import ParameterSource
 
 from voilattice.budgets import Deadline
 from voilattice.cli import console, terminal
+from voilattice.cli.completion import complete_evidence, complete_feature
 from voilattice.cli.interrupts import deaf_workers, finish_on_interrupt
 from voilattice.cli.options import (
     check_jobs,
+    find_policy,
     on_problem,
     output_option,
+    policy_or_file_option,
+    read_observations,
     time_limit_option,
     write,
 )
@@ -50,7 +54,22 @@ _time_limit_option = time_limit_option(
 
 @click.command(name="advise")
 @on_problem
-@_policy_option
+@policy_or_file_option()
+@click.option(
+    "--unavailable",
+    multiple=True,
+    metavar="X",
+    shell_complete=complete_feature,
+    help="A feature that cannot be acquired; repeatable.",
+)
+@click.option(
+    "--given",
+    "free",
+    multiple=True,
+    metavar="X=v",
+    shell_complete=complete_evidence,
+    help="As --evidence, but known for free: not counted as spent; repeatable.",
+)
 @_time_limit_option
 @click.option("--interactive", is_flag=True, help="Go on to the decision: ask for each result.")
 def advise_command(
@@ -58,28 +77,42 @@ def advise_command(
     given: Mapping[str, str],
     as_json: bool,
     name: str,
+    unavailable: tuple[str, ...],
+    free: tuple[str, ...],
     time_limit: Deadline,
     interactive: bool,
 ) -> None:
     """Say what to do now: what to acquire next, or what to decide.
 
     The reasons come with it. EVI is the expected value of information: what knowing a feature takes
-    off the expected cost of deciding.
+    off the expected cost of deciding. A saved policy answers from its tree; where the evidence is
+    not on the tree, the policy of its name is planned again.
     """
     from voilattice.policy.advice import advise
+
+    known_free = read_observations(problem, free, "--given")
+    if both := sorted(known_free.keys() & given.keys()):
+        raise InputError(f"{both[0]!r} is given with --evidence too", "--given")
+    policy = find_policy(name, problem)
 
     if interactive:
         from voilattice.cli.consultation import consult
 
         if as_json:
             raise InputError("cannot be used together with --interactive", "--json")
-        consult(problem, name, given, time_limit=time_limit.seconds)  # for each advice
+        consult(
+            problem, policy, given, unavailable=unavailable, free=known_free,
+            time_limit=time_limit.seconds,  # for each advice
+        )  # fmt: skip
         return
     with (
         progress_line(describe_search, f"advise, {name}"),
         finish_on_interrupt(time_limit),
     ):
-        advice = advise(problem, name, given, time_limit=time_limit)
+        advice = advise(
+            problem, policy, given,
+            unavailable=unavailable, given=known_free, time_limit=time_limit,
+        )  # fmt: skip
     if not as_json:
         console.print_advice(advice)
         return

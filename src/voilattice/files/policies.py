@@ -1,7 +1,7 @@
 """Saved policies: JSON with a version, a fingerprint of the problem and a checksum.
 
     {"format": "voilattice policy", "version": 2,
-     "policy": "greedy-la", "problem": fingerprint, "checksum": of all the rest,
+     "policy": "greedy-la", "problem": fingerprint, "evidence": {}, "checksum": of all the rest,
      "lower_bound": null, "exact": true, "status": "ok", "note": "",
      "nodes": [{"decide": "no", "posterior": [0.1, 0.9], "emc": 5.0}, ...,
                {"acquire": ["xray"], "price": 8.0,
@@ -10,7 +10,7 @@
 Each node comes after the nodes that its branches lead to; the last node is the root. A leaf at
 which the work stopped early also has ``"open": true`` (`policy.policy`). A policy can only be
 loaded for the problem it was built for, because its probabilities and prices come from that
-problem.
+problem. The evidence that it was built with is in the file. Bins do not matter for a policy.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.policy import Acquisition, Branch, Certificate, Leaf, Node, Policy
 from voilattice.wording import quote
 
-__all__ = ["fingerprint", "load_policy", "save_policy"]
+__all__ = ["fingerprint", "load_policy", "load_with_evidence", "save_policy"]
 
 FORMAT = "voilattice policy"
 VERSION = 2
@@ -68,6 +69,7 @@ def save_policy(policy: Policy, path: str | Path) -> None:
         "version": VERSION,
         "policy": policy.name,
         "problem": fingerprint(policy.problem),
+        "evidence": dict(policy.problem.evidence),
         "lower_bound": policy.lower_bound,
         "exact": policy.exact,
         "status": policy.status,
@@ -89,41 +91,65 @@ def load_policy(path: str | Path, problem: Problem) -> Policy:
     InputError
         The file is not a policy, was changed, has another version, or belongs to another problem.
     """
-    path = Path(path)
     with within(str(path)):
-        try:
-            if path.stat().st_size > MAX_POLICY_BYTES:
-                raise TooLargeError(f"a policy file may have at most {MAX_POLICY_BYTES} bytes")
-            document = json.loads(read_text(path))
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror or error}") from None
-        except (RecursionError, ValueError) as error:
-            if isinstance(error, InputError | TooLargeError):
-                raise
-            raise InputError(f"not valid JSON: {error}") from None
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise InputError(f"this is not a saved policy: the key 'format' must be {FORMAT!r}")
-        if document.get("version") not in (OLD_VERSION, VERSION):
-            raise InputError(
-                f"version {document.get('version')!r} is not supported, only {OLD_VERSION} and "
-                f"{VERSION}; build the policy again"
-            )
-        checksum = document.pop("checksum", None)
-        if checksum != _digest(document):
-            raise InputError("the file was changed after it was saved; build the policy again")
-        if document.get("problem") != fingerprint(problem):
-            raise InputError(
-                "this policy was built for another problem (its network, prices, stakes or "
-                "evidence differ); build it again"
-            )
-        try:
-            nodes = tuple(_node(entry) for entry in document["nodes"])
-            return Policy(problem, str(document["policy"]), nodes, _certificate(document))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            if isinstance(error, VoilatticeError):
-                raise
-            message = f"this is not a saved policy: {type(error).__name__} {error}"
-            raise InputError(message) from None
+        return _policy(_read(Path(path)), problem)
+
+
+def load_with_evidence(path: str | Path, problem: Problem) -> Policy:
+    """Read a policy that was saved for this problem, or for the problem with more evidence.
+
+    The evidence that the policy was built with is part of the policy's problem, as in
+    `build_policy`. The errors are those of `load_policy`.
+    """
+    with within(str(path)):
+        document = _read(Path(path))
+        evidence = document.get("evidence")
+        if isinstance(evidence, dict):  # older files do not say it
+            # Evidence that the problem cannot have is that of another problem.
+            with suppress(VoilatticeError):
+                problem = problem.with_evidence(problem.further(evidence))
+        return _policy(document, problem)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the document in a file, unchanged since it was saved."""
+    try:
+        if path.stat().st_size > MAX_POLICY_BYTES:
+            raise TooLargeError(f"a policy file may have at most {MAX_POLICY_BYTES} bytes")
+        document = json.loads(read_text(path))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}") from None
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, InputError | TooLargeError):
+            raise
+        raise InputError(f"not valid JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InputError(f"this is not a saved policy: the key 'format' must be {FORMAT!r}")
+    if document.get("version") not in (OLD_VERSION, VERSION):
+        raise InputError(
+            f"version {document.get('version')!r} is not supported, only {OLD_VERSION} and "
+            f"{VERSION}; build the policy again"
+        )
+    checksum = document.pop("checksum", None)
+    if checksum != _digest(document):
+        raise InputError("the file was changed after it was saved; build the policy again")
+    return document
+
+
+def _policy(document: Mapping[str, Any], problem: Problem) -> Policy:
+    if document.get("problem") != fingerprint(problem):
+        raise InputError(
+            "this policy was built for another problem (its network, prices, stakes or "
+            "evidence differ); build it again"
+        )
+    try:
+        nodes = tuple(_node(entry) for entry in document["nodes"])
+        return Policy(problem, str(document["policy"]), nodes, _certificate(document))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, VoilatticeError):
+            raise
+        message = f"this is not a saved policy: {type(error).__name__} {error}"
+        raise InputError(message) from None
 
 
 def _certificate(document: Mapping[str, Any]) -> Certificate:

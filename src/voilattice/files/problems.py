@@ -240,10 +240,15 @@ def parse_toml(text: str) -> dict[str, Any]:
 def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
     """Return the problem in the tables of a problem file; its network is in `folder`."""
     known = ("title", "network", "costs", "groups", "conditional_costs", "misclassification")
-    _check_keys(document, (*known, "evidence"), required=("network", "costs", "misclassification"))
+    required = ("network", "costs", "misclassification")
+    _check_keys(document, (*known, "evidence", "bins"), required=required)
     evidence = _expect(document.get("evidence", {}), dict, "evidence")
-    for feature, state in evidence.items():
-        _expect(state, str, f"evidence.{feature}")
+    for feature, value in evidence.items():
+        if not isinstance(value, str | int | float):  # a raw value; a truth value is one too
+            raise InputError(f"must be text or a number, got {quote(value)}", f"evidence.{feature}")
+    bins = _expect(document.get("bins", {}), dict, "bins")
+    for feature in bins:
+        _expect_all(bins[feature], float, f"bins.{feature}")
     section = _expect(document["network"], dict, "network")
     with located("network"):
         _check_keys(section, ("file", "target", "features", "joint"), required=("target",))
@@ -260,6 +265,7 @@ def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
         features=features,
         evidence=evidence,
         title=_expect(document.get("title", ""), str, "title"),
+        bins=bins,
     )
 
 
@@ -337,6 +343,8 @@ def _document(problem: Problem, costs: FeatureCosts, network: str) -> dict[str, 
         predicted: dict(zip(problem.classes, row, strict=True))
         for predicted, row in zip(problem.classes, problem.misclassification.tolist(), strict=True)
     }
+    if problem.bins:
+        document["bins"] = {name: list(cuts) for name, cuts in problem.bins.items()}
     if problem.evidence:
         document["evidence"] = dict(problem.evidence)
     groups = [

@@ -7,7 +7,6 @@ the way (`recipes`), and `networks` takes the steps in order. `learn_problem` ad
 returns a problem that can be solved, or written to a folder (`problems`).
 """
 
-from voilattice.learning.columns import Encoded, Unseen, encode_table
 from voilattice.learning.data_tables import DataTable, as_table, read_table
 from voilattice.learning.networks import Learned, learn_network
 from voilattice.learning.problems import LearnedProblem, learn_problem
@@ -15,13 +14,10 @@ from voilattice.learning.recipes import Recipe
 
 __all__ = [
     "DataTable",
-    "Encoded",
     "Learned",
     "LearnedProblem",
     "Recipe",
-    "Unseen",
     "as_table",
-    "encode_table",
     "learn_network",
     "learn_problem",
     "read_table",

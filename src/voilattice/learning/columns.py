@@ -4,19 +4,18 @@ A column of numbers with more than `MAX_CATEGORIES` different values is cut into
 states are the bins (`discretization.py`). Any other column keeps its values as states. A number is
 one state however it is written: 1.0 is 1, and 0.50 is 0.5.
 
-New tables are encoded with the states and the cuts that were found. There, the name of a bin stands
-for the bin, and a value that is no state is *unseen*: it counts as missing, and is reported.
+Cells are encoded with states and cuts that may come from elsewhere. So the name of a bin stands for
+the bin, and a value that is no state is *unseen*: it counts as missing, and is reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, Remedy, UnknownNameError, located
+from voilattice.errors import InputError, Remedy, UnknownNameError
 from voilattice.learning.cells import (
     LEAVE_OUT,
     Categories,
@@ -29,7 +28,6 @@ from voilattice.learning.cells import (
     spell,
     write_number,
 )
-from voilattice.learning.data_tables import Data, as_table
 from voilattice.learning.discretization import bins_of, frequency_cuts, mdl_cuts, median_cut
 from voilattice.learning.recipes import MAX_STATES, Recipe
 from voilattice.wording import quote
@@ -37,12 +35,9 @@ from voilattice.wording import quote
 __all__ = [
     "MAX_CATEGORIES",
     "Codes",
-    "Encoded",
     "Typed",
-    "Unseen",
     "check_typed",
     "encode_column",
-    "encode_table",
     "find_categories",
     "find_classes",
     "find_cuts",
@@ -52,64 +47,6 @@ __all__ = [
 MAX_CATEGORIES = 5
 
 Typed = Numbers | Categories
-
-
-@dataclass(frozen=True, slots=True)
-class Unseen:
-    """A value that is no state of its column, and in how many rows it stands."""
-
-    column: str
-    value: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """A table as numbers of states, -1 where a cell is missing or unseen."""
-
-    codes: Mapping[str, Codes]
-    unseen: tuple[Unseen, ...]
-
-
-def encode_table(
-    data: Data,
-    states: Mapping[str, Sequence[str]],
-    cuts: Mapping[str, Sequence[float]],
-) -> Encoded:
-    """Return the columns of a table that have states, as numbers of these states.
-
-    Parameters
-    ----------
-    states
-        The states of each column, in order; other columns of the table are not looked at.
-    cuts
-        Where columns of numbers are cut into bins; their states are the bins.
-
-    Raises
-    ------
-    InputError
-        A column cannot be used at all: dates, infinite numbers, nested values.
-
-    >>> found = encode_table(
-    ...     {"age": [46, 70, None], "ward": ["north", "moon", "south"]},
-    ...     {"age": ["<54.5", ">=54.5"], "ward": ["north", "south"]},
-    ...     {"age": [54.5]},
-    ... )
-    >>> {name: codes.tolist() for name, codes in found.codes.items()}
-    {'age': [0, 1, -1], 'ward': [0, -1, 1]}
-    >>> found.unseen
-    (Unseen(column='ward', value='moon', count=1),)
-    """
-    table = as_table(data)
-    codes: dict[str, Codes] = {}
-    unseen: list[Unseen] = []
-    for name, of in states.items():
-        if name in table.columns:
-            with located(f"data.{name}"):
-                column = check_typed(table.columns[name])
-            codes[name], odd = encode_column(column, of, cuts.get(name))
-            unseen += (Unseen(name, value, count) for value, count in odd)
-    return Encoded(codes, tuple(unseen))
 
 
 def check_typed(column: Column) -> Typed:

@@ -20,15 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import TooLargeError, UnknownNameError, located, warn_user
-from voilattice.learning.columns import Encoded, check_typed, encode_column, encode_table
+from voilattice.errors import TooLargeError, located, warn_user
 from voilattice.learning.data_tables import Data, as_table
 from voilattice.learning.parameters import fit_tables
 from voilattice.learning.preparation import Prepared, prepare_cases
 from voilattice.learning.recipes import Recipe
 from voilattice.learning.structure import learn_structure
 from voilattice.model.network import Network
-from voilattice.wording import nearest, quote
+from voilattice.wording import quote
 
 __all__ = ["DECIMALS", "Learned", "fit_network", "learn_network", "warn_about_columns"]
 
@@ -37,7 +36,10 @@ DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A network, and how the table's cells became its states."""
+    """A network, and how the table's cells became its states.
+
+    `cuts` are the bins of the problem that is made of the network (`Problem.bins`).
+    """
 
     network: Network
     target: str
@@ -48,41 +50,6 @@ class Learned:
     missing: Mapping[str, int]  # missing cells of each column that has some
     left_out: tuple[str, ...] = ()  # columns of one value or none
     leaks: tuple[str, ...] = ()  # columns that determine the target by themselves
-
-    @property
-    def states(self) -> dict[str, tuple[str, ...]]:
-        """The states of each node."""
-        return dict(zip(self.network.names, self.network.states, strict=True))
-
-    def encode_codes(self, data: Data) -> Encoded:
-        """Return another table as numbers of this network's states, -1 where a value is unseen."""
-        return encode_table(data, self.states, self.cuts)
-
-    def encode(self, data: Data) -> dict[str, list[str | None]]:
-        """Return the cells of another table as states of this network, for `apply_policy`.
-
-        Raises
-        ------
-        UnknownNameError
-            A value is no state; `encode_codes` treats it as missing.
-        """
-        table = as_table(data)
-        found: dict[str, list[str | None]] = {}
-        for name, states in self.states.items():
-            if name not in table.columns:
-                continue
-            with located(name):
-                column = check_typed(table.columns[name])
-                codes, unseen = encode_column(column, states, self.cuts.get(name))
-                if unseen:
-                    row = int(((codes < 0) & ~column.is_missing).argmax())
-                    value = column.blank(np.arange(len(column)) != row).different()[0]
-                    raise UnknownNameError(
-                        f"row {row + 1}: no state {quote(value)}{nearest(value, states)}"
-                    )
-            texts = np.array([*states, None], dtype=object)
-            found[name] = texts[codes].tolist()
-        return found
 
 
 def learn_network(

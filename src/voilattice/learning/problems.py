@@ -210,6 +210,7 @@ def learn_problem(
         else _drop_prices(costs, learned.left_out),
         stakes,
         title=title or (table_name(path) if path else ""),
+        bins=learned.cuts,
     )
     warn_about_columns(learned)
     return LearnedProblem(

@@ -42,7 +42,6 @@ from voilattice.learning.augmented import (
     Augmented,
     Table,
     count_pairs,
-    information_gain,
     span_forest,
 )
 from voilattice.learning.cells import Codes

@@ -2,7 +2,8 @@
 
 The network holds P(Y, X). One node is the target Y. The features are the nodes whose state can be
 bought. All other nodes are *hidden*: they are never acquired and never evidence, but part of P.
-Evidence e that is known from the start is free.
+Evidence e that is known from the start is free. Evidence may be given as raw values, such as
+numbers for features with bins (`model.raw_values`); it is kept as states.
 
 Every later stage takes a `Problem`. It is checked once, when it is created, and it translates
 between the names that users give and the indices that the code uses.
@@ -32,9 +33,13 @@ from voilattice.model.costs import (
 )
 from voilattice.model.elimination import prior, scaled_joint_table
 from voilattice.model.network import Network, Table
+from voilattice.model.raw_values import StateReader, check_cuts
 from voilattice.wording import format_amount, nearest, quote
 
-__all__ = ["Problem", "check_problem", "impossible"]
+__all__ = ["Evidence", "Problem", "check_problem", "impossible"]
+
+# The state of each known feature, or a raw value that stands for it.
+Evidence: TypeAlias = Mapping[str, Any]
 
 Misclassification: TypeAlias = (
     CostMatrix | Sequence[Sequence[float]] | Mapping[str, Mapping[str, float]] | tuple[str, float]
@@ -55,6 +60,7 @@ class Problem:
     misclassification: CostMatrix  # c_ij: [i = predicted, j = actual]
     evidence: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
+    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # cuts between the states
     cost_check: CostCheck = field(init=False)
     _places: dict[str, int] = field(init=False)  # the position of each feature in `features`
 
@@ -75,17 +81,25 @@ class Problem:
         if isinstance(self.costs, FeatureCosts):
             self._check_feature_costs(self.costs)
         self._check_misclassification()
-        for feature, state in self.evidence.items():
+        if not isinstance(self.bins, Mapping):
+            raise InputError(
+                f"must be a mapping of features to cuts, got {quote(self.bins)}", "bins"
+            )
+        bins: dict[str, tuple[float, ...]] = {}
+        for feature, cuts in self.bins.items():
+            with located(f"bins.{feature}"):
+                self._check_feature(feature)
+                bins[feature] = check_cuts(cuts, len(self.states(feature)))
+        object.__setattr__(self, "bins", MappingProxyType(bins))
+        evidence: dict[str, str] = {}
+        for feature, value in self.evidence.items():
             with located(f"evidence.{feature}"):
-                self._check_observation(feature, state)
+                evidence[feature] = self.state_of(feature, value)
+        object.__setattr__(self, "evidence", MappingProxyType(evidence))
         with located("evidence"):
             self.check_possible(self.evidence)
         states = {name: self.states(name) for name in self.features}
-        for name, value in (
-            ("evidence", MappingProxyType(dict(self.evidence))),
-            ("cost_check", check_monotone(self.costs, states, self.evidence)),
-        ):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "cost_check", check_monotone(self.costs, states, self.evidence))
 
     @classmethod
     def create(
@@ -96,8 +110,9 @@ class Problem:
         misclassification: Misclassification,
         *,
         features: Sequence[str] | None = None,
-        evidence: Mapping[str, str] | None = None,
+        evidence: Evidence | None = None,
         title: str = "",
+        bins: Mapping[str, Sequence[float]] | None = None,
     ) -> Problem:
         """Make a problem from plain values.
 
@@ -110,6 +125,10 @@ class Problem:
             scaled kind: ``("symmetric", expected)`` or ``("asymmetric", expected)``.
         features
             What can be acquired; by default every node but the target.
+        evidence
+            What is known from the start: states, or raw values that stand for them.
+        bins
+            For features whose states are bins of numbers: the cuts between the states, increasing.
 
         >>> from voilattice import Network, Problem, evi
         >>> n = Network.from_tables(
@@ -141,13 +160,14 @@ class Problem:
             _cost_matrix(misclassification, network, node),
             dict(evidence or {}),
             title,
+            bins or {},  # type: ignore[arg-type] (the constructor makes tuples of the cuts)
         )
 
     def with_expected(self, kind: str, expected: float) -> Problem:
         """Return this problem with misclassification costs of a scaled kind."""
         return replace(self, misclassification=scaled_costs(kind, expected, self.prior.tolist()))
 
-    def with_evidence(self, evidence: Mapping[str, str] | None) -> Problem:
+    def with_evidence(self, evidence: Evidence | None) -> Problem:
         """Return this problem with more evidence known from the start."""
         return replace(self, evidence=self.merge_evidence(evidence)) if evidence else self
 
@@ -162,7 +182,8 @@ class Problem:
         if isinstance(costs, FeatureCosts):
             costs = costs.without(features)
         left = tuple(name for name in self.features if name not in features)
-        return replace(self, features=left, costs=costs)
+        bins = {name: cuts for name, cuts in self.bins.items() if name not in features}
+        return replace(self, features=left, costs=costs, bins=bins)
 
     # -- contents
 
@@ -187,6 +208,26 @@ class Problem:
         """Return the states of a node."""
         return self.network.states[self.network.index(name)]
 
+    # -- from raw values to states
+
+    def reader(self, name: str) -> StateReader:
+        """Return what reads the raw values of a node as its states."""
+        return StateReader(name, self.states(name), self.bins.get(name, ()))
+
+    def state_of(self, feature: str, value: object) -> str:
+        """Return the state of a feature that a raw value stands for.
+
+        >>> import voilattice
+        >>> heart = voilattice.load_problem("heart")
+        >>> heart.state_of("age", 46), heart.state_of("age", "54.5"), heart.state_of("ca", 2.0)
+        ('<54.5', '>=54.5', '2')
+        """
+        self._check_feature(feature)
+        states = self.states(feature)
+        if isinstance(value, str) and value in states:
+            return value
+        return states[self.reader(feature).code(value)]
+
     # -- from names to indices and bitmasks
 
     def feature_mask(self, features: Iterable[str]) -> int:
@@ -201,17 +242,18 @@ class Problem:
         """Return the set of features that a bitmask stands for."""
         return frozenset(name for k, name in enumerate(self.features) if mask >> k & 1)
 
-    def merge_evidence(self, evidence: Mapping[str, str] | None) -> dict[str, str]:
-        """Return the problem's own evidence together with `evidence`, checked."""
+    def merge_evidence(self, evidence: Evidence | None) -> dict[str, str]:
+        """Return the problem's own evidence together with `evidence`, checked, as states."""
         if not isinstance(evidence, Mapping | None):
             raise InputError(
                 f"evidence must be a mapping such as {{'X1': 'T'}}, got {quote(evidence)}"
             )
-        for feature, state in (evidence or {}).items():
-            self._check_observation(feature, state)
+        known = dict(self.evidence)
+        for feature, value in (evidence or {}).items():
+            known[feature] = self.state_of(feature, value)
             if feature in self.evidence:
                 raise InputError(f"{feature!r} is evidence of the problem already")
-        return {**self.evidence, **(evidence or {})}
+        return known
 
     def further(self, known: Mapping[str, str]) -> dict[str, str]:
         """Return the part of the evidence that is not the problem's own."""
@@ -234,13 +276,14 @@ class Problem:
         nodes = {name: self.network.index(name) for name in known}
         return {nodes[n]: self.network.state_index(nodes[n], state) for n, state in known.items()}
 
+    def joint(self, known: Mapping[str, str]) -> Table:
+        """Return P(Y, e), up to a factor; all 0: the evidence is impossible."""
+        target = self.network.index(self.target)
+        return scaled_joint_table(self.network, [target], self.node_states(known)).table
+
     def check_possible(self, known: Mapping[str, str]) -> None:
         """Raise `InputError` when P(e) = 0."""
-        target = self.network.index(self.target)
-        if (
-            known
-            and not scaled_joint_table(self.network, [target], self.node_states(known)).table.any()
-        ):
+        if known and not self.joint(known).any():
             raise impossible(known)
 
     # -- checks
@@ -264,10 +307,6 @@ class Problem:
                 raise InputError(f"{name!r} is hidden: it is not one of the features")
             raise UnknownNameError(f"no feature {quote(name)}{nearest(name, self.features)}")
 
-    def _check_observation(self, feature: str, state: str) -> None:
-        self._check_feature(feature)
-        self.network.state_index(self.network.index(feature), state)
-
     def _check_feature_costs(self, costs: FeatureCosts) -> None:
         for feature in costs.prices:
             with located(f"costs.{feature}"):
@@ -284,7 +323,8 @@ class Problem:
                 self._check_feature(entry.feature)
             for feature, state in entry.when:
                 with located(f"conditional_costs[{place}].when.{feature}"):
-                    self._check_observation(feature, state)
+                    self._check_feature(feature)
+                    self.network.state_index(self.network.index(feature), state)
 
     def _check_misclassification(self) -> None:
         m = len(self.classes)
@@ -309,18 +349,32 @@ class Problem:
             self._key() == other._key()
             and self.costs == other.costs
             and self.evidence == other.evidence
+            and self.bins == other.bins
             and np.array_equal(self.misclassification, other.misclassification)
         )
 
     def __hash__(self) -> int:
         # Costs are left out: a user-defined cost object may not be hashable.
         return hash(
-            (self._key(), frozenset(self.evidence.items()), self.misclassification.tobytes())
+            (
+                self._key(),
+                frozenset(self.evidence.items()),
+                frozenset(self.bins.items()),
+                self.misclassification.tobytes(),
+            )
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        evidence = dict(self.evidence)
-        return Problem, (*self._key()[:3], self.costs, self.misclassification, evidence, self.title)
+        return Problem, (
+            self.network,
+            self.target,
+            self.features,
+            self.costs,
+            self.misclassification,
+            dict(self.evidence),
+            self.title,
+            dict(self.bins),
+        )
 
     def __repr__(self) -> str:
         return (

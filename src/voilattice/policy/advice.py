@@ -4,21 +4,21 @@ Advice is what a policy (`policy.solvers`) does in one situation: what to acquir
 decision. It comes with the posterior, the candidates with their EVI, cost and benefit, and reasons.
 Only the situation at hand is worked out, so there is advice on networks whose policies are far too
 large to build. A policy that cannot answer within its limits is replaced by greedy, and the advice
-says so.
+says so. A policy that is built already, such as a saved one, answers from its tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from voilattice.budgets import Deadline, TimeLimit
-from voilattice.errors import TooLargeError
+from voilattice.errors import InputError, TooLargeError, located
 from voilattice.model.costs import FeatureCosts, price_set
-from voilattice.model.problem import Problem, check_problem
-from voilattice.policy.policy import Certificate, within_gap
+from voilattice.model.problem import Evidence, Problem, check_problem
+from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy, within_gap
 from voilattice.policy.situations import Situation, situation_at
-from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, solver_of
+from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, policy_names, solver_of
 from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.valuation.valuation import Value
 from voilattice.wording import format_amount, join_names
@@ -40,6 +40,8 @@ _DOUBTS = {
 }
 
 _UNVALUED = "It takes long to value a set that large: it is worth at least what is said here."
+
+_OFF_TREE = "The policy's own tree does not tell what to do here: {name} is planned again."
 
 # Why the set that a policy looks ahead to is not proved to be the best one.
 _SET_DOUBTS = {
@@ -74,15 +76,28 @@ class Advice:
 
 def advise(
     problem: Problem,
-    policy: str,
-    evidence: Mapping[str, str] | None = None,
+    policy: str | Policy,
+    evidence: Evidence | None = None,
     *,
+    unavailable: Collection[str] = (),
+    given: Evidence | None = None,
     time_limit: TimeLimit = TIME_LIMIT,
 ) -> Advice:
     """Return what the policy does at this evidence, and why.
 
-    `spent` is the price of the given evidence, acquired one by one in its order. After the time
-    limit, in seconds, the advice is the best found so far, and says so.
+    Parameters
+    ----------
+    policy
+        The name of a policy, or a policy. A policy answers from its tree while the evidence stays
+        on the tree. Elsewhere the policy of its name is planned again, and the reasons say so.
+    evidence
+        What was acquired so far, in this order: `Advice.spent` is its price, one by one.
+    unavailable
+        Features that cannot be acquired.
+    given
+        What is known for free, beyond the problem's own evidence.
+    time_limit
+        Seconds. At the limit the advice is the best found so far, and says so.
 
     >>> import voilattice
     >>> asia = voilattice.load_problem("asia")
@@ -91,50 +106,130 @@ def advise(
     ('acquire', ['tub'], ['dysp', 'smoke', 'tub', 'xray'])
     >>> now.reasons[0].split("; ")[1]
     'dysp, smoke, tub and xray together do: worth 56.37, for 27.00.'
+    >>> sorted(advise(asia, "greedy-la", unavailable=["tub"], given={"smoke": "yes"}).features)
+    ['xray']
     """
     check_problem(problem)
-    asked = solver_of(policy)
     deadline = Deadline.of(time_limit)
-    situation = situation_at(problem, evidence, deadline=deadline)
-    solver, step, fallback = _next_step(asked, problem, evidence, deadline)
-    chosen = problem.feature_mask(step.features)
-    ahead = problem.feature_mask(step.target_set or ())
-    if solver.looks_ahead and chosen and not ahead:
+    here = _narrow(problem, evidence, unavailable, given)
+    acquired = here.further(here.merge_evidence(evidence))
+    situation = situation_at(here, acquired, deadline=deadline)
+    decision, fallback = situation.decision, None
+    tree = policy if isinstance(policy, Policy) else None
+    place = tree if tree is None else _place_in_tree(tree, problem, situation.known, unavailable)
+    if tree is not None and place is not None:
+        solver, step, notes = None, _step_of_tree(tree, place), list[str]()
+        if isinstance(leaf := tree.nodes[place], Leaf):
+            decision = leaf.decision
+    else:
+        asked, notes = _planner(policy)
+        solver, step, excuse = _next_step(asked, here, acquired, deadline)
+        notes += excuse
+        fallback = solver.name if excuse else None
+    chosen = here.feature_mask(step.features)
+    ahead = here.feature_mask(step.target_set or ())
+    if solver is not None and solver.looks_ahead and chosen and not ahead:
         ahead = situation.best()
     singles = [situation.value(1 << k) for k in situation.axes]
     offers, unvalued = {offer.features: offer for offer in singles}, False
     for mask in filter(None, (ahead, chosen)):
-        if (names := problem.feature_names(mask)) not in offers:
+        if (names := here.feature_names(mask)) not in offers:
             offers[names], is_exact = _value(situation, mask, deadline)
             unvalued = unvalued or not is_exact
     ordered = sorted(
         offers.values(), key=lambda v: (-v.benefit, len(v.features), sorted(v.features))
     )
-    goal = offers[problem.feature_names(ahead or chosen)] if chosen else None
+    goal = offers[here.feature_names(ahead or chosen)] if chosen else None
     benefit = 0.0
     if goal is not None:
         benefit = goal.benefit if step.cost_to_go is None else situation.emc - step.cost_to_go
+    reasons = (
+        _reasons_of_tree(situation, step, goal, decision)
+        if solver is None
+        else _reasons(solver, situation, step, goal, singles)
+    )
     return Advice(
         step.features,
-        problem.feature_names(ahead) if ahead else None,
-        None if chosen else situation.decision,
-        dict(zip(problem.classes, situation.posterior.tolist(), strict=True)),
+        here.feature_names(ahead) if ahead else None,
+        None if chosen else decision,
+        dict(zip(here.classes, situation.posterior.tolist(), strict=True)),
         situation.emc,
-        _spent(problem, evidence or {}),
+        _spent(here, acquired),
         benefit,
         tuple(ordered),
-        (
-            *fallback,
-            *_reasons(solver, situation, step, goal, singles),
-            *([_UNVALUED] if unvalued else []),
-        ),
+        (*notes, *reasons, *([_UNVALUED] if unvalued else [])),
         step.certificate,
-        solver.name if fallback else None,
+        fallback,
     )
 
 
+def _narrow(
+    problem: Problem,
+    evidence: Evidence | None,
+    unavailable: Collection[str],
+    given: Evidence | None,
+) -> Problem:
+    """Return the problem with what is given for free, and without what cannot be acquired."""
+    with located("given"):
+        here = problem.with_evidence(given)
+    known = {**here.evidence, **(evidence or {})}
+    with located("unavailable"):
+        problem.feature_mask(unavailable)  # checks that they are features
+        if both := sorted(known.keys() & set(unavailable)):
+            raise InputError(f"{both[0]!r} is known, so it cannot be unavailable")
+    return here.without(unavailable)
+
+
+def _place_in_tree(
+    policy: Policy, problem: Problem, known: Mapping[str, str], unavailable: Collection[str]
+) -> int | None:
+    """Return the number of the node of a policy that tells what to do, or None: none of them does.
+
+    None of them does if the evidence is not on the tree, if the tree was not worked out there, or
+    if the policy would acquire there, or later, what cannot be acquired.
+    """
+    own = policy.problem
+    if replace(own, evidence={}) != replace(problem, evidence={}):
+        raise InputError("belongs to another problem", "policy")
+    for feature, state in own.evidence.items():
+        if known.get(feature) != state:
+            raise InputError(
+                f"was built with the evidence {feature}={state}, which is not given here", "policy"
+            )
+    place = policy.locate(own.further(known))
+    if place is None or policy.acquired_from(place) & set(unavailable):
+        return None
+    node = policy.nodes[place]
+    return None if isinstance(node, Leaf) and node.is_open else place
+
+
+def _step_of_tree(policy: Policy, place: int) -> Step:
+    """Return what a policy does at one of its nodes."""
+    node, to_go, certificate = policy.nodes[place], policy.costs_to_go[place], policy.certificate
+    if certificate.lower_bound is not None:
+        # A bound for the whole policy holds at its root. A proved optimum is one at every node.
+        is_root = place == len(policy.nodes) - 1
+        bound = to_go if certificate.exact else certificate.lower_bound if is_root else None
+        certificate = replace(certificate, lower_bound=bound)
+    features = frozenset(node.features) if isinstance(node, Acquisition) else frozenset[str]()
+    return Step(features, to_go, certificate)
+
+
+def _planner(policy: str | Policy) -> tuple[Solver, list[str]]:
+    """Return who plans where no tree tells what to do, and a note if there is a tree."""
+    if isinstance(policy, str):
+        return solver_of(policy), []
+    if policy.name not in policy_names():
+        raise InputError(
+            f"its tree does not tell what to do here, and {policy.name!r} is not the name of a "
+            f"policy that can be planned again",
+            "policy",
+        )
+    return solver_of(policy.name), [_OFF_TREE.format(name=policy.name)]
+
+
 def _next_step(
-    solver: Solver, problem: Problem, evidence: Mapping[str, str] | None, deadline: Deadline
+    solver: Solver, problem: Problem, evidence: Mapping[str, str], deadline: Deadline
 ) -> tuple[Solver, Step, list[str]]:
     """Return what a policy does, or what greedy does with the reason, and who says it."""
     try:
@@ -198,6 +293,20 @@ def _reasons(
         why = solver.why_acquire.format(names=join_names(goal.features, "and"))
         return [f"{why}: worth {format_amount(goal.evi)}, for {format_amount(goal.cost)}."]
     return [*_worth_together(situation, goal, singles), *_first_of(step, goal, singles), *doubt]
+
+
+def _reasons_of_tree(
+    situation: Situation, step: Step, goal: Value | None, decision: str
+) -> list[str]:
+    """Return what a built policy does and what that costs, in sentences."""
+    now = f"Deciding now for {decision} costs {format_amount(situation.emc)} on average"
+    if goal is None or step.cost_to_go is None:
+        return ["The policy decides here.", f"{now}."]
+    return [
+        f"{now}; acquiring {join_names(goal.features, 'and')} for {format_amount(goal.cost)} and "
+        f"going on as the policy does costs {format_amount(step.cost_to_go)} in all.",
+        _worth_alone(situation, goal),
+    ]
 
 
 def _worth_alone(situation: Situation, goal: Value) -> str:

@@ -1,32 +1,36 @@
-"""Apply policies to tables of cases and to cases drawn from the network.
+"""Apply policies to tables of cases.
 
 `apply_policy` follows a policy for many cases at once: all cases at one node move on together. A
-missing cell means that the feature is not available for this case. Then a new policy is planned
-from what is known, without that feature.
+missing cell means that the feature is not available for this case. Then the case goes on without
+that feature: its policy is planned again from what is known.
 
 Only the paths of the cases are followed. Where the work on a policy stopped early (an open leaf,
 `policy.policy`), its solver is asked for the next step. So a policy that is too large to build can
 be applied by its name alone.
 
-`simulate` draws cases from the network and applies the policy to them. Their mean cost estimates
-the expected total cost, which `Policy.expected_total_cost` gives exactly.
+Beyond the tree the solver is asked once for each *state*: the features that are not available, and
+what still matters of what is known (`policy.relevance`). All cases in a state share the answer.
+Cases that lack the same features are followed together, so a solver that keeps its last problem
+solves each reduced problem once.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from heapq import heappop, heappush
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.budgets import Deadline, TimeLimit
+from voilattice.errors import InputError
+from voilattice.feature_sets import bits
 from voilattice.model.costs import price_set
-from voilattice.model.network import Network
+from voilattice.model.network import Table
 from voilattice.model.problem import Problem, check_problem
+from voilattice.policy.cases import Cases, read_cases
 from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
 from voilattice.policy.relevance import Relevance, StateKey
 from voilattice.policy.situations import situation_at
@@ -35,18 +39,19 @@ from voilattice.policy.solvers import (
     Limits,
     OptimalSolver,
     RuleSolver,
-    build_policy,
     policy_names,
     solver_of,
 )
 from voilattice.wording import quote
 
-__all__ = ["Applied", "Simulated", "apply_policy", "draw_cases", "simulate"]
-
-# Cases that contradict the evidence are drawn again, at most this many times.
-MAX_DRAWS = 1_000
+__all__ = ["Applied", "apply_policy", "as_policy"]
 
 UNBUILT = Certificate(None, False, "ok", "Nothing of the policy is worked out yet.")
+
+SHARE_OF_STEP = 0.25  # of the time left, for one question to the solver
+
+Rows = NDArray[np.intp]
+Path = tuple[tuple[str, ...], ...]  # the acquisitions of a case, in order
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +60,14 @@ class Applied:
 
     decision: NDArray[np.object_]
     bought: NDArray[np.object_]  # tuples of features, in the order of their acquisition
+    posterior: NDArray[np.float64]  # [case, class], when the case was decided
     feature_cost: NDArray[np.float64]
     misclassification_cost: NDArray[np.float64] | None  # None: the true class was not given
+    truth: NDArray[np.object_] | None  # the true class; None: not given
+    replanned: NDArray[np.bool_]  # a feature that was asked for was missing
+    impossible: NDArray[np.bool_]  # a result had probability 0 and was taken as missing
+    unfinished: NDArray[np.bool_]  # the time was over, so the case was decided early
+    unseen: Mapping[str, Mapping[str, int]]  # cells taken as missing, by column, and their number
 
     @property
     def total_cost(self) -> NDArray[np.float64] | None:
@@ -71,7 +82,9 @@ def apply_policy(
     cases: Any,
     *,
     problem: Problem | None = None,
-    time_limit: float | None = TIME_LIMIT,
+    strict: bool = True,
+    time_limit: TimeLimit = TIME_LIMIT,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Applied:
     """Follow a policy for each row of a table.
 
@@ -79,12 +92,19 @@ def apply_policy(
     ----------
     policy
         A policy, or the name of one: then `problem` says for what, and nothing is built.
-    time_limit
-        Seconds for each step beyond an open leaf; None: no limit.
     cases
-        A data frame, or any mapping of column names to columns. Cells are names of states; missing
-        cells are None, NaN or empty. A column for the target gives the true class. Other columns
-        are ignored.
+        A data frame, or any mapping of column names to columns. Cells are raw values: states, or
+        numbers for features with bins. Missing cells are None, NaN, infinite or empty. A column
+        for the target gives the true class. Other columns are ignored.
+    strict
+        Refuse a cell that stands for no state, and a result of probability 0. Otherwise such a cell
+        is missing (`Applied.unseen`, `Applied.impossible`).
+    time_limit
+        Seconds for all planning beyond the tree of the policy, for missing cells and at open
+        leaves. At the limit the cases that are still under way are decided with what is known
+        (`Applied.unfinished`). None: no limit.
+    progress
+        Called with the number of cases that are done, and of all cases.
 
     >>> import voilattice
     >>> asia = voilattice.load_problem("asia")
@@ -92,36 +112,28 @@ def apply_policy(
     >>> apply_policy("greedy-la", cases, problem=asia).bought.tolist()
     [('tub',), ('tub', 'xray')]
     """
-    policy = _policy(policy, problem)
+    policy = as_policy(policy, problem)
     problem = policy.problem
-    lengths = {len(cases[name]) for name in cases}
-    if len(lengths) > 1:
-        raise InputError(f"the columns are of different lengths: {sorted(lengths)}")
-    n = lengths.pop() if lengths else 0
-    columns = {name: _encode(problem, name, cases) for name in problem.features if name in cases}
-    for name, state in problem.evidence.items():
-        codes = columns.get(name, np.zeros(0))
-        wrong = np.flatnonzero((codes >= 0) & (codes != problem.states(name).index(state)))
-        if len(wrong):
-            raise InputError(
-                f"must be {state!r}, the problem's own evidence", f"{name}, row {int(wrong[0]) + 1}"
-            )
-    missing = np.full(n, -1)
-    known_columns = {name: columns.get(name, missing) for name in problem.features}
-    run = _Run(policy, known_columns, n, time_limit)
-    run.follow(policy, {}, frozenset(), np.arange(n))
-    paid: NDArray[np.float64] | None = None
-    if problem.target in cases:
-        truth = _encode(problem, problem.target, cases)
-        if (truth < 0).any():
-            row = int(np.flatnonzero(truth < 0)[0])
-            raise InputError("the true class is missing", f"{problem.target}, row {row + 1}")
-        paid = problem.misclassification[run.decision, truth]
+    read = read_cases(problem, cases, strict=strict)
+    run = _Run(policy, read, strict, Deadline.of(time_limit), progress)
+    run.follow_tree()
+    run.follow_beyond()
     classes = np.array(problem.classes, dtype=object)
-    return Applied(classes[run.decision], run.bought, run.feature_cost, paid)
+    return Applied(
+        classes[run.decision],
+        run.bought(),
+        run.posterior,
+        run.feature_cost,
+        None if read.truth is None else problem.misclassification[run.decision, read.truth],
+        None if read.truth is None else classes[read.truth],
+        run.lacks_something(),
+        run.impossible,
+        run.unfinished,
+        read.unseen,
+    )
 
 
-def _policy(policy: Policy | str, problem: Problem | None) -> Policy:
+def as_policy(policy: Policy | str, problem: Problem | None) -> Policy:
     """Return a policy as it is, and a name as a policy of which nothing is worked out yet."""
     if isinstance(policy, Policy):
         if problem is not None and problem != policy.problem:
@@ -135,241 +147,294 @@ def _policy(policy: Policy | str, problem: Problem | None) -> Policy:
 
 
 class _Run:
-    """The cases of one call, and their results."""
+    """The cases of one call, where each of them is, and their results.
+
+    Cases that have acquired the same features in the same order have the same *path*; those that
+    lack the same features have the same *loss*. Both are kept as numbers, one for each case.
+    """
 
     def __init__(
         self,
         policy: Policy,
-        columns: Mapping[str, NDArray[np.intp]],
-        n: int,
-        time_limit: float | None,
+        cases: Cases,
+        strict: bool,
+        deadline: Deadline,
+        progress: Callable[[int, int], None] | None,
     ) -> None:
-        self._policy, self._columns, self._time_limit = policy, columns, time_limit
-        self.decision = np.zeros(n, dtype=np.intp)
-        self.feature_cost = np.zeros(n)
-        self.bought = np.empty(n, dtype=object)
-        self.bought[:] = [()] * n
+        self._policy, self._problem, self._codes = policy, policy.problem, cases.codes
+        self._strict, self._deadline, self._progress = strict, deadline, progress
+        self._n, self._n_done = cases.n_rows, 0
+        self._class_codes = {name: code for code, name in enumerate(policy.problem.classes)}
+        self._paths: _Numbered[Path] = _Numbered(())
+        self._losses: _Numbered[frozenset[str]] = _Numbered(frozenset())
+        self._path = np.zeros(self._n, dtype=np.intp)
+        self._loss = np.zeros(self._n, dtype=np.intp)
+        self._last_price = np.zeros(self._n)
+        self._beyond: dict[int, list[Rows]] = {}  # by loss: the cases that have left the tree
+        self.decision = np.zeros(self._n, dtype=np.intp)
+        self.posterior = np.zeros((self._n, len(policy.problem.classes)))
+        self.feature_cost = np.zeros(self._n)
+        self.impossible = np.zeros(self._n, dtype=bool)
+        self.unfinished = np.zeros(self._n, dtype=bool)
 
-    def follow(
-        self,
-        policy: Policy,
-        evidence: Mapping[str, str],
-        unavailable: frozenset[str],
-        rows: NDArray[np.intp],
-    ) -> None:
-        """Move the cases `rows`, which share this evidence, from the root to their decisions."""
-        ahead = _Ahead(policy, self._time_limit)
-        stack: list[tuple[int | None, dict[str, str], NDArray[np.intp]]] = [
-            (len(policy.nodes) - 1, dict(evidence), rows)
-        ]
-        while stack:
-            number, known, rows = stack.pop()
-            if not len(rows):
-                continue
-            node = None if number is None else policy.nodes[number]
-            if node is None or (isinstance(node, Leaf) and node.is_open):
-                # The tree ends here, or has ended before: its solver says how to go on.
-                with self._impossible(known, rows):
-                    node, number = ahead.node(known, node), None
+    def bought(self) -> NDArray[np.object_]:
+        """Return the features of each case in the order of their acquisition."""
+        tuples = np.empty(len(self._paths.items), dtype=object)
+        for number, path in enumerate(self._paths.items):
+            tuples[number] = tuple(feature for acquired in path for feature in acquired)
+        return tuples[self._path]
+
+    def lacks_something(self) -> NDArray[np.bool_]:
+        """Return which cases were asked for a feature that they do not have."""
+        return self._loss > 0
+
+    # -- the tree
+
+    def follow_tree(self) -> None:
+        """Move all cases from the root to a decision, an open leaf, or a feature they lack."""
+        nodes = self._policy.nodes
+        is_known = self._policy.name in policy_names()
+        root = len(nodes) - 1
+        # Children come before their parents: a node is met when all its cases have come.
+        waiting: dict[int, list[Rows]] = {root: [np.arange(self._n)]} if self._n else {}
+        order = [-root] if self._n else []
+        while order:
+            number = -heappop(order)
+            rows, node = np.concatenate(waiting.pop(number)), nodes[number]
             if isinstance(node, Leaf):
-                self.decision[rows] = self._policy.problem.classes.index(node.decision)
+                if node.is_open and is_known:
+                    self._leave(rows)
+                else:  # of a rule that is not registered nobody knows how it goes on
+                    self._decide(rows, node)
                 continue
-            values = np.stack([self._columns[name][rows] for name in node.features], axis=1)
-            lacking = values < 0
-            for pattern in np.unique(lacking, axis=0):
-                these = rows[(lacking == pattern).all(axis=1)]
-                if pattern.any():
-                    gone = {f for f, lacks in zip(node.features, pattern, strict=True) if lacks}
-                    self._go_on_without(unavailable | gone, known, these)
-                    continue
-                self.feature_cost[these] += node.price
-                for row in these:
-                    self.bought[row] += node.features
-                stack += self._branch(node, None if number is None else policy, known, these)
+            rows = self._split_lacking(rows, node.features)
+            for child, there in self._branch(node, rows):
+                if child not in waiting:
+                    heappush(order, -child)
+                waiting.setdefault(child, []).append(there)
 
-    def _branch(
-        self,
-        node: Acquisition,
-        policy: Policy | None,
-        known: dict[str, str],
-        rows: NDArray[np.intp],
-    ) -> list[tuple[int | None, dict[str, str], NDArray[np.intp]]]:
-        """Return where the cases go from a node; without a policy, beyond its tree."""
-        problem = self._policy.problem
-        found = np.stack([self._columns[name][rows] for name in node.features], axis=1)
-        ways: list[tuple[int | None, dict[str, str], NDArray[np.intp]]] = []
-        if policy is None:
-            for codes in np.unique(found, axis=0):
-                more = {f: problem.states(f)[v] for f, v in zip(node.features, codes, strict=True)}
-                ways.append((None, known | more, rows[(found == codes).all(axis=1)]))
-            return ways
-        for branch in node.branches:
-            codes = [
-                problem.states(name).index(state)
-                for name, state in zip(node.features, branch.states, strict=True)
-            ]
-            match = (found == codes).all(axis=1)
-            more = dict(zip(node.features, branch.states, strict=True))
-            ways.append((branch.child, known | more, rows[match]))
-            rows, found = rows[~match], found[~match]
-        if len(rows):
-            raise InputError(
-                f"the outcome of {', '.join(node.features)} has probability 0 in the "
-                f"network, given {known or 'nothing'}",
-                f"row {int(rows[0]) + 1}",
+    def _branch(self, node: Acquisition, rows: Rows) -> Iterator[tuple[int, Rows]]:
+        """Yield the children of a node with their cases, which pay for what is acquired."""
+        states = [self._problem.states(name) for name in node.features]
+        children = {branch.states: branch.child for branch in node.branches}
+        for there in self._groups(rows, node.features):
+            first = there[0]
+            codes = [self._codes[name][first] for name in node.features]
+            outcome = tuple(names[code] for names, code in zip(states, codes, strict=True))
+            if outcome in children:
+                self._acquire(there, node.features, node.price)
+                yield children[outcome], there
+                continue
+            given = ", ".join(f"{f}={v}" for f, v in zip(node.features, outcome, strict=True))
+            self._refuse_impossible(f"{given} has probability 0 in the network there", first)
+            self.impossible[there] = True
+            self._leave(self._lose(there, node.features))
+
+    # -- beyond the tree
+
+    def follow_beyond(self) -> None:
+        """Move the cases that have left the tree to their decisions, as the solver says."""
+        while self._beyond:
+            # A case only loses features, so no cases come later to those that lack the fewest.
+            # Of several such losses the most frequent one comes first: the time may not do for all.
+            loss = min(
+                self._beyond,
+                key=lambda k: (len(self._losses.items[k]), -sum(map(len, self._beyond[k]))),
             )
-        return ways
+            rows = np.concatenate(self._beyond.pop(loss))
+            plan = self._plan(self._losses.items[loss], rows)
+            while len(rows):
+                rows = self._step(plan, rows)
 
-    @contextmanager
-    def _impossible(self, known: Mapping[str, str], rows: NDArray[np.intp]) -> Iterator[None]:
-        """Name the row of evidence that turns out to be impossible."""
-        try:
-            yield
-        except InputError as error:
-            raise InputError(error.complaint, f"row {int(rows[0]) + 1}") from None
-
-    def _go_on_without(
-        self, unavailable: frozenset[str], known: Mapping[str, str], rows: NDArray[np.intp]
-    ) -> None:
+    def _plan(self, lost: frozenset[str], rows: Rows) -> _Plan:
         if self._policy.name not in policy_names():
             raise InputError(
-                f"{', '.join(sorted(unavailable))} is missing, and policy {self._policy.name!r} "
+                f"{', '.join(sorted(lost))} is missing, and policy {self._policy.name!r} "
                 f"cannot be planned again without it",
                 f"row {int(rows[0]) + 1}",
             )
-        reduced = self._policy.problem.without(unavailable)
-        again = build_policy(reduced, self._policy.name, known, time_limit=self._time_limit)
-        self.follow(again, known, unavailable, rows)
+        return _Plan(self._problem.without(lost), self._policy.name, self._deadline)
+
+    def _step(self, plan: _Plan, rows: Rows) -> Rows:
+        """Do what the solver says at the states of these cases; return those that go on."""
+        onward: list[Rows] = []
+        for here in _split(rows, self._path[rows]):
+            bought = [name for acquired in self._path_of(here) for name in acquired]
+            for group in self._groups(here, plan.what_matters(bought)):
+                if (node := plan.node(self._known(bought, group))) is not None:
+                    onward += self._do(node, group)
+                    continue
+                # The evidence of this case is impossible. That of others may not be: what no longer
+                # matters was not looked at.
+                for same in self._groups(group, bought):
+                    known = self._known(bought, same)
+                    if (node := plan.node(known)) is not None:
+                        onward += self._do(node, same)
+                    else:
+                        self._undo(same, known)
+        return np.concatenate(onward) if onward else np.zeros(0, dtype=np.intp)
+
+    def _do(self, node: Acquisition | Leaf, rows: Rows) -> list[Rows]:
+        """Decide, or acquire and return the cases that have what is acquired."""
+        if isinstance(node, Leaf):
+            self.unfinished[rows] = node.is_open
+            self._decide(rows, node)
+            return []
+        rows = self._split_lacking(rows, node.features)
+        if len(rows):
+            self._acquire(rows, node.features, node.price)
+        return [rows]
+
+    def _undo(self, rows: Rows, known: Mapping[str, str]) -> None:
+        """Take the last result of these cases as missing: with it, their evidence is impossible."""
+        given = ", ".join(f"{name}={state}" for name, state in known.items())
+        self._refuse_impossible(f"{given} is impossible: its probability is 0", rows[0])
+        self.impossible[rows] = True
+        *before, last = self._path_of(rows)
+        self._path[rows] = self._paths.number(tuple(before))
+        self.feature_cost[rows] -= self._last_price[rows]
+        self._leave(self._lose(rows, last))
+
+    # -- what happens to cases
+
+    def _decide(self, rows: Rows, leaf: Leaf) -> None:
+        self.decision[rows] = self._class_codes[leaf.decision]
+        self.posterior[rows] = leaf.posterior
+        self._n_done += len(rows)
+        if self._progress is not None:
+            self._progress(self._n_done, self._n)
+
+    def _acquire(self, rows: Rows, features: tuple[str, ...], price: float) -> None:
+        self.feature_cost[rows] += price
+        self._last_price[rows] = price
+        paths = self._paths
+        before, places = np.unique(self._path[rows], return_inverse=True)
+        after = [paths.number((*paths.items[path], features)) for path in before]
+        self._path[rows] = np.array(after)[places]
+
+    def _split_lacking(self, rows: Rows, features: tuple[str, ...]) -> Rows:
+        """Return the cases that have all these features; the others leave the tree without them."""
+        lacking = np.stack([self._codes[name][rows] < 0 for name in features])
+        some = lacking.any(axis=0)
+        for part in _split(np.flatnonzero(some), _combine(lacking[:, some])):
+            lost = [f for f, lacks in zip(features, lacking[:, part[0]], strict=True) if lacks]
+            self._leave(self._lose(rows[part], lost))
+        return rows[~some]
+
+    def _lose(self, rows: Rows, features: Sequence[str]) -> Rows:
+        losses = self._losses
+        before, places = np.unique(self._loss[rows], return_inverse=True)
+        after = [losses.number(losses.items[loss].union(features)) for loss in before]
+        self._loss[rows] = np.array(after)[places]
+        return rows
+
+    def _leave(self, rows: Rows) -> None:
+        for part in _split(rows, self._loss[rows]):
+            self._beyond.setdefault(int(self._loss[part[0]]), []).append(part)
+
+    def _refuse_impossible(self, complaint: str, row: np.intp) -> None:
+        if self._strict:
+            raise InputError(complaint, f"row {int(row) + 1}")
+
+    # -- cases that are alike
+
+    def _groups(self, rows: Rows, features: Sequence[str]) -> Iterator[Rows]:
+        """Yield the cases that agree in these features together."""
+        if not features or not len(rows):
+            return iter([rows] if len(rows) else [])
+        return _split(rows, _combine([self._codes[name][rows] for name in features]))
+
+    def _path_of(self, rows: Rows) -> Path:
+        return self._paths.items[int(self._path[rows[0]])]
+
+    def _known(self, bought: Sequence[str], rows: Rows) -> dict[str, str]:
+        """Return all that is known in the first of these cases."""
+        states, first = self._problem.states, rows[0]
+        return {
+            **self._problem.evidence,
+            **{name: states(name)[self._codes[name][first]] for name in bought},
+        }
 
 
-class _Ahead:
-    """The nodes of a policy beyond its tree, as they are asked for."""
+class _Plan:
+    """What a policy does at any evidence, worked out as it is asked for."""
 
-    def __init__(self, policy: Policy, time_limit: float | None) -> None:
-        self._problem, self._time_limit = policy.problem, time_limit
-        self._solver = solver_of(policy.name) if policy.name in policy_names() else None
+    def __init__(self, problem: Problem, name: str, deadline: Deadline) -> None:
+        self._problem, self._solver, self._deadline = problem, solver_of(name), deadline
         # Only of the solvers here is it known that they forget what no longer matters.
         forgets = isinstance(self._solver, OptimalSolver) or (
             isinstance(self._solver, RuleSolver) and self._solver.forgets
         )
-        self._relevance = Relevance(policy.problem, forgets=forgets)
+        self._relevance = Relevance(problem, forgets=forgets)
         self._nodes: dict[StateKey, Acquisition | Leaf] = {}
 
-    def node(self, evidence: Mapping[str, str], leaf: Leaf | None) -> Acquisition | Leaf:
-        """Return the acquisition or the decision at some evidence; `leaf` is the open leaf there.
-
-        An acquisition has no branches: its outcomes lead to evidence that is asked about next.
-        """
+    def what_matters(self, bought: Sequence[str]) -> list[str]:
+        """Return which of the features that were bought still matter."""
         problem = self._problem
-        known = {**problem.evidence, **evidence}
-        if self._solver is None:  # nobody knows how it goes on
-            assert leaf is not None
-            return leaf
+        known = problem.feature_mask(bought) | problem.feature_mask(problem.evidence)
+        _, kept = self._relevance.what_matters(known)
+        return [name for k in bits(kept) if (name := problem.features[k]) in bought]
+
+    def node(self, known: Mapping[str, str]) -> Acquisition | Leaf | None:
+        """Return the acquisition or the decision at some evidence, the problem's own included.
+
+        An acquisition has no branches: its outcomes lead to evidence that is asked about next. A
+        leaf is open where the time was over. None: the evidence is impossible.
+        """
         key = self._relevance.key(known)
         if key not in self._nodes:
-            further = problem.further(known)
-            step = self._solver.next_step(problem, further, Limits(time_limit=self._time_limit))
-            features = tuple(name for name in problem.features if name in step.features)
-            if features:
-                price = price_set(problem.costs, step.features, known)
-                self._nodes[key] = Acquisition(features, price, ())
-            else:
-                self._nodes[key] = leaf or situation_at(problem, further).leaf()
+            joint = self._problem.joint(known)
+            if not joint.any():
+                return None
+            self._nodes[key] = self._ask(known, joint / joint.sum())
         return self._nodes[key]
 
-
-def _encode(problem: Problem, name: str, cases: Any) -> NDArray[np.intp]:
-    """Return a column as the numbers of its states, -1 where a cell is missing."""
-    states = problem.states(name)
-    codes = {state: code for code, state in enumerate(states)}
-    column = np.asarray(cases[name], dtype=object)
-    found = np.full(len(column), -1)
-    for row, cell in enumerate(column.tolist()):
-        if _is_missing(cell):
-            continue
-        # A missing cell turns a column of whole numbers into a column of floats.
-        whole = isinstance(cell, float) and cell.is_integer() and str(cell) not in codes
-        try:
-            found[row] = codes[str(int(cell)) if whole else str(cell)]
-        except KeyError:
-            raise UnknownNameError(
-                f"no state {quote(cell)}; its states are {', '.join(map(repr, states))}",
-                f"{name}, row {row + 1}",
-            ) from None
-    return found
+    def _ask(self, known: Mapping[str, str], belief: Table) -> Acquisition | Leaf:
+        problem = self._problem
+        if self._deadline.is_over:
+            return Leaf.at(problem, belief, is_open=True)
+        limits = Limits(time_limit=self._deadline.share(SHARE_OF_STEP))
+        step = self._solver.next_step(problem, problem.further(known), limits)
+        features = tuple(name for name in problem.features if name in step.features)
+        if not features:
+            return Leaf.at(problem, belief)
+        return Acquisition(features, price_set(problem.costs, step.features, known), ())
 
 
-def _is_missing(cell: object) -> bool:
-    if cell is None or isinstance(cell, str):
-        return not cell
-    try:
-        return bool(cell != cell)  # noqa: PLR0124 (NaN differs from itself)
-    except TypeError:  # pandas.NA has no truth value
-        return True
+_Item = TypeVar("_Item", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class Simulated:
-    """The mean cost of simulated cases, and half the width of its 95 % confidence interval."""
+class _Numbered(Generic[_Item]):
+    """Items with a number each, in the order in which they first came; the first one has 0."""
 
-    expected_total_cost: float
-    margin: float
-    n: int
+    def __init__(self, first: _Item) -> None:
+        self.items = [first]
+        self._numbers = {first: 0}
 
-
-def simulate(
-    policy: Policy | str,
-    n: int = 10_000,
-    *,
-    seed: int = 0,
-    problem: Problem | None = None,
-    time_limit: float | None = TIME_LIMIT,
-) -> Simulated:
-    """Estimate the expected total cost on cases drawn from the network.
-
-    Cases that contradict the problem's own evidence are drawn again. The policy, the problem and
-    the time limit are as in `apply_policy`.
-    """
-    policy = _policy(policy, problem)
-    problem = policy.problem
-    if n < 2:
-        raise InputError(f"must be at least 2 cases, got {n}", "n")
-    rng = np.random.default_rng(seed)
-    kept: list[dict[str, NDArray[np.object_]]] = []
-    total = 0
-    for _ in range(MAX_DRAWS):
-        if total >= n:
-            break
-        cases = draw_cases(problem.network, n, rng)
-        fits = np.ones(n, dtype=bool)
-        for name, state in problem.evidence.items():
-            fits &= cases[name] == state
-        kept.append({name: column[fits] for name, column in cases.items()})
-        total += int(fits.sum())
-    if total < n:
-        raise TooLargeError(
-            f"the problem's own evidence is too rare to draw cases: {total} of {MAX_DRAWS * n} "
-            f"agree with it"
-        )
-    cases = {name: np.concatenate([part[name] for part in kept])[:n] for name in kept[0]}
-    costs = apply_policy(policy, cases, time_limit=time_limit).total_cost
-    assert costs is not None  # the target is among the columns
-    return Simulated(float(costs.mean()), 1.96 * float(costs.std(ddof=1)) / math.sqrt(n), n)
+    def number(self, item: _Item) -> int:
+        if item not in self._numbers:
+            self._numbers[item] = len(self.items)
+            self.items.append(item)
+        return self._numbers[item]
 
 
-def draw_cases(
-    network: Network, n: int, rng: np.random.Generator
-) -> dict[str, NDArray[np.object_]]:
-    """Return n cases drawn from a network: a column of states for each node."""
-    codes: dict[int, NDArray[np.intp]] = {}
-    while len(codes) < len(network):
-        for node, parents in enumerate(network.parents):
-            if node not in codes and all(parent in codes for parent in parents):
-                rows = network.tables[node][tuple(codes[parent] for parent in parents)]
-                rows = np.broadcast_to(rows, (n, rows.shape[-1]))
-                below = np.cumsum(rows, axis=1) < rng.random((n, 1))
-                codes[node] = np.minimum(below.sum(axis=1), rows.shape[-1] - 1)
-    return {
-        name: np.array(network.states[node], dtype=object)[codes[node]]
-        for node, name in enumerate(network.names)
-    }
+def _combine(columns: Sequence[NDArray[Any]] | NDArray[Any]) -> NDArray[np.intp]:
+    """Return a number for each row of some columns of numbers >= 0: equal rows, equal numbers."""
+    combined = np.asarray(columns[0], dtype=np.intp)
+    for column in columns[1:]:
+        if combined.size and combined.max() >= 1 << 32:  # the product must not overflow
+            _, combined = np.unique(combined, return_inverse=True)
+        combined = combined * (int(column.max(initial=0)) + 1) + column
+    return combined
+
+
+def _split(rows: Rows, keys: NDArray[np.intp]) -> Iterator[Rows]:
+    """Yield the rows of each key together, in their order."""
+    if not len(rows):
+        return
+    if (keys == keys[0]).all():
+        yield rows
+        return
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    yield from np.split(rows[order], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)

@@ -11,14 +11,14 @@ finish says so, with what is known about its cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from voilattice.budgets import Deadline, TimeLimit, memory_budget, memory_limit
 from voilattice.errors import InputError, TooLargeError
 from voilattice.html import html_table, paragraph
-from voilattice.model.problem import Problem, check_problem
+from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.policy.policy import Certificate
 from voilattice.policy.solvers import (
     TIME_LIMIT,
@@ -139,7 +139,7 @@ def compare(
     *,
     kinds: Sequence[str] = ("symmetric", "asymmetric"),
     policies: Sequence[str] | None = None,
-    evidence: Mapping[str, str] | None = None,
+    evidence: Evidence | None = None,
     n_jobs: int = -1,
     time_limit: TimeLimit | Literal["by points"] = "by points",
     progress: Callable[[int, int], None] | None = None,
@@ -191,7 +191,7 @@ def _swept(
     expected: Sequence[float],
     kinds: Sequence[str],
     solvers: Sequence[Solver],
-    evidence: Mapping[str, str] | None,
+    evidence: Evidence | None,
     n_jobs: int,
     deadline: Deadline,
     progress: Callable[[int, int], None] | None,
@@ -236,7 +236,7 @@ def _compare_part(
     kind: str,
     points: Sequence[float],
     solvers: Sequence[Solver],
-    evidence: Mapping[str, str] | None,
+    evidence: Evidence | None,
     deadline: Deadline,
     memory_bytes: int,
 ) -> list[ComparisonRow]:

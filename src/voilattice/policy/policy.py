@@ -24,13 +24,13 @@ follows the policy can ask its solver how it goes on at an open leaf.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.model.costs import MAX_AMOUNT, check_amount
 from voilattice.model.network import Table
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Evidence, Problem
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.wording import format_amount, quote
 
@@ -300,8 +300,10 @@ class Policy:
                     reached[branch.child] += reached[number] * branch.probability
         return tuple(reached)
 
-    def follow(self, case: Mapping[str, str]) -> Node:
+    def follow(self, case: Evidence) -> Node:
         """Return the first acquisition for which the case has no result, or the leaf of the case.
+
+        The case gives states, or raw values that stand for them.
 
         >>> import voilattice
         >>> policy = voilattice.build_policy(voilattice.load_problem("asia"), "greedy-la")
@@ -310,19 +312,56 @@ class Policy:
         >>> policy.follow({"tub": "no", "xray": "no"}).decision
         'no'
         """
+        known = {feature: self.problem.state_of(feature, value) for feature, value in case.items()}
         for feature, state in self.problem.evidence.items():
-            if case.get(feature, state) != state:
+            if known.get(feature, state) != state:
                 raise InputError(f"{feature!r} is {state!r} by the problem's own evidence")
-        self.problem.merge_evidence(self.problem.further(case))
         node = self.root
-        while isinstance(node, Acquisition) and all(f in case for f in node.features):
-            found = tuple(case[feature] for feature in node.features)
+        while isinstance(node, Acquisition) and all(f in known for f in node.features):
+            found = tuple(known[feature] for feature in node.features)
             ways = [branch.child for branch in node.branches if branch.states == found]
             if not ways:
                 given = ", ".join(f"{f}={v}" for f, v in zip(node.features, found, strict=True))
                 raise InputError(f"{given} is impossible there: its probability is 0")
             node = self.nodes[ways[0]]
         return node
+
+    def locate(self, evidence: Evidence) -> int | None:
+        """Return the number of the node that is reached with exactly this evidence.
+
+        Parameters
+        ----------
+        evidence
+            All that is known beyond the problem's own evidence.
+
+        Returns
+        -------
+        int or None
+            None: the evidence is not on the tree. A feature is known that the policy did not ask
+            for, or not all that it acquires together.
+        """
+        known = self.problem.further(self.problem.merge_evidence(evidence))
+        number, asked = len(self.nodes) - 1, set[str]()
+        while isinstance(node := self.nodes[number], Acquisition):
+            found = tuple(known[feature] for feature in node.features if feature in known)
+            if not found:
+                break
+            ways = [branch.child for branch in node.branches if branch.states == found]
+            if not ways:  # a part of what is acquired together, or an outcome of probability 0
+                return None
+            number = ways[0]
+            asked.update(node.features)
+        return number if asked == set(known) else None
+
+    def acquired_from(self, number: int) -> frozenset[str]:
+        """Return the features that are acquired at a node or below it."""
+        reached, found = {number}, set[str]()
+        for k in range(number, -1, -1):
+            node = self.nodes[k]
+            if k in reached and isinstance(node, Acquisition):
+                found.update(node.features)
+                reached.update(branch.child for branch in node.branches)
+        return frozenset(found)
 
     def paths(self) -> Iterator[Path]:
         """Return the paths of the unfolded tree, one by one."""

@@ -16,7 +16,7 @@ from functools import cache
 from voilattice.budgets import TimeLimit
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.lattice.independence import acquirable_core
-from voilattice.model.problem import Problem, check_problem
+from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.policy import rules
 from voilattice.policy.interface import (
     TIME_LIMIT,
@@ -152,7 +152,7 @@ for _solver in _built_in:
 def build_policy(
     problem: Problem,
     name: str,
-    evidence: Mapping[str, str] | None = None,
+    evidence: Evidence | None = None,
     *,
     max_states: int = MAX_POLICY_STATES,
     time_limit: TimeLimit = TIME_LIMIT,

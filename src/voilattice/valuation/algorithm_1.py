@@ -17,7 +17,7 @@ value bounds the most open sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from voilattice.feature_sets import Words, to_mask, to_words
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Evidence, Problem
 from voilattice.ties import tolerance
 from voilattice.valuation.valuation import emc, evi
 
@@ -57,7 +57,7 @@ class Bounded:
         return len(self.computed) - self.n_computed
 
 
-def algorithm_1(problem: Problem, evidence: Mapping[str, str] | None = None) -> Bounded:
+def algorithm_1(problem: Problem, evidence: Evidence | None = None) -> Bounded:
     """Return the EVI of every irreducible set; compute it only where bounds do not give it.
 
     >>> import voilattice
@@ -69,7 +69,7 @@ def algorithm_1(problem: Problem, evidence: Mapping[str, str] | None = None) -> 
     return last
 
 
-def _steps(problem: Problem, evidence: Mapping[str, str] | None) -> Iterator[Bounded]:
+def _steps(problem: Problem, evidence: Evidence | None) -> Iterator[Bounded]:
     """Return the bounds after each value that Algorithm 1 computes."""
     lattice = Lattice(problem, evidence)
     rows, closures = lattice.rows, _closures(lattice)

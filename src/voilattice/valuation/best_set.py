@@ -17,7 +17,7 @@ from voilattice.budgets import Deadline, TimeLimit
 from voilattice.engines import check_engine
 from voilattice.lattice.independence import graph_of
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.problem import Problem, check_problem
+from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.ties import Offer
 from voilattice.valuation.set_search import Node, SetSearch
 from voilattice.valuation.tables import Root
@@ -53,7 +53,7 @@ class BestMask(NamedTuple):
 
 def best_set(
     problem: Problem,
-    evidence: Mapping[str, str] | None = None,
+    evidence: Evidence | None = None,
     *,
     time_limit: TimeLimit = None,
     engine: str = "auto",

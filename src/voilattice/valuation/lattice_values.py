@@ -6,7 +6,7 @@ way, because a whole lattice costs little more than reading its tables once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from voilattice.feature_sets import to_mask
 from voilattice.lattice.independence import graph_of
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import set_costs
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Evidence, Problem
 from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation.tables import expected_emcs
 from voilattice.valuation.valuation import Value, emc
@@ -61,7 +61,7 @@ class LatticeValues:
 
 def value_lattice(
     problem: Problem,
-    evidence: Mapping[str, str] | None = None,
+    evidence: Evidence | None = None,
     *,
     lattice: Lattice | None = None,
     engine: str = "auto",

@@ -27,7 +27,7 @@ from voilattice.feature_sets import bits
 from voilattice.lattice.independence import graph_of
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.network import MAX_AXES, Table
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Evidence, Problem
 from voilattice.ties import tolerance
 from voilattice.valuation.bounds import evi_bound
 from voilattice.valuation.pairs import inference_of
@@ -62,7 +62,7 @@ class _Part:
 def bracket_expected_emc(
     problem: Problem,
     features: Iterable[str],
-    evidence: Mapping[str, str] | None = None,
+    evidence: Evidence | None = None,
     *,
     deadline: Deadline | None = None,
 ) -> Bracket:

@@ -25,7 +25,7 @@ from voilattice.html import html_table
 from voilattice.model.costs import CostMatrix, price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import Table
-from voilattice.model.problem import Problem, check_problem, impossible
+from voilattice.model.problem import Evidence, Problem, check_problem, impossible
 from voilattice.wording import format_amount
 
 __all__ = ["Value", "benefit", "cost", "emc", "evi", "expected_emc", "posterior", "value"]
@@ -59,7 +59,7 @@ class Value:
 def value(
     problem: Problem,
     features: Iterable[str],
-    evidence: Mapping[str, str] | None = None,
+    evidence: Evidence | None = None,
 ) -> Value:
     """Return EMC, EVI, cost and benefit of acquiring `features` together.
 
@@ -92,14 +92,12 @@ def value(
     return Value(chosen, now / probability, then / probability, worth, price, worth - price)
 
 
-def emc(problem: Problem, evidence: Mapping[str, str] | None = None) -> float:
+def emc(problem: Problem, evidence: Evidence | None = None) -> float:
     """Return EMC(e): the expected cost of deciding now (Eq. 1)."""
     return value(problem, (), evidence).emc
 
 
-def evi(
-    problem: Problem, features: Iterable[str], evidence: Mapping[str, str] | None = None
-) -> float:
+def evi(problem: Problem, features: Iterable[str], evidence: Evidence | None = None) -> float:
     """Return EVI(S | e): how much knowing `features` reduces the expected cost (Eqs. 3, 5).
 
     >>> import voilattice
@@ -110,23 +108,19 @@ def evi(
     return value(problem, features, evidence).evi
 
 
-def benefit(
-    problem: Problem, features: Iterable[str], evidence: Mapping[str, str] | None = None
-) -> float:
+def benefit(problem: Problem, features: Iterable[str], evidence: Evidence | None = None) -> float:
     """Return Benefit(S | e) = EVI(S | e) - C(S | e) (Eqs. 4, 6)."""
     return value(problem, features, evidence).benefit
 
 
-def cost(
-    problem: Problem, features: Iterable[str], evidence: Mapping[str, str] | None = None
-) -> float:
+def cost(problem: Problem, features: Iterable[str], evidence: Evidence | None = None) -> float:
     """Return C(S | e): what acquiring `features` together costs."""
     check_problem(problem)
     known = problem.merge_evidence(evidence)
     return price_set(problem.costs, problem.check_acquirable(features, known), known)
 
 
-def posterior(problem: Problem, evidence: Mapping[str, str] | None = None) -> dict[str, float]:
+def posterior(problem: Problem, evidence: Evidence | None = None) -> dict[str, float]:
     """Return P(Y | e) by class."""
     table = _table(problem, frozenset(), problem.merge_evidence(evidence))
     return dict(zip(problem.classes, (table / table.sum()).tolist(), strict=True))

@@ -18,7 +18,15 @@ from fastapi import FastAPI, File, HTTPException, Path, Request, Response, Uploa
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+)
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,7 +35,7 @@ from voilattice import __version__
 from voilattice.budgets import Deadline, memory_limit
 from voilattice.documents import problem_document, problem_entry
 from voilattice.errors import TooLargeError, VoilatticeError
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Evidence, Problem
 from voilattice.policy.advice import FALLBACK
 from voilattice.policy.solvers import policy_names
 from voilattice.web import workers
@@ -63,6 +71,9 @@ PolicyName = Annotated[
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
+# What is known: a state, or a raw value that stands for one.
+Known = Annotated[dict[Name, Name | StrictBool | StrictInt | StrictFloat], Field(max_length=1000)]
+
 
 class Limits(BaseModel):
     """What a request may take."""
@@ -86,7 +97,7 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     problem: Name
-    evidence: Annotated[dict[Name, Name], Field(max_length=1000)] = {}
+    evidence: Known = {}
     unavailable: Annotated[list[Name], Field(max_length=1000)] = []
     stakes: Stakes | None = None
 
@@ -101,6 +112,12 @@ class PolicyAsked(Asked):
     """A policy, or its advice."""
 
     policy: PolicyName
+
+
+class AdviceAsked(PolicyAsked):
+    """What a policy does now; what is given is known for free."""
+
+    given: Known = {}
 
 
 class CompareAsked(Asked):
@@ -186,12 +203,12 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
         task: str, asked: Asked, *, share: float | None = None, **options: Any
     ) -> workers.Request:
         problem = catalogue.find(asked.problem)
-        problem.merge_evidence(asked.evidence)  # wrong evidence is known at once
+        evidence = _states(problem, asked.evidence)  # wrong evidence is known at once
         kind = asked.stakes.kind if asked.stakes else None
         expected = asked.stakes.expected if asked.stakes else None
         return workers.Request(
             task, asked.problem, problem, kind, expected,
-            tuple(sorted(set(asked.unavailable))), asked.evidence, options, share,
+            tuple(sorted(set(asked.unavailable))), evidence, options, share,
         )  # fmt: skip
 
     def answer(
@@ -244,17 +261,20 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
         return answer("best", asked, worker=explorer, share=SHARE_OF_TASK)
 
     @app.post("/api/advise")
-    def advise(asked: PolicyAsked) -> dict[str, Any]:
+    def advise(asked: AdviceAsked) -> dict[str, Any]:
         """Say what to do now; greedy says it where the policy asked for cannot in time."""
         deadline = Deadline(limits.seconds)
-        asking = request("advise", asked, share=SHARE_OF_TASK, policy=asked.policy)
+        free = _states(catalogue.find(asked.problem), asked.given)
+
+        def asking(policy: str) -> workers.Request:
+            return request("advise", asked, share=SHARE_OF_TASK, policy=policy, free=free)
+
         try:
-            return advisor.do(asking, SHARE_OF_POLICY * limits.seconds)
+            return advisor.do(asking(asked.policy), SHARE_OF_POLICY * limits.seconds)
         except TooLargeError as error:
             if asked.policy == FALLBACK:
                 raise
-            instead = request("advise", asked, share=SHARE_OF_TASK, policy=FALLBACK)
-            found = advisor.do(instead, deadline.seconds_left or 0.0)
+            found = advisor.do(asking(FALLBACK), deadline.seconds_left or 0.0)
             why = (
                 f"{asked.policy} cannot answer here ({error.complaint}). This is what greedy does."
             )
@@ -326,6 +346,11 @@ class _BodyLimit:
 
 class _TooMuch(Exception):
     """A request is too long."""
+
+
+def _states(problem: Problem, known: Evidence) -> dict[str, str]:
+    """Return the states that raw values stand for."""
+    return problem.further(problem.merge_evidence(known))
 
 
 def _found(jobs: workers.Jobs, name: str) -> workers.Job:

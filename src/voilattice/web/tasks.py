@@ -60,9 +60,14 @@ def with_stakes(
 
 
 def _advise(
-    problem: Problem, given: Mapping[str, str], tell: Progress, policy: str, seconds: float
+    problem: Problem,
+    given: Mapping[str, str],
+    tell: Progress,
+    policy: str,
+    free: Mapping[str, str],
+    seconds: float,
 ) -> Document:
-    return advice_document(advise(problem, policy, given, time_limit=seconds))
+    return advice_document(advise(problem, policy, given, given=free, time_limit=seconds))
 
 
 def _value(

@@ -23,7 +23,7 @@ from voilattice.feature_sets import Words, bits, mask_of, to_mask
 from voilattice.model.costs import price_set, set_costs
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.network import Table
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Evidence, Problem
 from voilattice.policy.policy import Leaf
 from voilattice.policy.relevance import Relevance
 from voilattice.policy.sweep import Sweep
@@ -63,7 +63,7 @@ UNPROVED = "unproved"  # a best set is not proved to be one
 
 def situation_at(
     problem: Problem,
-    evidence: Mapping[str, str] | None = None,
+    evidence: Evidence | None = None,
     *,
     deadline: Deadline | None = None,
 ) -> Situation:

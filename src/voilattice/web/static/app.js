@@ -200,10 +200,20 @@ function results(feature, isFirst, batch = [feature]) {
     type: "button", class: kind, "aria-pressed": batch.length > 1 ? "false" : undefined,
     onclick: (event) => enter(feature, found, batch, event.currentTarget),
   }, isFirst && key ? element("kbd", { "aria-hidden": "true" }, key) : null, label);
+  // A feature with bins takes a number too; the server finds the bin.
+  const number = () => element("form", {
+    class: "number",
+    onsubmit: (event) => {
+      event.preventDefault();
+      enter(feature, event.currentTarget.elements[0].value, batch, event.currentTarget);
+    },
+  }, element("input", { type: "number", step: "any", required: true, "aria-label": `${feature} as a number` }),
+  element("button", { class: "quiet" }, "enter"));
   return element("fieldset", { "data-feature": feature },
     element("legend", {}, `What did ${feature} show?`),
     element("div", { class: "buttons" },
       ...problem.states[feature].map((found, k) => button(found, "result", k < 9 ? String(k + 1) : "", found)),
+      problem.bins[feature] ? number() : null,
       button(null, "quiet", "n ", "not available")));
 }
 

@@ -1,0 +1,150 @@
+"""The command that follows a policy for the cases of a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import click
+
+from voilattice.budgets import Deadline
+from voilattice.cli import console
+from voilattice.cli.interrupts import finish_on_interrupt
+from voilattice.cli.options import (
+    find_policy,
+    on_problem,
+    output_option,
+    policy_or_file_option,
+    time_limit_option,
+    write,
+)
+from voilattice.cli.progress import progress_bar, progress_line
+from voilattice.documents import applied_document
+from voilattice.errors import InputError, within
+from voilattice.model.problem import Problem
+from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search
+from voilattice.wording import count_noun, quote
+
+if TYPE_CHECKING:
+    from voilattice.policy.application import Applied
+
+__all__ = ["apply_command"]
+
+COLUMNS = ("decision", "bought", "feature_cost", "misclassification_cost", "total_cost")
+BETWEEN = ";"  # the features that were bought
+MAX_UNSEEN = 10  # values listed
+
+SHARE_OF_BUILD = 0.5  # of the time, to build a policy; the rest is for what lies beyond its tree
+
+
+@click.command(name="apply")
+@on_problem
+@click.argument("data", type=click.Path(), metavar="DATA")
+@policy_or_file_option(default="optimal")
+@time_limit_option(
+    TIME_LIMIT, "The time to plan, in all; the cases still under way then are decided."
+)
+@output_option("--out", ".csv", help="Write a row for each case.")
+def apply_command(
+    problem: Problem,
+    given: Mapping[str, str],
+    as_json: bool,
+    data: str,
+    name: str,
+    time_limit: Deadline,
+    out: str | None,
+) -> None:
+    """Follow a policy for each row of a table: what it buys, decides and pays.
+
+    DATA is a table of raw values or states, with a column for each feature. A missing cell cannot
+    be had: the policy is planned again without it. With a column for the target, the costs of
+    wrong decisions are known too.
+    """
+    from voilattice.learning.data_tables import read_table
+    from voilattice.policy.application import apply_policy
+
+    here = problem.with_evidence(given)
+    found = find_policy(name, here)
+    with progress_line(lambda *_: "", f"apply, reading {data}"):
+        columns = read_table(data).columns
+    absent = [f for f in here.features if f not in columns and f not in here.evidence]
+    if len(absent) == len(here.features) - len(here.evidence) and absent:
+        raise InputError(
+            f"has a column for none of the features; they are {', '.join(absent)}", data
+        )
+    if absent:
+        _note(f"{data}: no column for {', '.join(absent)}: cannot be had in any row")
+    with finish_on_interrupt(time_limit):
+        if isinstance(found, str):
+            with progress_line(describe_search, f"apply, {found}") as planned:
+                found = build_policy(
+                    here.without(absent), found,
+                    time_limit=time_limit.share(SHARE_OF_BUILD), progress=planned,
+                )  # fmt: skip
+        with progress_bar("rows") as progress, within(data):
+            applied = apply_policy(
+                found, columns, strict=False, time_limit=time_limit, progress=progress
+            )
+    for line in _doubts(applied):
+        _note(f"{data}: {line}")
+    if out is not None:
+        write(out, _csv(applied))
+    if as_json:
+        console.print_json(applied_document(applied))
+    else:
+        console.print_applied(applied, found.name)
+
+
+def _note(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _doubts(applied: Applied) -> Iterator[str]:
+    """Yield what was not as it should be, a line each."""
+    if applied.unseen:
+        yield f"taken as missing, since the problem has no such state: {_list(applied.unseen)}"
+    if n := int(applied.impossible.sum()):
+        yield (
+            f"{count_noun(n, 'row')} with results that are impossible in the network, taken as "
+            f"missing (the first is row {int(applied.impossible.argmax()) + 1})"
+        )
+    if n := int(applied.unfinished.sum()):
+        yield (
+            f"{count_noun(n, 'row')} decided early, because the time to plan was over; "
+            f"give more with --time-limit"
+        )
+
+
+def _list(unseen: Mapping[str, Mapping[str, int]]) -> str:
+    """Return the cells that stand for no state, with their columns and numbers."""
+    items = [
+        f"{column} = {quote(value)} ({count_noun(n, 'row')})"
+        for column, values in unseen.items()
+        for value, n in values.items()
+    ]
+    more = f", and {len(items) - MAX_UNSEEN} more" if len(items) > MAX_UNSEEN else ""
+    return ", ".join(islice(items, MAX_UNSEEN)) + more
+
+
+def _csv(applied: Applied) -> Iterator[str]:
+    """Yield the lines of a table with a row for each case."""
+    n = len(applied.decision)
+    bought = {path: BETWEEN.join(path) for path in set(applied.bought.tolist())}
+    rows: Iterable[Collection[object]] = zip(
+        applied.decision.tolist(),
+        [bought[path] for path in applied.bought.tolist()],
+        applied.feature_cost.tolist(),
+        *(
+            [""] * n if costs is None else costs.tolist()
+            for costs in (applied.misclassification_cost, applied.total_cost)
+        ),
+        strict=True,
+    )
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(rows)
+    yield text.getvalue()

@@ -1,0 +1,105 @@
+"""Tables of cases: a column of raw values for each feature, read as the states of a problem."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.model.problem import Problem
+from voilattice.model.raw_values import MISSING, UNSEEN, Codes, as_cells
+from voilattice.wording import quote
+
+__all__ = ["Cases", "column_names", "read_cases"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """Cases by the numbers of their states.
+
+    Parameters
+    ----------
+    n_rows
+        The number of cases.
+    codes
+        The state of each feature in each case, or `MISSING`; all features have a column.
+    truth
+        The true class of each case; None: there is no column for the target.
+    unseen
+        For each column with cells that stand for no state: these cells as text, and their number.
+    """
+
+    n_rows: int
+    codes: Mapping[str, Codes]
+    truth: Codes | None
+    unseen: Mapping[str, Mapping[str, int]]
+
+
+def read_cases(problem: Problem, table: Any, *, strict: bool) -> Cases:
+    """Read a data frame, or any mapping of column names to columns, as cases of a problem.
+
+    Parameters
+    ----------
+    strict
+        Refuse a cell that stands for no state. Otherwise it is missing.
+    """
+    names = column_names(table)
+    columns = {}
+    for name in names:
+        if name in problem.features or name == problem.target:
+            with located(str(name)):
+                columns[name] = as_cells(table[name])
+    lengths = {len(table[name]) for name in names}
+    if len(lengths) > 1:
+        raise InputError(f"the columns are of different lengths: {sorted(lengths)}")
+    n_rows = lengths.pop() if lengths else 0
+    codes: dict[str, Codes] = {}
+    unseen: dict[str, dict[str, int]] = {}
+    for name, cells in columns.items():
+        with located(name):
+            found = problem.reader(name).codes(cells)
+        odd = found == UNSEEN
+        if odd.any():
+            if strict or name == problem.target:
+                row = int(odd.argmax())
+                raise UnknownNameError(
+                    f"no state {quote(cells[row : row + 1].tolist()[0])}; its states are "
+                    f"{', '.join(map(repr, problem.states(name)))}",
+                    f"{name}, row {row + 1}",
+                )
+            unseen[name] = dict(Counter(map(str, cells[odd].tolist())).most_common())
+            found = np.where(odd, MISSING, found)
+        codes[name] = found
+    truth = codes.pop(problem.target, None)
+    if truth is not None and (truth == MISSING).any():
+        row = int((truth == MISSING).argmax())
+        raise InputError("the true class is missing", f"{problem.target}, row {row + 1}")
+    _check_evidence(problem, codes)
+    nowhere = np.full(n_rows, MISSING)
+    codes = {name: codes.get(name, nowhere) for name in problem.features}
+    return Cases(n_rows, codes, truth, unseen)
+
+
+def column_names(table: Any) -> list[Any]:
+    """Return the names of the columns of a mapping or a data frame."""
+    if isinstance(table, Mapping):
+        return list(table)
+    if not hasattr(table, "columns"):
+        raise InputError(
+            f"must be a data frame or a mapping of columns, got {quote(table)}", "cases"
+        )
+    return list(table.columns)
+
+
+def _check_evidence(problem: Problem, codes: Mapping[str, Codes]) -> None:
+    """Raise `InputError` where a cell contradicts the problem's own evidence."""
+    for name, state in problem.evidence.items():
+        if name in codes:
+            wrong = (codes[name] >= 0) & (codes[name] != problem.states(name).index(state))
+            if wrong.any():
+                place = f"{name}, row {int(wrong.argmax()) + 1}"
+                raise InputError(f"must be {state!r}, the problem's own evidence", place)
