@@ -27,7 +27,7 @@ COMPILED_FROM = {
     "join_tree": 50_000_000,  # cells of all passes so far
     "repeats": 3_000_000,  # weights that are added up
     "plain": 300_000,  # states
-    "training": 500_000_000,  # questions times numbers in tables, in all steps
+    "training": 20_000_000,  # questions times numbers in tables, in all steps
 }
 
 

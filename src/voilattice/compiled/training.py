@@ -15,11 +15,10 @@ Floats = NDArray[np.float64]
 
 def score_answers(
     forest: Any, questions: Any, tables: Floats, prior: Floats
-) -> tuple[float, Floats, Floats]:
-    """Return -Σ w log P(y | x_S), and its gradient by the logits of the tables and of the prior."""
-    slope, slope_of_prior = np.zeros_like(tables), np.zeros_like(prior)
-    loss = _score(*forest, *questions, tables, prior, slope, slope_of_prior)
-    return loss, slope, slope_of_prior
+) -> tuple[float, Floats]:
+    """Return -Σ w log P(y | x_S), and its gradient by the logits of the tables."""
+    slope = np.zeros_like(tables)
+    return _score(*forest, *questions, tables, prior, slope), slope
 
 
 @njit(cache=True)
@@ -35,17 +34,23 @@ def _score(
     tables: Floats,
     prior: Floats,
     slope: Floats,
-    slope_of_prior: Floats,
 ) -> float:
     n, n_classes, widest = parents.shape[0], prior.shape[0], sizes.max()
     upward, likely = np.empty((n, widest)), np.empty((n, widest))
     downward = np.empty((n, widest))
+    # The values that a feature may have: one if it is known, else all. Only these are looked at.
+    first, last = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    first[n], last[n] = 0, 1  # "no parent" has one value: parents[i] = -1 is the last place
     belief, joint = np.empty_like(tables), np.empty(n_classes)
     loss = 0.0
     for row in range(known.shape[0]):
+        for i in range(n):
+            is_known = known[row, i] >= 0
+            first[i] = known[row, i] if is_known else 0
+            last[i] = known[row, i] + 1 if is_known else sizes[i]
         for y in range(n_classes):
             joint[y] = prior[y] * _pass(
-                y, known[row], parents, order, starts, n_above, sizes, tables,
+                y, first, last, parents, order, starts, n_above, sizes, tables,
                 upward, likely, downward, belief,
             )  # fmt: skip
         total, weight = joint.sum(), weights[row]
@@ -55,22 +60,23 @@ def _score(
             error = weight * (joint[y] / total if total > 0 else 0.0)
             if y == classes[row]:
                 error -= weight
-            slope_of_prior[y] += error
             for i in range(n):
-                for u in range(n_above[i]):
-                    first = starts[i] + (y * n_above[i] + u) * sizes[i]
+                for u in range(first[parents[i]], last[parents[i]]):
+                    start = starts[i] + (y * n_above[i] + u) * sizes[i]
                     above = 0.0
+                    for x in range(first[i], last[i]):
+                        above += belief[start + x]
+                        slope[start + x] += error * belief[start + x]
                     for x in range(sizes[i]):
-                        above += belief[first + x]
-                    for x in range(sizes[i]):
-                        slope[first + x] += error * (belief[first + x] - tables[first + x] * above)
+                        slope[start + x] -= error * tables[start + x] * above
     return loss
 
 
 @njit(cache=True)
 def _pass(
     y: int,
-    known: NDArray[np.int64],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
     parents: NDArray[np.int64],
     order: NDArray[np.int64],
     starts: NDArray[np.int64],
@@ -85,39 +91,42 @@ def _pass(
     """Return P(x_S | y), and write P(u, x_i | y, x_S) of each feature into `belief`."""
     n = parents.shape[0]
     for i in range(n):
-        for x in range(sizes[i]):
-            likely[i, x] = 1.0 if known[i] < 0 or known[i] == x else 0.0
+        for x in range(first[i], last[i]):
+            likely[i, x] = 1.0
     found = 1.0
     for k in range(n - 1, -1, -1):
         i = order[k]
-        for u in range(n_above[i]):
-            first = starts[i] + (y * n_above[i] + u) * sizes[i]
+        p = parents[i]
+        for u in range(first[p], last[p]):
+            start = starts[i] + (y * n_above[i] + u) * sizes[i]
             total = 0.0
-            for x in range(sizes[i]):
-                total += tables[first + x] * likely[i, x]
+            for x in range(first[i], last[i]):
+                total += tables[start + x] * likely[i, x]
             upward[i, u] = total
-            if parents[i] >= 0:
-                likely[parents[i], u] *= total
-        if parents[i] < 0:
+            if p >= 0:
+                likely[p, u] *= total
+        if p < 0:
             found *= upward[i, 0]
     for k in range(n):
-        i, p = order[k], parents[order[k]]
-        start = starts[i] + y * n_above[i] * sizes[i]
+        i = order[k]
+        p = parents[i]
         if p < 0:
             downward[i, 0] = 1.0
         else:
-            start_above = starts[p] + y * n_above[p] * sizes[p]
-            for u in range(n_above[i]):
+            above = starts[p] + y * n_above[p] * sizes[p]
+            for u in range(first[p], last[p]):
                 total = 0.0
-                for w in range(n_above[p]):
-                    total += belief[start_above + w * sizes[p] + u]
+                for w in range(first[parents[p]], last[parents[p]]):
+                    total += belief[above + w * sizes[p] + u]
                 downward[i, u] = total / upward[i, u] if upward[i, u] > 0 else 0.0
         total = 0.0
-        for u in range(n_above[i]):
-            for x in range(sizes[i]):
-                place = start + u * sizes[i] + x
-                belief[place] = downward[i, u] * tables[place] * likely[i, x]
-                total += belief[place]
-        for place in range(start, start + n_above[i] * sizes[i]):
-            belief[place] = belief[place] / total if total > 0 else 0.0
+        for u in range(first[p], last[p]):
+            start = starts[i] + (y * n_above[i] + u) * sizes[i]
+            for x in range(first[i], last[i]):
+                belief[start + x] = downward[i, u] * tables[start + x] * likely[i, x]
+                total += belief[start + x]
+        for u in range(first[p], last[p]):
+            start = starts[i] + (y * n_above[i] + u) * sizes[i]
+            for x in range(first[i], last[i]):
+                belief[start + x] = belief[start + x] / total if total > 0 else 0.0
     return found

@@ -17,6 +17,7 @@ of these is a maximum spanning forest over the arcs that are worth more than 0 (
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,15 @@ from numpy.typing import NDArray
 
 from voilattice.learning.cells import Codes
 
-__all__ = ["Augmented", "Table", "count_pairs", "information_gain", "span_forest"]
+__all__ = [
+    "Augmented",
+    "Table",
+    "count_pairs",
+    "gain_of_arc",
+    "information_gain",
+    "plain_forest",
+    "span_forest",
+]
 
 Table = NDArray[np.float64]
 
@@ -127,13 +136,19 @@ def span_forest(n: int, gains: Iterable[tuple[float, int, int]]) -> tuple[int, .
 def plain_forest(
     sizes: Sequence[int], codes: Sequence[Codes], classes: Codes, n_classes: int, weights: Table
 ) -> tuple[int, ...]:
-    """Return the forest for tables that are counted: an arc adds parameters for each class."""
-    gains = []
-    for i, one in enumerate(codes):
-        for j, other in enumerate(codes[:i]):
-            shape = (n_classes, sizes[i], sizes[j])
-            counts = count_pairs(classes, one, other, shape, weights)
-            n_added = n_classes * (sizes[i] - 1) * (sizes[j] - 1)
-            paid = 0.5 * np.log(max(counts.sum(), 1.0)) * n_added
-            gains.append((information_gain(counts) - float(paid), i, j))
+    """Return the forest for tables that are counted."""
+    gains = [
+        (gain_of_arc(classes, one, codes[j], (n_classes, sizes[i], sizes[j]), weights), i, j)
+        for i, one in enumerate(codes)
+        for j in range(i)
+    ]
     return span_forest(len(codes), gains)
+
+
+def gain_of_arc(
+    classes: Codes, one: Codes, other: Codes, shape: tuple[int, int, int], weights: Table
+) -> float:
+    """Return what an arc is worth in tables that are counted: each class has its own parameters."""
+    counts = count_pairs(classes, one, other, shape, weights)
+    n_added = shape[0] * (shape[1] - 1) * (shape[2] - 1)
+    return information_gain(counts) - 0.5 * n_added * math.log(max(float(counts.sum()), 1.0))

@@ -42,6 +42,7 @@ __all__ = [
     "find_classes",
     "find_cuts",
     "is_numeric",
+    "to_numbers",
 ]
 
 MAX_CATEGORIES = 5
@@ -65,7 +66,7 @@ def find_cuts(
     column: Typed, classes: Codes, recipe: Recipe, weights: NDArray[np.float64] | None = None
 ) -> list[float]:
     """Return where a recipe cuts a column of numbers; `classes` are the codes of the target."""
-    values = _to_numbers(column).values
+    values = to_numbers(column).values
     there = ~np.isnan(values)
     values, classes = values[there], classes[there]
     weights = None if weights is None else weights[there]
@@ -173,7 +174,7 @@ def _encode_numbers(
     return found, list(zip(map(write_number, odd.tolist()), n.tolist(), strict=True))
 
 
-def _to_numbers(column: Typed) -> Numbers:
+def to_numbers(column: Typed) -> Numbers:
     """Return a column of categories that are all numbers as numbers."""
     if isinstance(column, Numbers):
         return column

@@ -7,14 +7,14 @@ cross-validation. Then it becomes an ordinary network:
 
 - *Bins.* The thresholds of the tree cut its columns of numbers. Values that the tree never tells
   apart are one state.
-- *The target.* Each combination of states of the tested features falls into one leaf, and P(y | leaf)
-  becomes a row of the table. Few cases reach some leaves, so a node's probabilities are drawn
-  towards those of the node above it:
+- *The target.* Each combination of states of the tested features falls into one leaf, and
+  P(y | leaf) becomes a row of the table. Few cases reach some leaves, so a node's probabilities are
+  drawn towards those of the node above it:
 
       p(node) = (n(node) + s p(above)) / (|n(node)| + s).
 
-- *The features.* The tested features make a forest (`augmented`); their tables are counted. Features
-  that the tree does not test stand alone: they tell nothing.
+- *The features.* The tested features make a forest (`augmented`); their tables are counted. A
+  feature that the tree does not test stands alone: it tells nothing.
 
 So every policy, bound and optimum works on a tree, and the policy may ask in another order than the
 tree, or stop earlier.
@@ -58,16 +58,14 @@ def grow_tree_network(cases: Prepared, smoothing: float) -> TreeNetwork:
     smoothing
         s above: for how many cases the node above counts.
     """
-    names = [name for name in cases.states if name != cases.target]
-    tested = _Tree(cases, names, smoothing).choose_features()
+    tested = _Tree(cases, cases.features, smoothing).choose_features()
     tree = _Tree(cases, tested, smoothing)
     cases = cases.recut({name: tree.cuts(name) for name in tested if name in cases.cuts})
     columns = list(cases.states)
     places = [columns.index(name) for name in tested]
-    weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
     sizes = [len(cases.states[name]) for name in tested]
     nothing = np.zeros(cases.n_rows, dtype=np.intp)
-    forest = plain_forest(sizes, [cases.codes[n] for n in tested], nothing, 1, weights)
+    forest = plain_forest(sizes, [cases.codes[n] for n in tested], nothing, 1, cases.row_weights)
     parents: list[tuple[int, ...]] = [()] * len(columns)
     for place, above in zip(places, forest, strict=True):
         parents[place] = () if above < 0 else (places[above],)
@@ -141,7 +139,8 @@ class _Tree:
         at = np.zeros(len(x), dtype=np.intp)
         while (inner := tree.children_left[at] >= 0).any():
             below = x[np.arange(len(x)), np.maximum(tree.feature[at], 0)] < tree.threshold[at]
-            at = np.where(inner, np.where(below, tree.children_left[at], tree.children_right[at]), at)
+            child = np.where(below, tree.children_left[at], tree.children_right[at])
+            at = np.where(inner, child, at)
         return at
 
     def _probabilities(self, n_classes: int) -> Table:

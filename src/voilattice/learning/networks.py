@@ -3,9 +3,9 @@
 A `Recipe` chooses each step; the steps are the same for every table:
 
 1. Each column becomes states: bins for many numbers, else its values (`columns.py`).
-2. A local search finds the structure (`structure.py`).
-3. The parameters are smoothed counts. If cells are missing, expectation maximization finds the
-   counts from all cells that are there (`parameters.py`).
+2. A structure is found (`structure.py`, `augmented.py`, `decision_trees.py`).
+3. Its parameters are smoothed counts (`parameters.py`), a model with few parameters that counts
+   correct (`smooth.py`), or trained for the questions of a policy (`training.py`).
 4. Probabilities are rounded to six decimals, so every machine writes the same file.
 
 Rows whose target is missing are left out: they say nothing about the target.
@@ -22,10 +22,13 @@ from numpy.typing import NDArray
 
 from voilattice.errors import TooLargeError, located, warn_user
 from voilattice.learning.data_tables import Data, as_table
+from voilattice.learning.decision_trees import grow_tree_network
 from voilattice.learning.parameters import fit_tables
 from voilattice.learning.preparation import Prepared, prepare_cases
-from voilattice.learning.recipes import Recipe
+from voilattice.learning.recipes import Recipe, find_recipe
+from voilattice.learning.smooth import Feature, fit_smooth
 from voilattice.learning.structure import learn_structure
+from voilattice.learning.training import train
 from voilattice.model.network import Network
 from voilattice.wording import quote
 
@@ -55,7 +58,7 @@ class Learned:
 def learn_network(
     data: Data,
     target: str,
-    recipe: Recipe | None = None,
+    recipe: Recipe | str | None = None,
     *,
     ignore: Collection[str] = (),
     numeric: Collection[str] = (),
@@ -91,7 +94,7 @@ def learn_network(
         The place of the error is a parameter of this function or of `Recipe`; for a column of the
         table it is ``data.NAME``. If several columns cannot be used, one error lists them all.
     """
-    recipe = recipe or Recipe()
+    recipe = find_recipe(recipe)
     cases = prepare_cases(
         as_table(data, missing=missing), target, recipe, ignore=ignore, numeric=numeric,
         categorical=categorical, states=states, weights=weights,
@@ -101,17 +104,22 @@ def learn_network(
     return learned
 
 
-def fit_network(cases: Prepared, recipe: Recipe) -> Learned:
-    """Return the network that a recipe learns from cases; errors as in `learn_network`."""
-    names = list(cases.states)
-    sizes = [len(states) for states in cases.states.values()]
-    parents = learn_structure(sizes, cases.codes, cases.target, recipe, cases.weights)
+def fit_network(
+    cases: Prepared, recipe: Recipe, class_costs: Sequence[float] | None = None
+) -> Learned:
+    """Return the network that a recipe learns from cases; errors as in `learn_network`.
+
+    Parameters
+    ----------
+    class_costs
+        What is at stake in each class: the cost of the worst decision there. Trained tables answer
+        best where most is at stake.
+    """
     try:
-        tables = fit_tables(
-            sizes, parents, list(cases.codes.values()), recipe.smoothing, cases.weights
-        )
+        cases, parents, tables = _fit(cases, recipe, class_costs)
     except TooLargeError as error:
         raise TooLargeError(error.message, "data") from None
+    names = list(cases.states)
     with located("data"):
         network = Network.from_tables(
             cases.states,
@@ -129,6 +137,64 @@ def fit_network(cases: Prepared, recipe: Recipe) -> Learned:
         cases.left_out,
         cases.leaks,
     )
+
+
+Fitted = tuple[Prepared, Sequence[Sequence[int]], list[NDArray[np.float64]]]
+
+
+def _fit(cases: Prepared, recipe: Recipe, class_costs: Sequence[float] | None) -> Fitted:
+    """Return the cases with their final bins, the parents of each node, and its table."""
+    if recipe.parameters != "counts":
+        return _fit_augmented(cases, recipe, class_costs)
+    sizes = [len(states) for states in cases.states.values()]
+    if recipe.structure == "decision-tree":
+        grown = grow_tree_network(cases, recipe.smoothing)
+        cases, at = grown.cases, list(cases.states).index(cases.target)
+        sizes = [len(states) for states in cases.states.values()]
+        above = [() if k == at else parents for k, parents in enumerate(grown.parents)]
+        tables = _count(cases, sizes, above, recipe)
+        tables[at] = grown.target_table
+        return cases, grown.parents, tables
+    parents = learn_structure(sizes, cases.codes, cases.target, recipe, cases.weights)
+    return cases, parents, _count(cases, sizes, parents, recipe)
+
+
+def _count(
+    cases: Prepared, sizes: Sequence[int], parents: Sequence[Sequence[int]], recipe: Recipe
+) -> list[NDArray[np.float64]]:
+    return fit_tables(sizes, parents, list(cases.codes.values()), recipe.smoothing, cases.weights)
+
+
+def _fit_augmented(cases: Prepared, recipe: Recipe, class_costs: Sequence[float] | None) -> Fitted:
+    """Fit smooth tables, and train them if the recipe says so."""
+    names, features = list(cases.states), cases.features
+    classes, n_classes = cases.codes[cases.target], len(cases.states[cases.target])
+    columns = [
+        Feature(
+            cases.codes[name], len(cases.states[name]), cases.values.get(name),
+            cases.cuts.get(name, ()),
+        )
+        for name in features
+    ]  # fmt: skip
+    found = fit_smooth(
+        columns, classes, n_classes, cases.row_weights, recipe.strength,
+        forest=recipe.structure == "tree",
+    )  # fmt: skip
+    if recipe.parameters == "trained":
+        codes = [column.codes for column in columns]
+        weights = cases.row_weights
+        if class_costs is not None and max(class_costs) > 0:
+            at_stake = np.asarray(class_costs, dtype=np.float64)[classes] * weights
+            weights = at_stake * (weights.sum() / at_stake.sum()) if at_stake.any() else weights
+        found = train(found, codes, classes, weights, recipe.pull)
+    at = names.index(cases.target)
+    places = [names.index(name) for name in features]
+    parents: list[list[int]] = [[] for _ in names]
+    tables = [found.prior for _ in names]
+    for k, above, table in zip(places, found.parents, found.tables, strict=True):
+        parents[k] = [at] if above < 0 else [at, places[above]]
+        tables[k] = table[:, 0, :] if above < 0 else table
+    return cases, parents, tables
 
 
 def warn_about_columns(learned: Learned) -> None:

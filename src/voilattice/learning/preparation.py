@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, Remedy, VoilatticeError, located
-from voilattice.learning.cells import LEAVE_OUT
+from voilattice.learning.cells import LEAVE_OUT, Numbers
 from voilattice.learning.columns import (
     Codes,
     check_typed,
@@ -26,6 +26,7 @@ from voilattice.learning.columns import (
     find_classes,
     find_cuts,
     is_numeric,
+    to_numbers,
 )
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.discretization import bin_labels
@@ -49,6 +50,7 @@ class Prepared:
     states: Mapping[str, Sequence[str]]  # of the target and the features, in the table's order
     cuts: Mapping[str, tuple[float, ...]]  # of the columns that were cut into bins
     codes: Mapping[str, Codes]  # of the rows that count
+    values: Mapping[str, Weights]  # of the columns that were cut: the numbers, NaN where missing
     weights: Weights | None  # of the rows that count; None: each counts once
     n_left_out: int  # rows without a target
     left_out: tuple[str, ...]  # columns of one value or none
@@ -57,6 +59,24 @@ class Prepared:
     @property
     def n_rows(self) -> int:
         return len(self.codes[self.target])
+
+    @property
+    def features(self) -> list[str]:
+        """The columns beside the target, in order."""
+        return [name for name in self.states if name != self.target]
+
+    @property
+    def row_weights(self) -> Weights:
+        """How many cases each row counts for."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
+
+    def recut(self, cuts: Mapping[str, tuple[float, ...]]) -> Prepared:
+        """Return the cases with other bins for some columns of numbers."""
+        states, codes = dict(self.states), dict(self.codes)
+        for name, places in cuts.items():
+            states[name] = bin_labels(places)
+            codes[name], _ = encode_column(Numbers(self.values[name]), states[name], places)
+        return replace(self, states=states, codes=codes, cuts={**self.cuts, **cuts})
 
 
 def prepare_cases(
@@ -86,7 +106,7 @@ def prepare_cases(
         column = column.blank(unused)
         found = {target: find_classes(column, states.get(target))}
         classes, _ = encode_column(column, found[target], None)
-    codes, cuts = {target: classes}, {}
+    codes, cuts, values = {target: classes}, {}, {}
     left_out: list[str] = []
     errors: dict[str, VoilatticeError] = {}
     named = {*categorical, *states}
@@ -100,6 +120,7 @@ def prepare_cases(
                 continue
             if name not in named and (name in numeric or is_numeric(column)):
                 cuts[name] = tuple(find_cuts(column, classes, recipe, weights))
+                values[name] = to_numbers(column).values
                 found[name] = bin_labels(cuts[name])
             else:
                 found[name] = find_categories(column, states.get(name), is_declared=name in named)
@@ -127,6 +148,7 @@ def prepare_cases(
         {name: found[name] for name in names},
         cuts,
         codes,
+        {name: column[rows] for name, column in values.items()},
         None if weights is None else weights[rows],
         int(no_target.sum()),
         tuple(left_out),

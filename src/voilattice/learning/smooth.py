@@ -1,8 +1,8 @@
 r"""Smooth tables: few parameters for many bins, so that few cases are enough.
 
 Counts need many cases: a table P(x | y, u) of nine bins has a parameter for every bin, class and
-bin of u. Here a table follows a model with few parameters, and the counts correct it as far as there
-are cases to do so:
+bin of u. Here a table follows a model with few parameters, and the counts correct it as far as
+there are cases to do so:
 
     P(x | y, u) = (n(y, u, x) + s m(x | y, u)) / (n(y, u) + s),
 
@@ -17,14 +17,14 @@ the class, z is taken to be normal:
 which all classes share. The probability of a bin is that of its interval of z. With equal σ for all
 classes this is linear discriminant analysis over a forest: P(y | x) is a logistic regression.
 
-**Names.** P(x | y) is counted, with some cases of P(x) added. A name u shifts the mean of a number z
-by δ_u, the same for every class. Between two columns of names, and between all columns in general,
-the association is the same for every class (no interaction of three variables):
+**Names.** P(x | y) is counted, with some cases of P(x) added. A name u shifts the mean of a number
+z by δ_u, the same for every class. The association of two columns of names is the same for every
+class too (there is no interaction of three variables):
 
     m(x | y, u)  ∝  P(x | u) P(x | y) / P(x).
 
-Then each m(. | y, u) is scaled, in a few rounds, until Σ_u P(u | y) m(x | y, u) = P(x | y): what one
-feature alone says about the target does not depend on the forest.
+Then each m(. | y, u) is scaled, in a few rounds, until Σ_u P(u | y) m(x | y, u) = P(x | y): what
+one feature alone says about the target does not depend on the forest.
 
 Cells that are missing are left out of every mean and count they would be in.
 """

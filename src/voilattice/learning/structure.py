@@ -1,8 +1,14 @@
-"""The structure of a network: the arcs that a local search finds for a score (by pyAgrum).
+"""The structure of a network: arcs that a local search finds (by pyAgrum), or arcs from the target.
 
-Structure search cannot use missing cells, so each one is first replaced by the most frequent state
-of its column. This weakens dependences. If cells are missing for a reason, it can also make that
-reason look like a dependence.
+*Search.* It cannot use missing cells, so each one is first replaced by the most frequent state of
+its column. This weakens dependences. If cells are missing for a reason, it can also make that reason
+look like a dependence.
+
+*From the target.* Each feature depends on the target. In a tree-augmented network a feature also
+depends on at most one other feature, and the arcs that are worth most make a forest (`augmented`).
+In a k-dependence network (Sahami, 1996) the features are ordered by what they tell about the
+target, and a feature also depends on those before it that tell most about it, as far as the arcs
+are worth more than they cost.
 
 A row of weight w counts as w rows: in the score, and in what is the most frequent state.
 """
@@ -19,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError
-from voilattice.learning.columns import Codes
+from voilattice.learning.augmented import count_pairs, gain_of_arc, information_gain, plain_forest
+from voilattice.learning.cells import Codes
 from voilattice.learning.recipes import Recipe
 from voilattice.wording import nearest, quote
 
@@ -60,6 +67,61 @@ def learn_structure(
     >>> learn_structure([2, 2], {"y": y, "x": x}, "y", Recipe(target_first=True))
     [[], [0]]
     """
+    if recipe.structure == "search":
+        return _search(sizes, codes, target, recipe, weights)
+    names = list(codes)
+    at = names.index(target)
+    features = [k for k in range(len(names)) if k != at]
+    columns = [codes[names[k]] for k in features]
+    others = [sizes[k] for k in features]
+    counted = np.ones(len(codes[target])) if weights is None else weights
+    above: list[list[int]] = [[] for _ in features]
+    if recipe.structure == "tree":
+        forest = plain_forest(others, columns, codes[target], sizes[at], counted)
+        above = [[] if parent < 0 else [parent] for parent in forest]
+    elif recipe.structure == "k-dependence":
+        most = recipe.max_parents - 1
+        above = _depend_on_few(others, columns, codes[target], sizes[at], counted, most)
+    parents: list[list[int]] = [[] for _ in names]
+    for k, inside in zip(features, above, strict=True):
+        parents[k] = sorted([at, *(features[j] for j in inside)])
+    return parents
+
+
+def _depend_on_few(
+    sizes: Sequence[int],
+    codes: Sequence[Codes],
+    classes: Codes,
+    n_classes: int,
+    weights: NDArray[np.float64],
+    most: int,
+) -> list[list[int]]:
+    """Return up to `most` features that each feature depends on, in a k-dependence network."""
+    alone = np.zeros(len(classes), dtype=np.intp)
+    told = [
+        information_gain(count_pairs(alone, classes, column, (1, n_classes, size), weights))
+        for column, size in zip(codes, sizes, strict=True)
+    ]
+    order = sorted(range(len(codes)), key=lambda k: -told[k])
+    above: list[list[int]] = [[] for _ in codes]
+    for place, i in enumerate(order):
+        worth = [
+            (gain_of_arc(classes, codes[i], codes[j], (n_classes, sizes[i], sizes[j]), weights), j)
+            for j in order[:place]
+        ]
+        best = sorted((-gain, j) for gain, j in worth if gain > 0)[:most]
+        above[i] = [j for _, j in best]
+    return above
+
+
+def _search(
+    sizes: Sequence[int],
+    codes: Mapping[str, Codes],
+    target: str,
+    recipe: Recipe,
+    weights: NDArray[np.float64] | None,
+) -> list[list[int]]:
+    """Return the parents that a local search finds for a score."""
     import pyagrum
 
     names = list(codes)

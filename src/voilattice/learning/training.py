@@ -2,21 +2,27 @@ r"""Tables trained for the question that a policy asks: P(y | some of the featur
 
 Counts describe how features and target occur together. A policy asks something else: the target,
 given what is known so far, for many sets S of known features. So an augmented naive Bayes network
-(`augmented`) is trained to answer exactly that. With logits θ, P(x_i | y, u) = softmax_x θ_i(y, u, x),
+(`augmented`) is trained to answer exactly that. With P(x_i | y, u) = softmax_x θ_i(y, u, x),
 
     maximize   Σ_cases Σ_S w_S log P(y | x_S)  -  ½ pull |θ - θ⁰|².
 
 The sets S are drawn at random for each case, their sizes evenly from 1 to all features; the set of
 all features is always among them. θ⁰ are the logits of the tables to start from. The *pull* keeps
-the network near these tables, which also say how likely each result of a feature is; without it, few
-cases are learned by heart.
+the network near these tables, which also say how likely each result of a feature is; without it,
+few cases are learned by heart.
 
 The gradient. Let b(u, x) = P(x_pa = u, x_i = x | y', x_S), from one pass over the forest up and one
 down. Then
 
-    ∂ log P(y | x_S) / ∂ θ_i(y', u, x) = (1[y' = y] - P(y' | x_S)) (b(u, x) - P(x | y', u) Σ_x' b(u, x'))
+    ∂ log P(y | x_S) / ∂ θ_i(y', u, x)
+        = (1[y' = y] - P(y' | x_S)) (b(u, x) - P(x | y', u) Σ_x' b(u, x')),
 
-and L-BFGS (SciPy) climbs it. A missing cell is a feature that S does not have.
+and L-BFGS (SciPy) climbs it. A missing cell is a feature that S does not have. P(y) is not
+trained: it stays the share of the classes.
+
+Errors do not cost the same in every class. If a case counts for what is at stake in its class, the
+network answers best where the decisions are dear. Then the P(y) of the questions differs from the
+P(y) of the network. P(x | y) does not depend on either, so the trained tables serve both.
 """
 
 from __future__ import annotations
@@ -35,8 +41,8 @@ __all__ = ["Forest", "Questions", "ask_questions", "pass_forest", "score_answers
 
 N_SETS = 6  # drawn for each case
 SHARE_OF_ALL = 0.2  # of the weight of a case, for the set of all features
-MAX_QUESTIONS = 30_000  # more cases have fewer sets, or are drawn themselves
-MAX_STEPS = 60  # of L-BFGS
+MAX_QUESTIONS = 15_000  # more cases have fewer sets, or are drawn themselves
+MAX_STEPS = 50  # of L-BFGS
 LEAST_PROBABILITY = 1e-5  # of a state: a new case may have it
 
 
@@ -87,27 +93,27 @@ def train(
     forest = _shape(start)
     questions = ask_questions(codes, classes, weights, np.random.default_rng(seed))
     tables = np.concatenate([table.ravel() for table in start.tables])
-    n = len(tables)
-    first = np.concatenate([np.log(tables), np.log(start.prior)])
-    work = len(questions.classes) * n * MAX_STEPS
+    first = np.log(tables)
+    # Cases may count for what is at stake in their class, so the prior of the questions is theirs.
+    prior = np.bincount(classes, weights, len(start.prior)) + 1.0
+    prior /= prior.sum()
+    work = len(questions.classes) * len(tables) * MAX_STEPS
     twin = score_answers if choose_engine(engine, "training", work) == "python" else _compiled()
 
     def climb(logits: Table) -> tuple[float, Table]:
-        prior = _softmax(logits[n:])
-        loss, slope, slope_of_prior = twin(forest, questions, _tables(forest, logits[:n]), prior)
+        loss, slope = twin(forest, questions, _tables(forest, logits), prior)
         moved = logits - first
-        penalty = 0.5 * pull * float(moved @ moved)
-        return loss + penalty, np.concatenate([slope, slope_of_prior]) + pull * moved
+        return loss + 0.5 * pull * float(moved @ moved), slope + pull * moved
 
     found = minimize(climb, first, jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS}).x
-    flat = _tables(forest, found[:n])
+    flat = _tables(forest, found)
     shaped = [
         flat[at : at + table.size].reshape(table.shape)
         for at, table in zip(forest.starts, start.tables, strict=True)
     ]
     floored = [np.maximum(table, LEAST_PROBABILITY) for table in shaped]
     return Augmented(
-        _softmax(found[n:]),
+        start.prior,
         start.parents,
         tuple(table / table.sum(axis=-1, keepdims=True) for table in floored),
     )
@@ -139,8 +145,8 @@ def ask_questions(
 
 def score_answers(
     forest: Forest, questions: Questions, tables: Table, prior: Table
-) -> tuple[float, Table, Table]:
-    """Return -Σ w log P(y | x_S), and its gradient by the logits of the tables and of the prior."""
+) -> tuple[float, Table]:
+    """Return -Σ w log P(y | x_S), and its gradient by the logits of the tables."""
     joint, beliefs = pass_forest(forest, questions.known, tables, prior)
     posterior = joint / joint.sum(axis=1, keepdims=True)
     rows = np.arange(len(posterior))
@@ -154,7 +160,7 @@ def score_answers(
         p = _table(forest, tables, i, len(prior))
         slope_here = np.einsum("ry,ryux->yux", error, belief - p * above)
         slope[forest.starts[i] : forest.starts[i] + p.size] = slope_here.ravel()
-    return loss, slope, error.sum(axis=0)
+    return loss, slope
 
 
 def pass_forest(
