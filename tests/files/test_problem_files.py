@@ -225,7 +225,7 @@ MISTAKES = [
         "[[conditional",
         '[[groups]]\nname = "x"\noverhead = 1\nfeatures = ["A"]\n[[conditional',
         "groups[1].features: 'A' is in group 'blood' already; "
-        "a feature belongs to one group at most, once",
+        "a feature belongs to one group or discount at most, once",
     ),
     (
         'feature = "A"',

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, Network, Problem, VoilatticeError
-from voilattice.model.costs import ConditionalCost, Group
+from voilattice.model.costs import ConditionalCost, Discount, Group
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(
@@ -70,7 +70,7 @@ def problems(
     max_hidden: int = 2,
     max_states: int = 3,
 ) -> Problem:
-    """Problems with hidden nodes, evidence, groups, conditional prices and 1 to 3 classes.
+    """Problems with hidden nodes, evidence, groups, discounts, conditional prices, 1 to 3 classes.
 
     Some have costs of right decisions too.
     """
@@ -89,11 +89,16 @@ def problems(
 
     prices = {f: float(rng.integers(0, 8)) for f in features}
     shuffled = [str(f) for f in rng.permutation(features)]
-    groups = []
+    groups, discounts, off = [], [], dict.fromkeys(features, 0.0)
     while len(shuffled) >= 2 and rng.random() < 0.7:
         size = int(rng.integers(1, len(shuffled) + 1))
-        groups.append(Group(f"g{len(groups)}", float(rng.integers(0, 9)), tuple(shuffled[:size])))
-        shuffled = shuffled[size:]
+        members, shuffled = shuffled[:size], shuffled[size:]
+        if rng.random() < 0.5:
+            groups.append(Group(f"g{len(groups)}", float(rng.integers(0, 9)), tuple(members)))
+            continue
+        amounts = {f: float(rng.integers(0, int(prices[f]) + 1)) for f in members}
+        discounts.append(Discount(f"d{len(discounts)}", amounts))
+        off |= amounts
     conditional = []
     for _ in range(int(rng.integers(0, 4))):
         feature = str(rng.choice(features))
@@ -101,12 +106,13 @@ def problems(
         if others:
             known = rng.choice(others, int(rng.integers(1, min(2, len(others)) + 1)), replace=False)
             when = tuple((str(f), str(rng.choice(states[f]))) for f in known)
-            conditional.append(ConditionalCost(feature, when, float(rng.integers(0, 8))))
+            cost_then = float(rng.integers(int(off[feature]), 8))
+            conditional.append(ConditionalCost(feature, when, cost_then))
     evidence = draw_evidence(network, features, rng) if rng.random() < 0.4 else {}
     return Problem.create(
         network,
         target,
-        FeatureCosts(prices, tuple(groups), tuple(conditional)),
+        FeatureCosts(prices, tuple(groups), tuple(conditional), tuple(discounts)),
         cost,
         features=features,
         evidence=evidence,

@@ -270,9 +270,9 @@ def test_costs_without_some_features_forget_all_that_names_them():
 
 
 def test_an_overhead_is_paid_until_a_member_is_known():
-    assert ALL.unpaid_groups({}) == [BLOOD, SCAN]
-    assert ALL.unpaid_groups({"B": "T", "D": "T"}) == [SCAN]
-    assert ALL.unpaid_groups({"A", "C"}) == []
+    assert ALL.unopened({}) == [BLOOD, SCAN]
+    assert ALL.unopened({"B": "T", "D": "T"}) == [SCAN]
+    assert ALL.unopened({"A", "C"}) == []
 
 
 @pytest.mark.parametrize("evidence", [{}, {"A": "T"}, {"A": "F", "D": "T"}, {"C": "T"}])

@@ -5,8 +5,16 @@
 combines all of this and checks it once. Every later package takes a `Problem`.
 """
 
-from voilattice.model.costs import ConditionalCost, CostModel, FeatureCosts, Group
+from voilattice.model.costs import ConditionalCost, CostModel, Discount, FeatureCosts, Group
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 
-__all__ = ["ConditionalCost", "CostModel", "FeatureCosts", "Group", "Network", "Problem"]
+__all__ = [
+    "ConditionalCost",
+    "CostModel",
+    "Discount",
+    "FeatureCosts",
+    "Group",
+    "Network",
+    "Problem",
+]

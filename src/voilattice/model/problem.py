@@ -279,6 +279,10 @@ class Problem:
             with located(f"groups[{place}].features"):
                 for feature in group.features:
                     self._check_feature(feature)
+        for place, discount in enumerate(costs.discounts):
+            with located(f"discounts[{place}].off"):
+                for feature in discount.features:
+                    self._check_feature(feature)
         for place, entry in enumerate(costs.conditional):
             with located(f"conditional_costs[{place}].feature"):
                 self._check_feature(entry.feature)
@@ -345,13 +349,12 @@ class Problem:
 
     def _repr_html_(self) -> str:
         costs = self.costs if isinstance(self.costs, FeatureCosts) else None
-        group_of = costs.group_of if costs else {}
         features = [
             (
                 name,
                 ", ".join(self.states(name)),
                 self.evidence.get(name, ""),
-                group_of[name].name if name in group_of else "",
+                costs.describe_sharing(name) if costs else "",
                 format_amount(costs.prices[name]) if costs else "own",
             )
             for name in self.features
