@@ -119,6 +119,31 @@ def problems(
     )
 
 
+def with_discounts(problem: Problem, seed: int) -> Problem:
+    """The problem with one or two discounts, prices far apart, and up to two conditional prices.
+
+    So many features cost less than they save by opening a discount.
+    """
+    rng = np.random.default_rng(seed)
+    prices = {f: float(rng.choice([0, 1, 2, rng.integers(1, 30)])) for f in problem.features}
+    off = {f: float(rng.choice([0, p, p, np.floor(p * rng.random())])) for f, p in prices.items()}
+    cut = int(rng.integers(0, len(prices)))
+    shuffled = [str(f) for f in rng.permutation(problem.features)]
+    discounts = [
+        Discount(f"d{place}", {f: off[f] for f in members})
+        for place, members in enumerate((shuffled[:cut], shuffled[cut:]))
+        if members
+    ]
+    conditional = []
+    for _ in range(int(rng.choice([0, 0, 1, 2])) if len(prices) > 1 else 0):
+        feature, other = (str(f) for f in rng.permutation(problem.features)[:2])
+        when = {other: str(rng.choice(problem.states(other)))}
+        price = off[feature] + float(rng.integers(0, 12))
+        conditional.append(ConditionalCost(feature, when, price))
+    costs = FeatureCosts(prices, (), tuple(conditional), tuple(discounts))
+    return replace(problem, costs=costs)
+
+
 class OwnCosts:
     """Costs of a user's own: any price for any set at any evidence, the empty set excepted.
 

@@ -1,11 +1,13 @@
+import itertools
 import math
 import pickle
 from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from helpers.strategies import problems
-from hypothesis import given
+from helpers.problems import opener
+from helpers.strategies import possible_evidence, problems, with_discounts
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts
@@ -16,6 +18,7 @@ from voilattice.model.costs import (
     ConditionalCost,
     CostCheck,
     CostModel,
+    Discount,
     Group,
     check_amount,
     check_monotone,
@@ -25,6 +28,7 @@ from voilattice.model.costs import (
     scaled_costs,
     set_costs,
     stakes_scale,
+    superset_costs,
 )
 
 STATES = {"A": ["T", "F"], "B": ["T", "F"], "C": ["T", "F"]}
@@ -33,6 +37,16 @@ STATES = {"A": ["T", "F"], "B": ["T", "F"], "C": ["T", "F"]}
 def brute_force_cost(problem, chosen, known):
     """C(S | e), read word by word from the description of the problem file."""
     total = 0.0
+    for discount in problem.costs.discounts:
+        inside = [feature for feature in discount.features if feature in chosen]
+        is_open = any(feature in known for feature in discount.features)
+        total -= max(
+            (
+                sum(discount.off[f] for k, f in enumerate(order) if k > 0 or is_open)
+                for order in itertools.permutations(inside)
+            ),
+            default=0.0,
+        )
     for feature in chosen:
         price = problem.costs.prices[feature]
         for entry in problem.costs.conditional:
@@ -63,13 +77,128 @@ def test_cost_is_what_the_problem_file_says(problem, data):
     assert problem.costs.cost(frozenset(chosen), known) == pytest.approx(expected, abs=1e-9)
 
 
-@given(problems(max_features=4), st.data())
-def test_subsets_never_cost_more(problem, data):
-    free = [f for f in problem.features if f not in problem.evidence]
-    larger = frozenset(data.draw(st.lists(st.sampled_from(free), unique=True)) if free else [])
-    smaller = frozenset(f for f in larger if data.draw(st.booleans()))
-    cost = problem.costs.cost
-    assert cost(smaller, problem.evidence) <= cost(larger, problem.evidence) + 1e-9
+def subsets(features):
+    return [
+        frozenset(s)
+        for size in range(len(features) + 1)
+        for s in itertools.combinations(features, size)
+    ]
+
+
+def possible_knowledge(problem):
+    """The problem's own evidence with any values of any other features, possible or not."""
+    others = [f for f in problem.features if f not in problem.evidence]
+    for values in itertools.product(*((None, *problem.states(f)) for f in others)):
+        known = {f: v for f, v in zip(others, values, strict=True) if v is not None}
+        yield {**problem.evidence, **known}
+
+
+def is_monotone(costs, features, known):
+    """Whether no set costs more than the set with one more feature."""
+    return all(
+        costs.cost(s, known) <= costs.cost(s | {more}, known) + 1e-9
+        for s in subsets([f for f in features if f not in known])
+        for more in features
+        if more not in known and more not in s
+    )
+
+
+@settings(max_examples=60)
+@given(problems(max_features=4), st.integers(0, 2**32 - 1), st.booleans())
+def test_subsets_never_cost_more_unless_the_check_says_so(problem, seed, has_openers):
+    problem = with_discounts(problem, seed) if has_openers else problem
+    now = check_monotone_at(problem.costs, problem.features, problem.evidence)
+    assert now.proved
+    assert now.monotone == is_monotone(problem.costs, problem.features, problem.evidence)
+    later = [is_monotone(problem.costs, problem.features, k) for k in possible_knowledge(problem)]
+    assert problem.cost_check.monotone == all(later)
+
+
+@settings(max_examples=60)
+@given(problems(max_features=4), st.integers(0, 2**32 - 1))
+def test_a_set_costs_what_its_cheapest_superset_costs(problem, seed):
+    problem = with_discounts(problem, seed)
+    known = possible_evidence(problem, seed) | dict(problem.evidence)
+    sets = subsets([f for f in problem.features if f not in known])
+    least = superset_costs(problem.costs, known)
+    for s in sets:
+        cheapest = min(problem.costs.cost(t, known) for t in sets if s <= t)
+        assert least.cost(s, known) == pytest.approx(cheapest, abs=1e-9)
+
+
+@settings(max_examples=60)
+@given(problems(max_features=4), st.integers(0, 2**32 - 1))
+def test_the_least_own_price_is_over_all_that_can_become_known(problem, seed):
+    costs = with_discounts(problem, seed).costs
+    for feature in problem.features:
+        if feature not in problem.evidence:
+            every = [
+                costs.own_price(feature, known)
+                for known in possible_knowledge(problem)
+                if feature not in known
+            ]
+            assert costs.least_own_price(feature, problem.evidence) == min(every)
+
+
+def test_the_first_feature_of_a_discount_pays_its_price_and_later_ones_less():
+    discount = Discount("a", {"thal": 101.9, "thalach": 100.9})
+    costs = FeatureCosts({"thal": 102.9, "thalach": 102.9, "age": 1}, discounts=(discount,))
+    assert costs.cost(frozenset({"thal"}), {}) == 102.9
+    assert costs.cost(frozenset({"thal"}), {"age": "old"}) == 102.9
+    assert costs.cost(frozenset({"thal"}), {"thalach": "high"}) == pytest.approx(1.0)
+    # Together: thalach first, because its discount is the smaller one.
+    assert costs.cost(frozenset({"thal", "thalach", "age"}), {}) == pytest.approx(104.9)
+    assert costs.price("thal", {}) == 102.9
+    assert costs.own_price("thal", {}) == pytest.approx(1.0)
+
+
+def test_a_feature_may_cost_less_than_it_saves():
+    check = opener().cost_check
+    assert (check.monotone, check.proved) == (False, True)
+    assert str(check) == "not monotone: {X} costs 30 and {A, X} only 5"
+    assert check_monotone_at(opener().costs, ("X", "A"), {"A": "T"}).monotone
+
+
+def test_a_price_that_falls_later_may_make_a_feature_cost_less_than_it_saves():
+    discount = Discount("d", {"A": 1, "B": 5})
+    cheaper = ConditionalCost("A", {"C": "T"}, 2)
+    costs = FeatureCosts({"A": 6, "B": 6, "C": 1}, (), (cheaper,), (discount,))
+    assert check_monotone_at(costs, tuple(STATES), {}).monotone
+    found = check_monotone(costs, STATES, {})
+    assert str(found) == "not monotone: {B} costs 6 and {A, B} only 3 at {'C': 'T'}"
+    assert check_monotone(costs, STATES, {"C": "F"}).monotone
+    # Where a mate must be known, the discount is open already.
+    costs = FeatureCosts(costs.prices, (), (ConditionalCost("A", {"B": "T"}, 2),), (discount,))
+    assert check_monotone(costs, STATES, {}).monotone
+
+
+def test_a_discount_can_be_compared_hashed_pickled_and_not_changed():
+    discount = Discount("d", {"A": 1, "B": 2.5})
+    assert pickle.loads(pickle.dumps(discount)) == discount
+    assert hash(discount) == hash(Discount("d", {"B": 2.5, "A": 1.0}))
+    assert discount != Discount("d", {"A": 1, "B": 2})
+    with pytest.raises(TypeError):
+        discount.off["A"] = 2
+    costs = FeatureCosts({"A": 1, "B": 3}, discounts=(discount,))
+    assert pickle.loads(pickle.dumps(costs)) == costs
+    assert hash(pickle.loads(pickle.dumps(costs))) == hash(costs)
+    assert costs != FeatureCosts({"A": 1, "B": 3})
+    assert repr(costs) == "<FeatureCosts: 2 prices, 0 groups, 1 discount, 0 conditional prices>"
+
+
+def test_a_discount_without_some_features_is_that_of_the_others():
+    discount = Discount("d", {"A": 1, "B": 2})
+    costs = FeatureCosts({"A": 1, "B": 3, "C": 1}, discounts=(discount,))
+    assert costs.without({"A"}).discounts == (Discount("d", {"B": 2}),)
+    assert costs.without({"A", "B"}).discounts == ()
+    assert costs.without({"C"}).discounts == (discount,)
+
+
+def test_what_a_feature_shares_is_said_in_words():
+    costs = FeatureCosts(
+        {"A": 1, "B": 3, "C": 1}, (Group("g", 2, ("A",)),), (), (Discount("d", {"B": 2.5}),)
+    )
+    assert [costs.describe_sharing(name) for name in "ABC"] == ["g", "d: 2.50 off", ""]
 
 
 def test_the_first_conditional_price_that_applies_wins():
@@ -105,6 +234,37 @@ def test_the_first_conditional_price_that_applies_wins():
         (
             lambda: FeatureCosts({"A": 1, "B": 1}, (Group("g", 1, ("A",)), Group("g", 1, ("B",)))),
             r"groups\[1\].name: two groups are called 'g'",
+        ),
+        (lambda: Discount("", {"A": 1}), "name: must not be empty"),
+        (lambda: Discount("d", {}), "off: at least one feature is needed, found none"),
+        (lambda: Discount("d", {"A": -1}), "off.A: must be >= 0, got -1"),
+        (
+            lambda: FeatureCosts({"A": 1}, discounts=(Discount("d", {"A": 1.5}),)),
+            r"discounts\[0\].off.A: must be at most the price 1, got 1.5",
+        ),
+        (
+            lambda: FeatureCosts(
+                {"A": 1}, (Group("g", 1, ("A",)),), (), (Discount("d", {"A": 1}),)
+            ),
+            r"discounts\[0\].off: 'A' is in group 'g' already; a feature belongs to one group or",
+        ),
+        (
+            lambda: FeatureCosts(
+                {"A": 1}, discounts=(Discount("d", {"A": 1}), Discount("e", {"A": 1}))
+            ),
+            r"discounts\[1\].off: 'A' is in discount 'd' already",
+        ),
+        (
+            lambda: FeatureCosts(
+                {"A": 1, "B": 1}, discounts=(Discount("d", {"A": 1}), Discount("d", {"B": 1}))
+            ),
+            r"discounts\[1\].name: two discounts are called 'd'",
+        ),
+        (
+            lambda: FeatureCosts(
+                {"A": 5}, (), (ConditionalCost("A", {"B": "T"}, 1),), (Discount("d", {"A": 2}),)
+            ),
+            r"conditional_costs\[0\].cost: must be at least 2, what its discount takes off 'A'; ",
         ),
         (lambda: ConditionalCost("A", (), 1), "when: at least one known feature is needed"),
         (lambda: ConditionalCost("A", (("A", "T"),), 1), "when: 'A' cannot be known before it is"),
@@ -277,10 +437,15 @@ def test_an_overhead_is_paid_until_a_member_is_known():
 
 @pytest.mark.parametrize("evidence", [{}, {"A": "T"}, {"A": "F", "D": "T"}, {"C": "T"}])
 @pytest.mark.parametrize("prefix", [0, 62])
-def test_the_costs_of_many_sets_are_those_of_each(evidence, prefix):
+@pytest.mark.parametrize("has_discount", [False, True])
+def test_the_costs_of_many_sets_are_those_of_each(evidence, prefix, has_discount):
     # With many features before them, the sets stand in the second word of a row.
     before = [f"X{k:02d}" for k in range(prefix)]
-    costs = FeatureCosts({**dict.fromkeys(before, 0.5), **ALL.prices}, ALL.groups, ALL.conditional)
+    groups, discounts = ALL.groups, ()
+    if has_discount:
+        groups, discounts = (BLOOD,), (Discount("scan", {"C": 4.0, "D": 1.5}),)
+    prices = {**dict.fromkeys(before, 0.5), **ALL.prices}
+    costs = FeatureCosts(prices, groups, ALL.conditional, discounts)
     names = [*before, "A", "B", "C", "D"]
     masks = [s << prefix | (1 if prefix else 0) for s in range(16)]
     rows = to_words(masks, 2 if prefix else 1)

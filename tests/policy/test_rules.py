@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 from helpers.brute_force import best_of_all_subsets
+from helpers.problems import opener
 from helpers.solving import POLICIES, RULES
 from helpers.strategies import full_joint, problems
 from hypothesis import given, settings
@@ -138,6 +139,15 @@ def test_greedy_is_reluctant_to_pay_an_overhead_and_the_lattice_is_not():
     assert etc["batch"] == pytest.approx(50 - 3.6)
     # One by one, the third copy is bought only when the first two disagree.
     assert etc["greedy-la"] == pytest.approx(10.4 + 33 + 2 + 0.32)
+
+
+def test_a_set_is_bought_with_its_opener_at_once_or_one_by_one():
+    etc = {name: build_policy(opener(), name).expected_total_cost for name in POLICIES}
+    assert etc["greedy"] == etc["none"] == pytest.approx(20)
+    assert etc["markov-blanket"] == pytest.approx(30)  # X alone
+    assert etc["batch"] == pytest.approx(3 + 2)
+    # Of A and X, A has the higher benefit by itself: -3 against 20 - 30.
+    assert etc["greedy-la"] == etc["optimal"] == pytest.approx(3 + 2)
 
 
 def test_look_ahead_can_lose_when_prices_rise_on_the_way():

@@ -78,8 +78,7 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
         overhead = format_amount(group.overhead)
         out.print(f"The first feature of group {group.name} also costs {overhead}, once.")
     for discount in costs.discounts:
-        first = f"The first feature of discount {discount.name} costs its price"
-        out.print(f"{first}, each later one so much less.")
+        out.print(f"The first feature of discount {discount.name} has no discount.")
     for entry in costs.conditional:
         when = " and ".join(f"{name} = {state}" for name, state in entry.when)
         out.print(f"{entry.feature} costs {format_amount(entry.cost)} once {when} is known.")

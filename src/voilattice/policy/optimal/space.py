@@ -35,6 +35,7 @@ __all__ = [
     "StateSpace",
     "check_same_states",
     "check_supported",
+    "has_same_states",
 ]
 
 BYTES_PER_STATE = 3 * 8 + 1  # V, P and the risk; what to do
@@ -51,10 +52,16 @@ def check_supported(problem: Problem) -> None:
 
 
 def check_same_states(mine: Problem, problem: Problem) -> None:
-    """Raise `InputError` unless a problem differs only in prices and in the stakes' scale."""
+    """Raise `InputError` unless the states of one problem are those of the other."""
+    if not has_same_states(mine, problem):
+        raise InputError("the states belong to another problem")
+
+
+def has_same_states(mine: Problem, problem: Problem) -> bool:
+    """Return whether two problems differ only in prices, not in openers, and in the stakes."""
     costs = problem.costs
     assert isinstance(mine.costs, FeatureCosts)
-    same = (
+    return (
         isinstance(costs, FeatureCosts)
         and (problem.network, problem.target, problem.features, problem.evidence)
         == (mine.network, mine.target, mine.features, mine.evidence)
@@ -63,8 +70,6 @@ def check_same_states(mine: Problem, problem: Problem) -> None:
         and price_conditions(problem) == price_conditions(mine)
         and price_openers(problem) == price_openers(mine)
     )
-    if not same:
-        raise InputError("the states belong to another problem")
 
 
 class Room:
