@@ -78,7 +78,7 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
         overhead = format_amount(group.overhead)
         out.print(f"The first feature of group {group.name} also costs {overhead}, once.")
     for discount in costs.discounts:
-        out.print(f"The first feature of discount {discount.name} has no discount.")
+        out.print(f"The first feature of discount {discount.name} pays its full price.")
     for entry in costs.conditional:
         when = " and ".join(f"{name} = {state}" for name, state in entry.when)
         out.print(f"{entry.feature} costs {format_amount(entry.cost)} once {when} is known.")
