@@ -330,6 +330,16 @@ class FeatureCosts:
             if not any(feature in known for feature in surcharges)
         ]
 
+    def firsts(self, features: frozenset[str], known: Collection[str]) -> frozenset[str]:
+        """Return the features of a set that can come first in a cheapest order."""
+        later: set[str] = set()
+        for discount in self.discounts:
+            inside = features.intersection(discount.features)
+            if inside and not any(feature in known for feature in discount.features):
+                least = min(discount.off[feature] for feature in inside)
+                later |= {feature for feature in inside if discount.off[feature] > least}
+        return features - later
+
     def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
         """Return C(S | e)."""
         amounts = [self.price(feature, evidence) for feature in features]

@@ -201,7 +201,7 @@ def _reasons(
     return [
         *_worth_together(situation, goal, singles),
         *_discounts(situation, goal.features),
-        *_first_of(step, goal, singles),
+        *_first_of(situation, step, goal, singles),
         *doubt,
     ]
 
@@ -235,14 +235,19 @@ def _worth_together(situation: Situation, goal: Value, singles: Sequence[Value])
     return [f"Alone, no feature pays{shared}; {names} together do: {price}."]
 
 
-def _first_of(step: Step, goal: Value, singles: Sequence[Value]) -> list[str]:
+def _first_of(situation: Situation, step: Step, goal: Value, singles: Sequence[Value]) -> list[str]:
     """Return why these features come first, if the rule looks ahead to a larger set."""
     if step.features == goal.features:
         return []
     (first,) = (single for single in singles if single.features == step.features)
+    mask = situation.builder.problem.feature_mask(goal.features)
+    of_these = "Of these"
+    if situation.firsts(mask) != mask:
+        of_these = "Of those that can come first at no extra cost"
+    then = ": its result decides how to go on" if first.evi > situation.tol else ""
     return [
-        f"Of these, {join_names(step.features, 'and')} has the highest benefit by itself "
-        f"({format_amount(first.benefit)}): its result decides how to go on."
+        f"{of_these}, {join_names(step.features, 'and')} has the highest benefit by itself "
+        f"({format_amount(first.benefit)}){then}."
     ]
 
 
