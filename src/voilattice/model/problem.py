@@ -21,16 +21,15 @@ import numpy as np
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located
 from voilattice.html import html_table, paragraph
 from voilattice.model.costs import (
-    CostCheck,
     CostMatrix,
     CostModel,
     FeatureCosts,
     check_amount,
-    check_monotone,
     cost_matrix,
     scaled_costs,
 )
 from voilattice.model.elimination import prior, scaled_joint_table
+from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table
 from voilattice.wording import format_amount, nearest, quote
 

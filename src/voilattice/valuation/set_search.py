@@ -51,10 +51,10 @@ from voilattice.model.costs import (
     CostModel,
     Discount,
     FeatureCosts,
-    check_monotone_at,
     price_set,
     superset_costs,
 )
+from voilattice.model.monotonicity import check_monotone_at
 from voilattice.model.network import MAX_AXES
 from voilattice.model.problem import Problem
 from voilattice.ties import Offer, tolerance
