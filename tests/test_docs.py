@@ -51,7 +51,9 @@ def test_the_problem_file_in_the_documentation_loads(tmp_path):
     assert "network" in tomllib.loads(blocks[0])
     write_network(load_problem("asia").network, tmp_path / "asia.bif")
     (tmp_path / "p.toml").write_text(blocks[0])
-    assert load_problem(tmp_path / "p.toml").features == ("smoke", "dysp", "xray")
+    problem = load_problem(tmp_path / "p.toml")
+    assert problem.features == ("smoke", "dysp", "xray", "bronc", "tub")
+    assert [discount.name for discount in problem.costs.discounts] == ["laboratory"]
 
 
 def test_modules_and_files_that_the_documentation_names_are_there():

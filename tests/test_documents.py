@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from helpers.problems import opener
 
 from voilattice import Lattice, advise, best_set, build_policy, compare, explain, load_problem
 from voilattice import value as value_of
@@ -55,6 +56,7 @@ DOCUMENTS = {
     "show": (
         lambda: problem_document(ASIA, {}),
         {"title", "target", "classes", "features", "costs", "groups", "conditional_costs"}
+        | {"discounts"}
         | {"misclassification", "evidence", "emc", "hidden", "states", "prior"},
     ),
     "problems": (lambda: problem_entry("asia", ASIA), {"name", "title", "target", "features"}),
@@ -98,7 +100,13 @@ def test_prices_of_ones_own_have_no_list():
             return 5.0 * len(features)
 
     document = problem_document(replace(ASIA, costs=Flat()), {})
-    assert not {"costs", "groups", "conditional_costs"} & set(document)
+    assert not {"costs", "groups", "conditional_costs", "discounts"} & set(document)
+
+
+def test_discounts_are_listed_with_what_they_take_off():
+    document = problem_document(opener(), {})
+    assert document["discounts"] == [{"name": "visit", "off": {"X": 28.0, "A": 1.0}}]
+    assert document["groups"] == []
 
 
 def test_the_sets_of_highest_benefit_stand_in_a_lattice_only_where_they_are_asked_for():

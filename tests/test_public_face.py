@@ -10,7 +10,8 @@ import voilattice
 
 NAMES = [
     *("load_problem", "write_problem", "read_network", "write_network", "Network", "Problem"),
-    *("FeatureCosts", "Group", "ConditionalCost", "emc", "evi", "cost", "benefit", "value"),
+    *("FeatureCosts", "Group", "Discount", "ConditionalCost", "emc", "evi", "cost", "benefit"),
+    "value",
     *("Lattice", "explain", "best_set", "Policy", "build_policy", "load_policy", "save_policy"),
     *("advise", "apply_policy", "simulate", "compare", "learn_problem", "memory_limit"),
     "VoilatticeError",

@@ -116,6 +116,7 @@ def test_the_problems_have_something_of_everything():
     assert any(len(problem.classes) > 2 for problem in problems)
     assert any(problem.costs.conditional for problem in problems)
     assert any(problem.costs.groups for problem in problems)
+    assert any(problem.costs.discounts for problem in problems)
 
 
 def test_the_solvers_of_installed_packages_are_known(monkeypatch):

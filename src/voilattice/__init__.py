@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from voilattice.lattice.explanations import explain
     from voilattice.lattice.lattice import Lattice
     from voilattice.learning.problems import learn_problem
-    from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
+    from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
     from voilattice.model.network import Network
     from voilattice.model.problem import Problem
     from voilattice.policy.advice import advise
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConditionalCost",
+    "Discount",
     "FeatureCosts",
     "Group",
     "Lattice",
@@ -78,7 +79,7 @@ _HOMES = {
     "lattice.explanations": ("explain",),
     "lattice.lattice": ("Lattice",),
     "learning.problems": ("learn_problem",),
-    "model.costs": ("ConditionalCost", "FeatureCosts", "Group"),
+    "model.costs": ("ConditionalCost", "Discount", "FeatureCosts", "Group"),
     "model.network": ("Network",),
     "model.problem": ("Problem",),
     "policy.advice": ("advise",),

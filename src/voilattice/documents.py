@@ -81,6 +81,9 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
             {"name": g.name, "overhead": g.overhead, "features": sorted(g.features)}
             for g in problem.costs.groups
         ]
+        document["discounts"] = [
+            {"name": d.name, "off": dict(d.off)} for d in problem.costs.discounts
+        ]
         document["conditional_costs"] = [
             {"feature": c.feature, "when": dict(c.when), "cost": c.cost}
             for c in problem.costs.conditional

@@ -1,8 +1,8 @@
 """Checks for user-defined solvers.
 
-`check_solver` asks a solver for policies of a few small problems, with groups, conditional prices,
-several classes, impossible outcomes and evidence. It compares the answers with the definitions:
-Equation 1 at the leaves, the prices along each path, Equation 2 over the paths.
+`check_solver` asks a solver for policies of a few small problems, with groups, discounts,
+conditional prices, several classes, impossible outcomes and evidence. It compares the answers with
+the definitions: Equation 1 at the leaves, the prices along each path, Equation 2 over the paths.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from voilattice.errors import VoilatticeError
 from voilattice.files.problems import load_problem
-from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
+from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Acquisition, Policy
@@ -52,7 +52,12 @@ def small_problems() -> Iterator[Problem]:
         (Group("visit", 3.0, ("X1", "X2")),),
         (ConditionalCost("X2", (("X3", "0"),), 0.5),),
     )
-    yield Problem.create(network, "Y", costs, [[1, 40, 60], [50, 0, 30], [80, 20, 2]])
+    stakes = [[1, 40, 60], [50, 0, 30], [80, 20, 2]]
+    yield Problem.create(network, "Y", costs, stakes)
+    # X3 says nothing, but it costs less than it takes off X2.
+    discount = Discount("lab", {"X2": 6.0, "X3": 0.5})
+    cheaper = FeatureCosts({"X1": 2.0, "X2": 7.0, "X3": 1.0}, discounts=(discount,))
+    yield Problem.create(network, "Y", cheaper, stakes)
 
 
 def check_solver(solver: Solver, problems: Iterable[Problem] | None = None) -> None:

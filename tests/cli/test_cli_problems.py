@@ -2,6 +2,10 @@
 
 import json
 
+from helpers.problems import opener
+
+from voilattice import write_problem
+
 
 def test_show_names_everything(run):
     status, out, _ = run("show", "asia")
@@ -12,6 +16,16 @@ def test_show_names_everything(run):
     assert document["hidden"] == ["either"]
     assert document["evidence"] == {"smoke": "yes"}
     assert document["groups"][0]["overhead"] == 10
+
+
+def test_show_names_discounts(run, tmp_path):
+    write_problem(opener(), tmp_path)
+    status, out, _ = run("show", str(tmp_path))
+    assert status == 0
+    assert "visit: 28.00 off" in out
+    assert "The first feature of discount visit pays its full price." in out
+    document = json.loads(run("show", str(tmp_path), "--json")[1])
+    assert document["discounts"] == [{"name": "visit", "off": {"X": 28.0, "A": 1.0}}]
 
 
 def test_problems_lists_the_built_in_ones(run):

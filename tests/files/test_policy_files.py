@@ -2,10 +2,11 @@ import json
 from dataclasses import replace
 
 import pytest
+from helpers.problems import opener
 from helpers.strategies import problems
 from hypothesis import given, settings
 
-from voilattice import Problem, load_problem
+from voilattice import Discount, FeatureCosts, Problem, load_problem
 from voilattice.errors import InputError
 from voilattice.files import policies as policy_files
 from voilattice.files.policies import (
@@ -38,6 +39,15 @@ def test_a_policy_of_another_problem_is_refused(saved):
     for other in (load_problem("figure3"), asia.with_expected("symmetric", 7)):
         with pytest.raises(InputError, match="was built for another problem"):
             load_policy(saved, other)
+
+
+def test_discounts_tell_problems_apart():
+    problem = opener()
+    other = FeatureCosts({"X": 30, "A": 3}, discounts=(Discount("visit", {"X": 27, "A": 1}),))
+    assert fingerprint(problem) == fingerprint(opener())
+    assert fingerprint(problem) != fingerprint(replace(problem, costs=other))
+    without = replace(problem, costs=FeatureCosts(problem.costs.prices))
+    assert fingerprint(problem) != fingerprint(without)
 
 
 def test_a_file_that_was_changed_is_refused(saved):

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.strategies import damaged, problems
+from helpers.strategies import DATA, damaged, needs_data, problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voilattice
-from voilattice import VoilatticeError, load_problem, write_problem
+from voilattice import Discount, VoilatticeError, load_problem, write_problem
 from voilattice.errors import InputError, UnknownNameError
-from voilattice.files.problems import builtin_problems, find_problem
+from voilattice.files.problems import builtin_problems, find_problem, read_costs
 
 GOOD = """title = "test"
 [network]
@@ -55,6 +55,60 @@ def test_every_part_of_the_file_is_read(tmp_path):
     assert problem.costs.cost(frozenset({"A"}), {}) == pytest.approx(7.1)
     assert problem.costs.cost(frozenset({"A"}), {"B": "T"}) == pytest.approx(3)
     assert problem.misclassification.tolist() == [[0, 50], [50, 0]]
+
+
+DISCOUNT = GOOD.replace("[[groups]]", "[[discounts]]").replace(
+    'overhead = 2.1\nfeatures = ["A", "B"]', "off = { A = 2.5, B = 2 }"
+)
+
+
+def test_discounts_are_read(tmp_path):
+    costs = load_text(tmp_path, DISCOUNT).costs
+    assert costs.discounts == (Discount("blood", {"A": 2.5, "B": 2}),)
+    assert costs.groups == ()
+
+
+@needs_data
+def test_the_costs_of_public_data_sets_are_read():
+    files = sorted((DATA / "lomax").glob("*/*.toml"))
+    assert len(files) == 24
+    costs = {f"{file.parent.name}-{file.stem}": read_costs(file)[0] for file in files}
+    assert sum(bool(each.discounts) for each in costs.values()) == 21
+    (discount,) = costs["heart-low"].discounts
+    assert discount == Discount("a", {"thal": 101.9, "thalach": 101.9})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("A = 2.5", "A = 5.5", "discounts[0].off.A: must be at most the price 5, got 5.5"),
+        ("A = 2.5", "A = -1", "discounts[0].off.A: must be >= 0, got -1"),
+        ("A = 2.5", 'A = "1"', "discounts[0].off.A: must be a number >= 0, got '1'"),
+        ("A = 2.5", "C = 2.5", "discounts[0].off: no feature 'C' (there are: A, B)"),
+        ("A = 2.5, B = 2", "", "discounts[0].off: at least one feature is needed, found none"),
+        ("off = {", "of = {", "discounts[0].of: unknown key (nearest: 'off')"),
+        ("off = { A = 2.5, B = 2 }", "", "discounts[0].off: is missing"),
+        ("off = { A = 2.5, B = 2 }", "off = 2", "discounts[0].off: must be a table, got 2"),
+        ('name = "blood"', 'name = ""', "discounts[0].name: must not be empty"),
+        (
+            "cost = 3",
+            "cost = 2",
+            "conditional_costs[0].cost: "
+            "must be at least 2.5, what its discount takes off 'A'; got 2",
+        ),
+        (
+            "[[conditional",
+            '[[groups]]\nname = "x"\noverhead = 1\nfeatures = ["A"]\n[[conditional',
+            "discounts[0].off: 'A' is in group 'x' already; "
+            "a feature belongs to one group or discount at most, once",
+        ),
+    ],
+)
+def test_a_mistake_in_a_discount_ends_with_status_2_and_its_place(run, tmp_path, old, new, message):
+    assert old in DISCOUNT
+    path = tmp_path / "p.toml"
+    path.write_text(DISCOUNT.replace(old, new, 1))
+    assert run("show", str(path)) == (2, "", f"{path}: {message}\n")
 
 
 def test_built_in_problems_load():
@@ -233,7 +287,7 @@ MISTAKES = [
         "[[conditional",
         '[[groups]]\nname = "x"\noverhead = 1\nfeatures = ["A"]\n[[conditional',
         "groups[1].features: 'A' is in group 'blood' already; "
-        "a feature belongs to one group at most, once",
+        "a feature belongs to one group or discount at most, once",
     ),
     (
         'feature = "A"',

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
 from voilattice import (
     ConditionalCost,
+    Discount,
     FeatureCosts,
     Group,
     Network,
@@ -147,6 +149,12 @@ def bystander():
     )
     costs = FeatureCosts({"X": 5, "A": 1}, (Group("draw", 18, ("X", "A")),))
     return Problem.create(network, "Y", costs, [[0, 40], [40, 0]])
+
+
+def opener():
+    """X tells Y for sure; A tells nothing, but costs 3 and takes 28 off the 30 of X."""
+    costs = FeatureCosts({"X": 30, "A": 3}, discounts=(Discount("visit", {"X": 28, "A": 1}),))
+    return replace(bystander(), costs=costs)
 
 
 def impossible_state():

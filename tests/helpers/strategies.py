@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, Network, Problem, VoilatticeError
-from voilattice.model.costs import ConditionalCost, Group
+from voilattice.model.costs import ConditionalCost, Discount, Group
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(
@@ -70,7 +71,7 @@ def problems(
     max_hidden: int = 2,
     max_states: int = 3,
 ) -> Problem:
-    """Problems with hidden nodes, evidence, groups, conditional prices and 1 to 3 classes.
+    """Problems with hidden nodes, evidence, groups, discounts, conditional prices, 1 to 3 classes.
 
     Some have costs of right decisions too.
     """
@@ -89,11 +90,16 @@ def problems(
 
     prices = {f: float(rng.integers(0, 8)) for f in features}
     shuffled = [str(f) for f in rng.permutation(features)]
-    groups = []
+    groups, discounts, off = [], [], dict.fromkeys(features, 0.0)
     while len(shuffled) >= 2 and rng.random() < 0.7:
         size = int(rng.integers(1, len(shuffled) + 1))
-        groups.append(Group(f"g{len(groups)}", float(rng.integers(0, 9)), tuple(shuffled[:size])))
-        shuffled = shuffled[size:]
+        members, shuffled = shuffled[:size], shuffled[size:]
+        if rng.random() < 0.5:
+            groups.append(Group(f"g{len(groups)}", float(rng.integers(0, 9)), tuple(members)))
+            continue
+        amounts = {f: float(rng.integers(0, int(prices[f]) + 1)) for f in members}
+        discounts.append(Discount(f"d{len(discounts)}", amounts))
+        off |= amounts
     conditional = []
     for _ in range(int(rng.integers(0, 4))):
         feature = str(rng.choice(features))
@@ -101,16 +107,59 @@ def problems(
         if others:
             known = rng.choice(others, int(rng.integers(1, min(2, len(others)) + 1)), replace=False)
             when = tuple((str(f), str(rng.choice(states[f]))) for f in known)
-            conditional.append(ConditionalCost(feature, when, float(rng.integers(0, 8))))
+            cost_then = float(rng.integers(int(off[feature]), 8))
+            conditional.append(ConditionalCost(feature, when, cost_then))
     evidence = draw_evidence(network, features, rng) if rng.random() < 0.4 else {}
     return Problem.create(
         network,
         target,
-        FeatureCosts(prices, tuple(groups), tuple(conditional)),
+        FeatureCosts(prices, tuple(groups), tuple(conditional), tuple(discounts)),
         cost,
         features=features,
         evidence=evidence,
     )
+
+
+def with_discounts(problem: Problem, seed: int) -> Problem:
+    """The problem with one or two discounts, prices far apart, and up to two conditional prices.
+
+    So many features cost less than they save by opening a discount.
+    """
+    rng = np.random.default_rng(seed)
+    prices = {f: float(rng.choice([0, 1, 2, rng.integers(1, 30)])) for f in problem.features}
+    off = {f: float(rng.choice([0, p, p, np.floor(p * rng.random())])) for f, p in prices.items()}
+    cut = int(rng.integers(0, len(prices)))
+    shuffled = [str(f) for f in rng.permutation(problem.features)]
+    discounts = [
+        Discount(f"d{place}", {f: off[f] for f in members})
+        for place, members in enumerate((shuffled[:cut], shuffled[cut:]))
+        if members
+    ]
+    conditional = []
+    for _ in range(int(rng.choice([0, 0, 1, 2])) if len(prices) > 1 else 0):
+        feature, other = (str(f) for f in rng.permutation(problem.features)[:2])
+        when = {other: str(rng.choice(problem.states(other)))}
+        price = off[feature] + float(rng.integers(0, 12))
+        conditional.append(ConditionalCost(feature, when, price))
+    costs = FeatureCosts(prices, (), tuple(conditional), tuple(discounts))
+    return replace(problem, costs=costs)
+
+
+def subsets(features: Sequence[str]) -> list[frozenset[str]]:
+    """All sets of these features."""
+    return [
+        frozenset(s)
+        for size in range(len(features) + 1)
+        for s in itertools.combinations(features, size)
+    ]
+
+
+def possible_knowledge(problem: Problem) -> Iterator[dict[str, str]]:
+    """The problem's own evidence with any values of any other features, possible or not."""
+    others = [f for f in problem.features if f not in problem.evidence]
+    for values in itertools.product(*((None, *problem.states(f)) for f in others)):
+        known = {f: v for f, v in zip(others, values, strict=True) if v is not None}
+        yield {**problem.evidence, **known}
 
 
 class OwnCosts:

@@ -32,9 +32,10 @@ def test_the_stop_rule(problem):
 
 
 def least_price(problem, name):
-    """The lowest own price of a feature, over all evidence."""
+    """The lowest own price of a feature, over all evidence, with its discount."""
     conditional = [c.cost for c in problem.costs.conditional if c.feature == name]
-    return min([problem.costs.prices[name], *conditional])
+    off = sum(d.off.get(name, 0.0) for d in problem.costs.discounts)
+    return min([problem.costs.prices[name], *conditional]) - off
 
 
 @pytest.mark.slow

@@ -6,12 +6,13 @@ from helpers.influence_diagrams import optimal_cost
 from helpers.solving import optimum
 
 from voilattice import FeatureCosts, Network, Problem
-from voilattice.model.costs import Group
+from voilattice.model.costs import Discount, Group
 
 
+@pytest.mark.parametrize("is_group", [True, False])
 @pytest.mark.parametrize("seed", range(20))
-def test_cost_sensitive_trees_of_pystreed(seed):
-    """An empirical distribution as the joint; binary features, groups with discounts."""
+def test_cost_sensitive_trees_of_pystreed(seed, is_group):
+    """An empirical distribution as the joint; binary features, a group or a discount."""
     from pystreed import CostSpecifier, FeatureCostSpecifier, STreeDCostSensitiveClassifier
 
     rng = np.random.default_rng(seed)
@@ -21,10 +22,12 @@ def test_cost_sensitive_trees_of_pystreed(seed):
     y = ((x[:, 0] ^ x[:, 1]) | x[:, 2] & noise).astype(int) ^ (rng.random(n) < 0.1)
     prices = rng.integers(1, 9, m).astype(float)
     overhead, group = float(rng.integers(1, 9)), (0, m - 1)
+    # In a discount, what the first feature pays in addition differs from feature to feature.
+    first = {k: overhead if is_group else float(rng.integers(0, 9)) for k in group}
     cost = np.array([[0, rng.integers(10, 60)], [rng.integers(10, 60), 0]], dtype=float)
 
     def full_price(k):
-        return prices[k] + (overhead if k in group else 0.0)
+        return prices[k] + first.get(k, 0.0)
 
     specifier = CostSpecifier(
         cost.T.tolist(),  # theirs is [actual][predicted]
@@ -51,13 +54,16 @@ def test_cost_sensitive_trees_of_pystreed(seed):
     joint = np.zeros((2,) * (m + 1))
     for row, label in zip(x, y, strict=True):
         joint[(*row, label)] += 1 / n
+    if is_group:
+        groups = (Group("g", overhead, tuple(f"x{k}" for k in group)),)
+        costs = FeatureCosts({f"x{k}": prices[k] for k in range(m)}, groups)
+    else:
+        discounts = (Discount("g", {f"x{k}": off for k, off in first.items()}),)
+        costs = FeatureCosts({f"x{k}": full_price(k) for k in range(m)}, discounts=discounts)
     problem = Problem.create(
         Network.from_joint(names, {name: ["0", "1"] for name in names}, joint.reshape(-1).tolist()),
         "y",
-        FeatureCosts(
-            {f"x{k}": prices[k] for k in range(m)},
-            (Group("g", overhead, tuple(f"x{k}" for k in group)),),
-        ),
+        costs,
         cost,
     )
     assert optimum(problem).lower_bound == pytest.approx(theirs, abs=1e-9)

@@ -2,7 +2,7 @@ from dataclasses import replace
 from itertools import islice
 
 import pytest
-from helpers.problems import noisy_bayes
+from helpers.problems import noisy_bayes, opener
 from helpers.solving import POLICIES, Refuses
 from helpers.strategies import problems
 from hypothesis import given, settings
@@ -57,6 +57,22 @@ def test_reasons_speak_of_this_case():
         .reasons[0]
         .startswith("All that can be known about the target is in bronc, dysp, smoke, tub and xray")
     )
+
+
+def test_reasons_speak_of_discounts():
+    for name in ("greedy-la", "batch"):
+        first, *more = advise(opener(), name).reasons
+        assert first == "Alone, no feature pays; A and X together do: worth 20.00, for 5.00."
+        assert more[:2] == [
+            "Discount visit takes 28.00 off.",
+            "A says nothing about Y, but opens discount visit at the lowest price.",
+        ]
+    ahead = advise(opener(), "optimal").reasons
+    assert ahead[0].endswith("acquiring A for 3.00 and going on in the best way costs 5.00 in all.")
+    assert ahead[-1] == "A says nothing about Y, but opens discount visit at the lowest price."
+    opened = advise(opener(), "optimal", {"A": "T"})
+    assert opened.spent == 3
+    assert not any("iscount" in reason for reason in opened.reasons)
 
 
 def test_what_was_spent_adds_up_in_the_order_given():

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from helpers.problems import chain, naive_bayes, structured
 
-from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem, load_problem
+from voilattice import (
+    ConditionalCost,
+    Discount,
+    FeatureCosts,
+    Group,
+    Network,
+    Problem,
+    load_problem,
+)
 from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
@@ -26,6 +34,19 @@ def grouped(problem, *groups, conditional=()):
     )
     priced = tuple(ConditionalCost(names[a], {names[b]: "T"}, 9.0) for a, b in conditional)
     costs = FeatureCosts(dict.fromkeys(names, 1.0), made, priced)
+    return Problem.create(problem.network, problem.target, costs, [[0, 9], [9, 0]], features=names)
+
+
+def discounted(problem, *discounts):
+    """The problem with these discounts: {number of a feature: (its price, what is taken off)}."""
+    names = problem.features
+    prices = dict.fromkeys(names, 1.0)
+    prices |= {names[k]: float(price) for each in discounts for k, (price, _) in each.items()}
+    made = tuple(
+        Discount(f"d{place}", {names[k]: float(off) for k, (_, off) in each.items()})
+        for place, each in enumerate(discounts)
+    )
+    costs = FeatureCosts(prices, discounts=made)
     return Problem.create(problem.network, problem.target, costs, [[0, 9], [9, 0]], features=names)
 
 
@@ -63,6 +84,12 @@ PROBLEMS = {
     "a group already paid for": grouped(naive_bayes(4), (0, 2), (1, 3)).with_evidence({"X00": "T"}),
     "prices that depend on a chain": grouped(chain(4), conditional=[(0, 3)]),
     "prices that depend on a bystander": grouped(collider(), (0, 1), conditional=[(2, 0)]),
+    "discounts": discounted(naive_bayes(4), {0: (3, 2), 2: (4, 1)}, {1: (2, 2), 3: (5, 0)}),
+    "an opener that tells nothing": discounted(collider(), {0: (1, 1), 1: (9, 6), 2: (8, 5)}),
+    "an opener that stops telling": discounted(chain(4), {3: (1, 0), 1: (9, 6), 2: (5, 5)}),
+    "an opener that is known": discounted(collider(), {0: (1, 1), 1: (9, 6)}).with_evidence(
+        {"U": "T"}
+    ),
 }
 
 
@@ -79,9 +106,9 @@ def by_definition(problem):
         found[block] = {}
         for i in bits(r):
             known = k | 1 << i
-            new_r, new_k = relevance.what_matters(known | e, r & ~(1 << i))
-            new_k &= known
             touched = paid | relevance.groups_touched(1 << i)
+            new_r, new_k = relevance.what_matters(known | e, r & ~(1 << i), touched)
+            new_k &= known
             child = new_r, new_k, touched & relevance.groups_touched(new_r)
             gone = known & ~new_k
             seen = screen(relevance.graph, gone, new_k | e) & new_k if gone else 0

@@ -1,14 +1,16 @@
 """Bundles: the sets of features that can be cheaper together."""
 
+from dataclasses import replace
+
 import pytest
 from helpers.problems import naive_bayes
 
-from voilattice import ConditionalCost, FeatureCosts, Problem
+from voilattice import ConditionalCost, Discount, FeatureCosts, Problem
 from voilattice.errors import TooLargeError
 from voilattice.policy.optimal.bundles import bundles_of
 
 
-class Discount:
+class Flat:
     """Prices of a user's own."""
 
     def cost(self, features, evidence):
@@ -24,7 +26,7 @@ def priced_by(n, *pairs):
 
 
 def with_own_prices(n):
-    return Problem.create(naive_bayes(n).network, "Y", Discount(), [[0, 9], [9, 0]])
+    return Problem.create(naive_bayes(n).network, "Y", Flat(), [[0, 9], [9, 0]])
 
 
 def test_prices_without_a_circle_make_no_bundle():
@@ -66,6 +68,32 @@ def test_a_circle_of_twelve_is_solved_and_one_of_thirteen_is_not():
     assert bundles_of(ring(12)) == [(1 << 12) - 1]
     with pytest.raises(TooLargeError, match="the prices of X00, X01, .* depend on each other"):
         bundles_of(ring(13))
+
+
+def shares(problem, *discounts):
+    """The problem with these discounts: {number of a feature: what is taken off}."""
+    costs, names = problem.costs, problem.features
+    made = tuple(
+        Discount(f"d{place}", {names[k]: off for k, off in each.items()})
+        for place, each in enumerate(discounts)
+    )
+    return replace(problem, costs=FeatureCosts(costs.prices, (), costs.conditional, made))
+
+
+def test_a_discount_makes_a_bundle_if_its_cheapest_first_must_not_come_first():
+    # 1 should come first, because its discount is lower; but knowing it makes 0 more expensive.
+    assert bundles_of(shares(priced_by(3, (0, 1)), {0: 1.0, 1: 0.5})) == [0b011]
+    assert bundles_of(shares(priced_by(3, (0, 1)), {0: 0.5, 1: 1.0})) == []
+    assert bundles_of(shares(priced_by(3, (0, 1)), {0: 0.5, 1: 0.5})) == []
+    assert bundles_of(shares(priced_by(3), {0: 1.0, 1: 0.5, 2: 0.7})) == []
+    opened = shares(priced_by(3, (0, 1)), {0: 1.0, 1: 0.5, 2: 0.7}).with_evidence({"X02": "T"})
+    assert bundles_of(opened) == []
+
+
+def test_only_the_cheapest_first_of_a_set_must_come_before_its_mates():
+    # 0 depends on 1. Without 2 in the set, 1 comes first of all; with it, 2 does.
+    problem = shares(priced_by(3, (0, 1)), {0: 1.0, 1: 0.5, 2: 0.25})
+    assert bundles_of(problem) == [0b011]
 
 
 def test_with_own_prices_any_set_of_several_is_a_bundle():

@@ -29,12 +29,13 @@ def random_table(seed):
     ]
     own = [rng.random([sizes[d] + 1 for d in others]) * 2 for others in named]
     groups = [int(g) for g in rng.integers(-1, 2, n)]
-    return joint, sizes, rng.random((n_decisions, n_classes)) * 30, (own, named, groups, [0.7, 1.3])
+    surcharges = rng.choice([0.0, 0.7, 1.3], n).tolist()
+    return joint, sizes, rng.random((n_decisions, n_classes)) * 30, (own, named, groups, surcharges)
 
 
 def state_by_state(joint, sizes, cost, prices):
     """V and P(e) of every state, from the recursion as it stands."""
-    own, named, groups, overhead = prices
+    own, named, groups, surcharges = prices
     table = joint.reshape(-1, *sizes)
     value, mass = {}, {}
     for digits in itertools.product(*(range(size + 1) for size in sizes)):
@@ -49,7 +50,7 @@ def state_by_state(joint, sizes, cost, prices):
             price = own[i][tuple(digits[d] for d in named[i])]
             mates = [d for d in range(len(sizes)) if groups[d] == groups[i] >= 0]
             if mates and not any(known[d] for d in mates):
-                price = price + overhead[groups[i]]
+                price = price + surcharges[i]
             after = [value[*digits[:i], x, *digits[i + 1 :]] for x in range(sizes[i])]
             offers.append(price * mass[digits] + sum(after))
         value[digits] = min(offers)

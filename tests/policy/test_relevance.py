@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 from helpers.problems import chain
-from helpers.strategies import problems
+from helpers.strategies import problems, with_discounts
 from hypothesis import given
+from hypothesis import strategies as st
 
-from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem
-from voilattice.feature_sets import bits
+from voilattice import ConditionalCost, Discount, FeatureCosts, Group, Network, Problem
+from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import graph_of, is_separated
-from voilattice.policy.relevance import Relevance, price_conditions, screen
+from voilattice.policy.relevance import Relevance, price_conditions, price_openers, screen
 
 
 def unconditional(problem):
@@ -76,6 +77,49 @@ def test_what_prices_depend_on_matters_as_long_as_they_do(problem):
             named = relevance.conditions.get(k, 0)
             assert not named & ~e & ~relevant  # still to be bought
             assert not named & e & ~kept  # known, and not forgotten
+
+
+def test_an_opener_matters_while_its_discount_is_not_open():
+    prices, off = {"X": 30, "A": 3, "B": 9}, {"X": 28, "A": 1, "B": 9}
+    problem = two_bystanders(FeatureCosts(prices, discounts=(Discount("visit", off),)))
+    assert problem.features == ("X", "A", "B")
+    assert price_openers(problem) == {1: 0b101, 2: 0b001}  # A also costs less than it takes off B
+    relevance = Relevance(problem)
+    assert relevance.what_matters(0b000) == (0b111, 0)
+    assert relevance.what_matters(0b010) == (0b001, 0)  # what A says is forgotten
+    assert relevance.what_matters(0b001) == (0, 0b001)
+    assert relevance.what_matters(0b000, 0b111, paid=0b1) == (0b001, 0)
+    first, second, third = keys_at(problem, {}, {"A": "T"}, {"B": "F"})
+    assert first != second == third
+
+
+def test_what_costs_as_much_as_it_saves_is_no_opener():
+    prices = {"X": 30, "A": 28, "B": 1}
+    discounts = (Discount("visit", {"X": 28, "A": 1}), Discount("other", {"B": 1}))
+    assert price_openers(two_bystanders(FeatureCosts(prices, (), (), discounts))) == {}
+    cheaper = (ConditionalCost("A", {"B": "T"}, 27),)
+    problem = two_bystanders(FeatureCosts(prices, (), cheaper, discounts))
+    assert price_openers(problem) == {1: 0b001}
+    # The price of the opener A depends on B, so B matters too.
+    assert Relevance(problem).what_matters(0)[0] == 0b111
+    assert price_openers(problem.with_evidence({"B": "F"})) == {}
+
+
+@given(problems(min_features=2, max_features=5, max_states=2), st.integers(0, 2**32 - 1))
+def test_an_opener_that_tells_nothing_is_separated_from_all_that_does(problem, seed):
+    problem = with_discounts(problem, seed)
+    relevance, names = Relevance(problem), problem.feature_names
+    for e in range(1 << len(problem.features)):
+        relevant, kept = relevance.what_matters(e)
+        named = mask_of(j for k in bits(relevant) for j in bits(relevance.conditions.get(k, 0)))
+        sources = 1 << relevance.graph.target | relevance.graph.nodes(named & ~e)
+        telling = relevant & relevance.graph.reachable(e, relevance.graph.all & ~e, sources)
+        told = {problem.target, *names(telling)}
+        assert is_separated(problem.network, names(e & ~kept), told, names(kept))
+        for k in bits(relevant & ~telling):
+            assert relevance.openers[k] & telling
+            assert not relevance.groups_touched(1 << k) & relevance.groups_touched(e)
+            assert is_separated(problem.network, names(1 << k), told, names(e))
 
 
 @given(problems(min_features=2, max_features=5, max_states=2))

@@ -12,13 +12,22 @@ from helpers.strategies import (
     draw_evidence,
     possible_evidence,
     problems,
+    with_discounts,
     with_own_costs,
 )
 from helpers.table_dp import optimal_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voilattice import ConditionalCost, FeatureCosts, Group, Network, Problem, load_problem
+from voilattice import (
+    ConditionalCost,
+    Discount,
+    FeatureCosts,
+    Group,
+    Network,
+    Problem,
+    load_problem,
+)
 from voilattice.budgets import Deadline
 from voilattice.policy.optimal import repeats
 from voilattice.policy.optimal.beliefs import angular_knots, locate, make_grid
@@ -81,6 +90,14 @@ def check_below(problem, seed, shape):
 @given(problem=hub_problems(), seed=st.integers(0, 2**32 - 1))
 def test_it_is_never_above_the_optimum(shape, problem, seed):
     check_below(problem, seed, shape)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=100)
+@given(problem=hub_problems(), seed=st.integers(0, 2**32 - 1))
+def test_it_is_never_above_the_optimum_with_discounts(shape, problem, seed):
+    check_below(with_discounts(problem, seed), seed, shape)
 
 
 @pytest.mark.slow
@@ -156,6 +173,20 @@ def test_an_overhead_counts_if_the_counts_tell_whether_it_is_paid():
     known = {problem.features[0]: "T"}  # it is paid for
     want = optimal_cost(with_group.with_evidence(known))
     assert once.lower(known) == pytest.approx(want, rel=2e-3)
+
+
+def test_a_discount_counts_if_the_counts_tell_whether_it_is_open():
+    problem = replace(noisy_bayes(3, 1), misclassification=[[0, 90], [50, 0]])
+    off = dict(zip(problem.features, (4.0, 2.0, 3.0), strict=True))
+    discount = Discount("all", off)
+    prices = {name: 1.0 + amount for name, amount in off.items()}
+    shared = replace(problem, costs=FeatureCosts(prices, discounts=(discount,)))
+    once, repeated = (
+        repeat_bound(shared, engine="python", shape=shape) for shape in (Shape(3, 0), Shape(1, 0))
+    )
+    assert once.lower() == pytest.approx(optimal_cost(shared), rel=2e-3)
+    plain = repeat_bound(problem, engine="python", shape=Shape(1, 0))  # each feature costs 1
+    assert repeated.lower() == pytest.approx(plain.lower(), rel=1e-9)
 
 
 def test_the_least_price_is_over_all_that_can_still_become_known():

@@ -1,16 +1,20 @@
 """Rules: each policy acquires what its definition says."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from helpers.brute_force import best_of_all_subsets
+from helpers.problems import opener
 from helpers.solving import POLICIES, RULES
-from helpers.strategies import full_joint, problems
+from helpers.strategies import full_joint, problems, with_discounts
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, Network, Problem, load_problem
 from voilattice.lattice.independence import acquirable_core
-from voilattice.model.costs import ConditionalCost, Group
+from voilattice.model.costs import ConditionalCost, Discount, Group
+from voilattice.policy.advice import advise
 from voilattice.policy.solvers import build_policy, policy_from_rule
 from voilattice.ties import tolerance
 from voilattice.valuation.valuation import value
@@ -39,7 +43,17 @@ def naive_choice(name, problem, evidence):
             return offer.features if offer and offer.benefit > tol else frozenset()
         case "greedy-la":
             best = best_of_all_subsets(problem, evidence).features
-            return single([f for f in free if f in best]).features if best else frozenset()
+            dearer = {
+                f
+                for discount in problem.costs.discounts
+                if not any(mate in known for mate in discount.features)
+                for f in discount.features
+                if any(
+                    discount.off[mate] < discount.off[f] for mate in discount.off if mate in best
+                )
+            }
+            first = [f for f in free if f in best and f not in dearer]
+            return single(first).features if best else frozenset()
         case "batch":
             return best_of_all_subsets(problem, evidence).features
 
@@ -89,8 +103,9 @@ def test_a_policy_costs_what_its_definition_costs(name, problem):
 
 @pytest.mark.parametrize("name", ["batch", "greedy", "greedy-la", "optimal"])
 @settings(max_examples=80)
-@given(problem=problems(max_features=5))
-def test_buying_is_never_worse_than_deciding_at_once(name, problem):
+@given(problem=problems(max_features=5), seed=st.none() | st.integers(0, 2**32 - 1))
+def test_buying_is_never_worse_than_deciding_at_once(name, problem, seed):
+    problem = problem if seed is None else with_discounts(problem, seed)
     if name == "greedy-la" and problem.costs.conditional:
         return  # with conditional prices a later price can spoil the plan
     none = build_policy(problem, "none").expected_total_cost
@@ -138,6 +153,28 @@ def test_greedy_is_reluctant_to_pay_an_overhead_and_the_lattice_is_not():
     assert etc["batch"] == pytest.approx(50 - 3.6)
     # One by one, the third copy is bought only when the first two disagree.
     assert etc["greedy-la"] == pytest.approx(10.4 + 33 + 2 + 0.32)
+
+
+def test_a_set_is_bought_with_its_opener_at_once_or_one_by_one():
+    etc = {name: build_policy(opener(), name).expected_total_cost for name in POLICIES}
+    assert etc["greedy"] == etc["none"] == pytest.approx(20)
+    assert etc["markov-blanket"] == pytest.approx(30)  # X alone
+    assert etc["batch"] == pytest.approx(3 + 2)
+    # Of A and X, A has the higher benefit by itself: -3 against 20 - 30.
+    assert etc["greedy-la"] == etc["optimal"] == pytest.approx(3 + 2)
+
+
+def test_look_ahead_does_not_begin_with_a_feature_that_its_mates_make_cheaper():
+    # By itself, X (worth 20, for 22) has a higher benefit than A (worth 0, for 3). But A and X
+    # together cost 5, and that only if A comes first.
+    costs = FeatureCosts({"X": 22, "A": 3}, discounts=(Discount("visit", {"X": 20, "A": 1}),))
+    problem = replace(opener(), costs=costs)
+    policy = build_policy(problem, "greedy-la")
+    assert policy.root.features == ("A",)
+    assert policy.expected_total_cost == pytest.approx(5)
+    said = advise(problem, "greedy-la").reasons[-1]
+    assert said.startswith("Of those that can come first at no extra cost, A has the highest")
+    assert said.endswith("benefit by itself (-3.00).")
 
 
 def test_look_ahead_can_lose_when_prices_rise_on_the_way():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.problems import noisy_bayes, structured
 from helpers.solving import RULES, optimum
-from helpers.strategies import possible_evidence, problems
+from helpers.strategies import possible_evidence, problems, with_discounts
 from helpers.table_dp import optimal_cost
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -53,8 +53,9 @@ tables = st.sampled_from([None, 1, 8, 30, 100, 10**6])
 
 @pytest.mark.slow
 @settings(max_examples=300)
-@given(problem=problems(max_features=5), table=tables)
-def test_left_alone_it_ends_with_the_optimum(problem, table):
+@given(problem=problems(max_features=5), table=tables, seed=st.none() | st.integers(0, 2**32 - 1))
+def test_left_alone_it_ends_with_the_optimum(problem, table, seed):
+    problem = problem if seed is None else with_discounts(problem, seed)
     assume(is_supported(problem))
     search = searched(problem, table=table)
     want = optimum(problem).lower_bound

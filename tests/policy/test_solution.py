@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.problems import bystander, chain, noisy_bayes, rare_findings, twins, varied
+from helpers.problems import bystander, chain, noisy_bayes, opener, rare_findings, twins, varied
 from helpers.solving import POLICIES, cost_of, optimal_step, optimum
-from helpers.strategies import possible_evidence, problems
+from helpers.strategies import possible_evidence, problems, with_discounts
 from helpers.table_dp import optimal_cost
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from voilattice import FeatureCosts, Network, Problem, VoilatticeError, compare, load_problem
 from voilattice.budgets import memory_budget, memory_limit
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import ConditionalCost, Group
+from voilattice.model.costs import ConditionalCost, Discount, Group
 from voilattice.policy import solvers
 from voilattice.policy.advice import advise
 from voilattice.policy.optimal import solution as module
@@ -88,6 +88,30 @@ def test_nothing_is_saved_by_acquiring_several_at_once(problem):
     found = optimum(problem)
     assert found.exact
     assert found.expected_total_cost == close(optimal_cost(problem, largest=4))
+
+
+@settings(max_examples=80)
+@given(problem=problems(max_features=4), seed=st.integers(0, 2**32 - 1))
+def test_with_openers_no_policy_costs_less(problem, seed):
+    problem = with_discounts(problem, seed)
+    want = optimal_cost(problem, largest=4)
+    found = optimum(problem)
+    assert found.exact
+    assert found.expected_total_cost == close(want)
+    if not bundles_of(problem):
+        assert optimal_cost(problem) == close(want)
+        for engine in ENGINES:
+            assert solve(StateSpace(problem, engine=engine)).expected_total_cost == close(want)
+
+
+@settings(max_examples=40)
+@given(problem=problems(max_features=4), seed=st.integers(0, 2**32 - 1))
+def test_with_openers_the_cost_to_go_is_that_of_the_problem_with_that_evidence(problem, seed):
+    problem = with_discounts(problem, seed)
+    assume(not bundles_of(problem))
+    known = possible_evidence(problem, seed)
+    solution = solve(StateSpace(problem))
+    assert solution.cost_to_go(known) == close(optimal_cost(problem.with_evidence(known)))
 
 
 @pytest.mark.slow
@@ -435,6 +459,30 @@ def test_a_bystander_that_was_bought_has_paid_the_overhead():
     assert action.features == {"X"}
     assert action.cost_to_go == close(5.0)
     assert advise(problem, "optimal", {"A": "T"}).benefit == close(15.0)
+
+
+def test_a_feature_that_tells_nothing_is_bought_to_open_a_discount():
+    problem = opener()
+    action = optimal_step(problem)
+    assert action.features == {"A"}
+    assert action.cost_to_go == close(3.0 + 2.0)  # X alone would cost 30, and deciding 20
+    for state in "TF":
+        assert optimal_step(problem, {"A": state}).features == {"X"}
+    policy = optimum(problem)
+    assert (policy.n_acquisitions, policy.depth) == (3, 2)
+    assert len(policy.nodes) == 4  # what A says is forgotten: one state, and two decisions
+    assert optimum(problem.without({"A"})).expected_total_cost == close(20.0)
+
+
+def test_a_discount_and_a_price_that_rises_are_bought_at_once():
+    # A first costs 1 and X then 9 + 90; X first costs 30; both at once cost 1 + 9.
+    problem = opener()
+    dearer = tuple(ConditionalCost("X", {"A": state}, 99 + 9) for state in "TF")
+    costs = FeatureCosts({"X": 30, "A": 1}, (), dearer, (Discount("visit", {"X": 21, "A": 1}),))
+    found = optimum(replace(problem, costs=costs))
+    assert found.exact
+    assert found.expected_total_cost == close(10.0)
+    assert set(found.root.features) == {"A", "X"}
 
 
 def test_three_that_make_each_other_dearer_are_bought_together():

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from helpers.problems import structured
+from helpers.problems import opener, structured
 from helpers.solving import POLICIES
 from helpers.strategies import problems
 from hypothesis import assume, given, settings
@@ -43,6 +43,15 @@ def test_a_sweep_with_costs_that_are_not_monotone_is_what_each_point_alone_is(pr
     alone = build_policy(staked, "batch").expected_total_cost
     swept = build_policy(staked, "batch", sweep=sweep).expected_total_cost
     assert swept == pytest.approx(alone, abs=1e-9)
+
+
+def test_a_sweep_finds_the_states_again_where_prices_make_another_opener():
+    problem = opener().with_expected("symmetric", 20)
+    dearer = replace(problem.costs, prices={"X": 30, "A": 29})
+    sweep = Sweep(problem, "symmetric")
+    for costs, cost in ((problem.costs, 5), (dearer, 20), (problem.costs, 5)):
+        policy = build_policy(replace(problem, costs=costs), "optimal", sweep=sweep)
+        assert policy.expected_total_cost == pytest.approx(cost)
 
 
 def test_a_sweep_of_another_network_is_refused():

@@ -1,17 +1,19 @@
 import itertools
+from contextlib import nullcontext
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
 from helpers.best_sets import FIXED, grouped, many_prices, small_tables
 from helpers.brute_force import best_of_all_subsets
-from helpers.problems import naive_bayes, noisy_bayes, twins, varied
+from helpers.problems import naive_bayes, noisy_bayes, opener, twins, varied
 from helpers.strategies import (
     DATA,
     draw_evidence,
     needs_data,
     possible_evidence,
     problems,
+    with_discounts,
     with_own_costs,
 )
 from hypothesis import assume, given, settings
@@ -41,6 +43,26 @@ def check(problem, evidence, found):
     assert found.exact
     assert found.short_of is None
     assert found.bound == found.benefit
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=60)
+@given(
+    problem=problems(max_features=5), seed=st.integers(0, 2**32 - 1), cells=st.none() | st.just(8)
+)
+def test_with_discounts_a_set_is_bought_through_its_cheapest_superset(engine, problem, seed, cells):
+    problem = with_discounts(problem, seed)
+    evidence = possible_evidence(problem, seed, share=0.3)
+    with small_tables(cells) if cells else nullcontext():
+        check(problem, evidence, best_set(problem, evidence, engine=engine))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_feature_that_tells_nothing_is_bought_to_open_a_discount(engine):
+    found = best_set(opener(), engine=engine)
+    assert found.features == {"A", "X"}
+    assert (found.evi, found.cost, found.benefit) == (20.0, 5.0, 15.0)
+    assert best_set(opener(), {"A": "T"}, engine=engine).features == {"X"}
 
 
 @pytest.mark.slow

@@ -73,14 +73,16 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     out.print(f"Deciding now costs {format_amount(now)} on average (EMC).\n")
 
     features = table("feature", "states", ">price", "group")
-    group_of = {feature: group.name for feature, group in costs.group_of.items()}
     for name in problem.features:
         states = ", ".join(problem.states(name))
-        features.add_row(name, states, format_amount(costs.prices[name]), group_of.get(name, ""))
+        price = format_amount(costs.prices[name])
+        features.add_row(name, states, price, costs.describe_sharing(name))
     print_table(features)
     for group in costs.groups:
         overhead = format_amount(group.overhead)
         out.print(f"The first feature of group {group.name} also costs {overhead}, once.")
+    for discount in costs.discounts:
+        out.print(f"The first feature of discount {discount.name} pays its full price.")
     for entry in costs.conditional:
         when = " and ".join(f"{name} = {state}" for name, state in entry.when)
         out.print(f"{entry.feature} costs {format_amount(entry.cost)} once {when} is known.")

@@ -30,8 +30,8 @@ SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t"}  # what is hard to type in a shell
 @click.option(
     "--costs",
     metavar="FILE",
-    help="TOML with [costs], [[groups]], [[conditional_costs]], [misclassification] as in a "
-    "problem file. Without it every feature costs 1.",
+    help="TOML with [costs], [[groups]], [[discounts]], [[conditional_costs]], [misclassification] "
+    "as in a problem file. Without it every feature costs 1.",
 )
 @click.option("--title", default="", help="What the problem is called.")
 @click.option("--ignore", multiple=True, metavar="A,B", help="Columns to leave out.")

@@ -2,6 +2,9 @@
 
 They are named tuples because numba can read the fields of a named tuple. They have their own module
 because the readable twins import it and must not load numba.
+
+A group in these arrays is a group or a discount of the problem file. Its first member that is
+acquired pays a surcharge, each member its own.
 """
 
 from __future__ import annotations
@@ -71,6 +74,8 @@ class Flow(NamedTuple):
     conditions: Masks  # what the price of each axis depends on
     group_of: Ints  # the group of each axis; -1: none
     groups: Masks  # the members of each group
+    opens: Masks  # the mates that each axis can make cheaper than it costs
+    openers: np.uint64  # the axes that can make mates cheaper
     evidence: np.uint64
     target: int
 
@@ -89,9 +94,11 @@ class Offers(NamedTuple):
 
     sizes: Ints  # of each axis
     places: Ints  # the position of each axis in the problem's order of features
-    prices: Floats
-    groups: Ints  # the open group of each axis; -1: none
-    overheads: Floats  # of each open group
+    prices: Floats  # the own price of each axis
+    groups: Ints  # the group of each axis that is not paid for; -1: none
+    surcharges: Floats  # of each axis, if it is the first of its group
+    least: Floats  # the same, if the cheapest opener may pay for the group
+    due: Floats  # room for a number for each group
     cost: Floats  # c_ij
     now: float  # EMC, on the scale of the table
     scale: float  # amounts of money per amount on the scale of the table
@@ -145,7 +152,7 @@ class Prices(NamedTuple):
     """What each step costs, and which steps can pay at all."""
 
     least: Floats  # the lowest price of each step, over all evidence
-    surcharge: Floats  # the overhead of a group that is not paid for yet
+    surcharge: Floats  # of each step, if its group is not paid for yet
     of: Ints  # the own price of each step
     masks: Masks  # what each own price depends on
     starts: Ints
@@ -161,7 +168,7 @@ class DigitPrices(NamedTuple):
     starts: Ints  # where the table of each digit begins
     steps: Ints  # [i, d]: how far digit d moves in the table of i; 0: it does not matter
     group_of: Ints  # the group of each digit; -1: none
-    overhead: Floats  # of each group; 0: paid for already
+    surcharge: Floats  # of each digit, if it is the first of its group; 0: paid for already
 
 
 class PlainLayout(NamedTuple):
@@ -232,7 +239,7 @@ class SearchRoom(NamedTuple):
     key: Masks
     path: Ints  # [depth]: the row of each state on the path, and the feature taken there
     price: Floats
-    overhead: Floats
+    is_paid: Flags  # of each group
     belief: Floats
     pairs: Floats
     odometer: Ints
@@ -359,8 +366,8 @@ class RepeatSteps(NamedTuple):
     pools: Ints  # the pool of each feature; -1: it can be bought any number of times
     strides: Ints  # of each pool
     sizes: Ints  # of each pool: how often its members can be bought in all
-    group_of: Ints  # the group with an overhead of each feature; -1: none
-    overheads: Floats  # of each group
+    group_of: Ints  # the group of each feature whose surcharge counts; -1: none
+    surcharges: Floats  # of each feature, if it is the first of its group
     group_pools: Ints  # [group, pool]: 1 if buying from the pool pays for the group
     n_corners: Ints  # of each feature: how many j there are
     # [i, j, g]: outcome x and corner k of the simplex around the next belief, together in j

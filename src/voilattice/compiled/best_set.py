@@ -49,7 +49,7 @@ def search(
     """Go on with a branch and bound until `quota` cells are summed; return (height, evaluated)."""
     frames, keeps, amounts = stack.places, stack.keeps, stack.amounts
     best, best_key = incumbent.facts, incumbent.key
-    sizes, prices, groups, overheads = offers.sizes, offers.prices, offers.groups, offers.overheads
+    sizes, prices = offers.sizes, offers.prices
     cost, now, scale, tolerance = offers.cost, offers.now, offers.scale, offers.tolerance
     m = sizes.shape[0]
     n = cost.shape[0]
@@ -70,10 +70,7 @@ def search(
             continue  # a set below can only tie, and has more features
         size = sizes[axis]
         bit = _ONE << np.uint64(axis)
-        group = groups[axis]
-        more = prices[axis]
-        if group >= 0 and not _touched(kept, groups, group):
-            more += overheads[group]
+        more = prices[axis] + _added(offers, kept, axis)
         # The sets with the feature: the same table, a higher price.
         frames[height, 0] = axis + 1
         frames[height, 1] = start
@@ -95,12 +92,7 @@ def search(
             after = expected_emc(room[start:], cost, outer * inner // n)
             n_evaluated += 1
         whole = kept | (full & ~((bit << _ONE) - _ONE))
-        price = spent
-        for k in range(axis + 1, m):
-            price += prices[k]
-        for g in range(overheads.shape[0]):
-            if not _touched(kept, groups, g) and _touched(whole, groups, g):
-                price += overheads[g]
+        price = _cost(offers, whole)
         benefit = (now - after) * scale - price
         size_of = _count(whole)
         better = benefit > best[0] + tolerance
@@ -139,8 +131,32 @@ def _count(mask: Any) -> int:
 
 
 @njit(cache=True, inline="always")
-def _touched(mask: Any, groups: NDArray[np.int64], group: int) -> bool:
-    for axis in range(groups.shape[0]):
-        if groups[axis] == group and mask & (_ONE << np.uint64(axis)):
-            return True
-    return False
+def _added(offers: Offers, kept: Any, axis: int) -> Any:
+    """Return what an axis adds to the least that the first features of all groups pay."""
+    groups, least = offers.groups, offers.least
+    group = groups[axis]
+    if group < 0:
+        return 0.0
+    before = np.inf
+    for k in range(groups.shape[0]):
+        if groups[k] == group and kept & (_ONE << np.uint64(k)):
+            before = min(before, least[k])
+    return least[axis] if before == np.inf else min(least[axis] - before, 0.0)
+
+
+@njit(cache=True, inline="always")
+def _cost(offers: Offers, mask: Any) -> Any:
+    """Return the price of a set."""
+    due = offers.due
+    due[:] = np.inf
+    price = 0.0
+    for axis in range(offers.groups.shape[0]):
+        if mask & (_ONE << np.uint64(axis)):
+            price += offers.prices[axis]
+            group = offers.groups[axis]
+            if group >= 0:
+                due[group] = min(due[group], offers.surcharges[axis])
+    for group in range(due.shape[0]):
+        if due[group] < np.inf:
+            price += due[group]
+    return price

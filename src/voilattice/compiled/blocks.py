@@ -120,13 +120,24 @@ def expand(relevant: Masks, kept: Masks, paid: Masks, flow: Flow, out: Masks) ->
             known = kept[b] | bit
             free = relevant[b] ^ bit
             everything = known | evidence
+            pays = paid[b]
+            if flow.group_of[_place(bit)] >= 0:
+                pays |= _ONE << np.uint64(flow.group_of[_place(bit)])
             begin, before = target, _ZERO
-            r, named = _ZERO, _ZERO
+            telling, r, named = _ZERO, _ZERO, _ZERO
             while begin != before:
                 before = begin
-                r = free & _reachable(
+                telling = free & _reachable(
                     begin, everything, free, flow.children, flow.parents, ancestors
                 )
+                r = telling
+                left = flow.openers & free
+                while left:
+                    x = left & (~left + _ONE)
+                    left ^= x
+                    is_paid = pays & (_ONE << np.uint64(flow.group_of[_place(x)]))
+                    if flow.opens[_place(x)] & telling and not is_paid:
+                        r |= x
                 named = _ZERO
                 left = r
                 while left:
@@ -135,10 +146,8 @@ def expand(relevant: Masks, kept: Masks, paid: Masks, flow: Flow, out: Masks) ->
                     named |= flow.conditions[_place(x)]
                 begin |= named & free
             needed = named & known
-            k = known & _touching(r | target, everything, needed, family, families_of, ancestors)
-            pays = paid[b]
-            if flow.group_of[_place(bit)] >= 0:
-                pays |= _ONE << np.uint64(flow.group_of[_place(bit)])
+            sources = telling | target
+            k = known & _touching(sources, everything, needed, family, families_of, ancestors)
             still = _ZERO
             for g in range(flow.groups.shape[0]):
                 if flow.groups[g] & r:

@@ -29,7 +29,7 @@ def solve_tiles(
     parts = np.empty((n_classes, n_states))  # P(y, e) of a tile
     p, room = np.empty(n_states), np.empty(n_states)
     digits, steps = np.empty(n, np.int64), np.ones(n, np.int64)
-    base, open_overhead = np.empty(n, np.int64), np.empty(n)
+    base, surcharge = np.empty(n, np.int64), np.empty(n)
     flat = np.empty(n)  # the price of a digit if it is the same in the whole tile, else -1
     for i in range(n - 2, -1, -1):
         steps[i] = steps[i + 1] * (sizes[i + 1] + 1)
@@ -44,12 +44,12 @@ def solve_tiles(
         _decide(parts, cost, p, here, room)
         if mass.shape[0]:
             mass[start : start + n_states] = p
-        _price_tile(digits, layout, prices, base, open_overhead, flat)
+        _price_tile(digits, layout, prices, base, surcharge, flat)
         for i in range(a):
             if digits[i] == sizes[i]:
                 _acquire(
                     i, 0, n_states, start - sizes[i] * steps[i], steps[i], layout, prices,
-                    base[i], open_overhead[i], flat[i], value, p, here, room,
+                    base[i], surcharge[i], flat[i], value, p, here, room,
                 )  # fmt: skip
         for row in range(n_states // layout.row_states):
             first = row * layout.row_states
@@ -58,7 +58,7 @@ def solve_tiles(
                 if left % (sizes[i] + 1) == sizes[i]:
                     _acquire(
                         i, first, layout.row_states, start + first - sizes[i] * steps[i],
-                        steps[i], layout, prices, base[i], open_overhead[i], flat[i],
+                        steps[i], layout, prices, base[i], surcharge[i], flat[i],
                         value, p, here, room,
                     )  # fmt: skip
                 left //= sizes[i] + 1
@@ -68,7 +68,7 @@ def solve_tiles(
                 price = flat[i]
                 if price < 0.0:
                     price = prices.own[base[i] + layout.place[i, t]]
-                    price += open_overhead[i] * layout.is_open[i, t]
+                    price += surcharge[i] * layout.is_open[i, t]
                 q = price * p[t]
                 child = t - sizes[i] * steps[i]
                 for _ in range(sizes[i]):
@@ -183,7 +183,7 @@ def _price_tile(
     layout: PlainLayout,
     prices: DigitPrices,
     base: Ints,
-    open_overhead: Floats,
+    surcharge: Floats,
     flat: Floats,
 ) -> None:
     """Write what the slow digits of a tile say about each price."""
@@ -193,15 +193,15 @@ def _price_tile(
         for d in range(a):
             base[i] += prices.steps[i, d] * digits[d]
         g = prices.group_of[i]
-        open_overhead[i] = 0.0
+        surcharge[i] = 0.0
         if g >= 0:
-            open_overhead[i] = prices.overhead[g]
+            surcharge[i] = prices.surcharge[i]
             for d in range(a):
                 if prices.group_of[d] == g and digits[d] < layout.sizes[d]:
-                    open_overhead[i] = 0.0
+                    surcharge[i] = 0.0
         flat[i] = -1.0
-        if not layout.place_varies[i] and not (layout.open_varies[i] and open_overhead[i] > 0.0):
-            flat[i] = prices.own[base[i]] + open_overhead[i]
+        if not layout.place_varies[i] and not (layout.open_varies[i] and surcharge[i] > 0.0):
+            flat[i] = prices.own[base[i]] + surcharge[i]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -214,7 +214,7 @@ def _acquire(
     layout: PlainLayout,
     prices: DigitPrices,
     base: int,
-    open_overhead: float,
+    surcharge: float,
     flat: float,
     value: Floats,
     p: Floats,
@@ -238,7 +238,7 @@ def _acquire(
     else:
         place, is_open = layout.place[i], layout.is_open[i]
         for k in range(length):
-            price = prices.own[base + place[first + k]] + open_overhead * is_open[first + k]
+            price = prices.own[base + place[first + k]] + surcharge * is_open[first + k]
             room[k] = price * mass[k]
     for v in range(size):
         below = value[child + v * step : child + v * step + length]

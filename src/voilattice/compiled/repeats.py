@@ -284,5 +284,5 @@ def _price(steps: RepeatSteps, i: int, m: int) -> Any:
             bought = m // steps.strides[pool] % (steps.sizes[pool] + 1)
             if steps.group_pools[group, pool] and bought:
                 return steps.prices[i]
-        return steps.prices[i] + steps.overheads[group]
+        return steps.prices[i] + steps.surcharges[i]
     return steps.prices[i]

@@ -40,7 +40,10 @@ def solve_values(
         cell_steps[i] = cell_steps[i + 1] * sizes[i + 1]
     digits = np.zeros(n, np.int64)
     mass, total = np.empty(width), np.empty(width)
-    overhead = np.empty(prices.overhead.shape[0])
+    n_groups = 0
+    for i in range(n):
+        n_groups = max(n_groups, prices.group_of[i] + 1)
+    is_paid = np.empty(n_groups, np.bool_)
     last = first + width
     for s in range(out.shape[0]):
         best = out[s, first:last]
@@ -77,10 +80,10 @@ def solve_values(
             for x in range(width):
                 if d == 0 or total[x] < best[x]:
                     best[x] = total[x]
-        overhead[:] = prices.overhead
+        is_paid[:] = False
         for i in range(n):
             if prices.group_of[i] >= 0 and digits[i] < sizes[i]:
-                overhead[prices.group_of[i]] = 0.0
+                is_paid[prices.group_of[i]] = True
         for i in range(n):
             if digits[i] < sizes[i]:
                 continue
@@ -88,8 +91,8 @@ def solve_values(
             for d in range(n):
                 at += prices.steps[i, d] * digits[d]
             price = prices.own[at]
-            if prices.group_of[i] >= 0:
-                price += overhead[prices.group_of[i]]
+            if prices.group_of[i] >= 0 and not is_paid[prices.group_of[i]]:
+                price += prices.surcharge[i]
             for x in range(width):
                 total[x] = price * mass[x]
             child = s - sizes[i] * steps[i]

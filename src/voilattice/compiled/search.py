@@ -158,11 +158,11 @@ def _price_all(space: SearchSpace, room: SearchRoom) -> None:
     """Write C(X_i | e) of every unknown feature."""
     prices, digits, sizes = space.prices, room.digits, space.sizes
     n = sizes.shape[0]
-    for g in range(prices.overhead.shape[0]):
-        room.overhead[g] = prices.overhead[g]
+    for g in range(room.is_paid.shape[0]):
+        room.is_paid[g] = 0
     for i in range(n):
         if prices.group_of[i] >= 0 and digits[i] < sizes[i]:
-            room.overhead[prices.group_of[i]] = 0.0
+            room.is_paid[prices.group_of[i]] = 1
     for i in range(n):
         if digits[i] == sizes[i]:
             at = prices.starts[i]
@@ -170,8 +170,8 @@ def _price_all(space: SearchSpace, room: SearchRoom) -> None:
                 for d in range(n):
                     at += prices.steps[i, d] * digits[d]
             room.price[i] = prices.own[at]
-            if prices.group_of[i] >= 0:
-                room.price[i] += room.overhead[prices.group_of[i]]
+            if prices.group_of[i] >= 0 and not room.is_paid[prices.group_of[i]]:
+                room.price[i] += prices.surcharge[i]
 
 
 @_inner()

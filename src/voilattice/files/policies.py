@@ -59,7 +59,11 @@ def fingerprint(problem: Problem) -> str:
         problem.misclassification.tolist(),
         sorted(problem.evidence.items()),
     )
-    return _digest(parts)
+    # Without discounts, the text is the one that older versions saved.
+    discounts = (
+        ([(d.name, sorted(d.off.items())) for d in costs.discounts],) if costs.discounts else ()
+    )
+    return _digest((*parts, *discounts))
 
 
 def save_policy(policy: Policy, path: str | Path) -> None:

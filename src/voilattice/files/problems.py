@@ -20,7 +20,7 @@ import numpy as np
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, within
 from voilattice.files.networks import NAMELESS, READABLE, read_network, read_text, write_network
-from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
+from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
 from voilattice.model.network import Network
 from voilattice.model.problem import Misclassification, Problem
 from voilattice.wording import nearest, quote
@@ -41,6 +41,7 @@ __all__ = [
 FILE_NAME = "problem.toml"
 BUILTIN = "builtin:"  # a name with this prefix is always the built-in problem, never a file
 MAX_PROBLEM_BYTES = 10_000_000
+COST_TABLES = ("costs", "groups", "conditional_costs", "discounts")
 
 
 def builtin_problems() -> tuple[str, ...]:
@@ -195,8 +196,7 @@ def read_costs(path: str | Path) -> tuple[FeatureCosts, Misclassification | None
     path = Path(path)
     with within(str(path)):
         document = _toml(path)
-        known = ("costs", "groups", "conditional_costs", "misclassification")
-        _check_keys(document, known, required=("costs",))
+        _check_keys(document, (*COST_TABLES, "misclassification"), required=("costs",))
         stakes = None
         if "misclassification" in document:
             section = _expect(document["misclassification"], dict, "misclassification")
@@ -239,9 +239,8 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
     """Return the problem in the tables of a problem file; its network is in `folder`."""
-    known = ("title", "network", "costs", "groups", "conditional_costs", "misclassification")
-    required = ("network", "costs", "misclassification")
-    _check_keys(document, (*known, "evidence", "bins"), required=required)
+    known = ("title", "network", *COST_TABLES, "misclassification", "evidence", "bins")
+    _check_keys(document, known, required=("network", "costs", "misclassification"))
     evidence = _expect(document.get("evidence", {}), dict, "evidence")
     for feature, value in evidence.items():
         if not isinstance(value, str | int | float):  # a raw value; a truth value is one too
@@ -296,6 +295,7 @@ def _feature_costs(document: Mapping[str, Any]) -> FeatureCosts:
         _expect(document["costs"], dict, "costs"),
         tuple(_groups(document.get("groups", []))),
         tuple(_conditional_costs(document.get("conditional_costs", []))),
+        tuple(_discounts(document.get("discounts", []))),
     )
 
 
@@ -316,6 +316,14 @@ def _conditional_costs(entries: Any) -> Iterable[ConditionalCost]:
                 _expect(state, str, f"when.{feature}")
             feature = _expect(entry["feature"], str, "feature")
             yield ConditionalCost(feature, tuple(when.items()), entry["cost"])
+
+
+def _discounts(entries: Any) -> Iterable[Discount]:
+    for place, entry in enumerate(_expect_all(entries, dict, "discounts")):
+        with located(f"discounts[{place}]"):
+            _check_keys(entry, names := ("name", "off"), required=names)
+            off = _expect(entry["off"], dict, "off")
+            yield Discount(_expect(entry["name"], str, "name"), off)
 
 
 def _misclassification(section: Mapping[str, Any]) -> Misclassification:
@@ -355,7 +363,8 @@ def _document(problem: Problem, costs: FeatureCosts, network: str) -> dict[str, 
         {"feature": entry.feature, "when": dict(entry.when), "cost": entry.cost}
         for entry in costs.conditional
     ]
-    for key, entries in (("groups", groups), ("conditional_costs", conditional)):
+    discounts = [{"name": each.name, "off": dict(each.off)} for each in costs.discounts]
+    for key, entries in zip(COST_TABLES[1:], (groups, conditional, discounts), strict=True):
         if entries:
             document[key] = entries
     return document

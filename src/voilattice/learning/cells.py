@@ -81,6 +81,10 @@ class Numbers:
     def is_missing(self) -> Flags:
         return np.isnan(self.values)
 
+    def take(self, rows: Codes) -> Numbers:
+        """Return the cells of some rows."""
+        return Numbers(self.values[rows])
+
     def blank(self, rows: Flags) -> Numbers:
         """Return the column with the cells of some rows missing."""
         return Numbers(np.where(rows, np.nan, self.values))
@@ -129,6 +133,10 @@ class Categories:
     @property
     def is_missing(self) -> Flags:
         return self.codes < 0
+
+    def take(self, rows: Codes) -> Categories:
+        """Return the cells of some rows; the levels stay."""
+        return Categories(self.codes[rows], self.levels, self.is_declared, self.is_ordered)
 
     def blank(self, rows: Flags) -> Categories:
         """Return the column with the cells of some rows missing."""

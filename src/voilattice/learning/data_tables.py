@@ -62,6 +62,10 @@ class DataTable:
             raise UnknownNameError(f"no column {quote(name)}{nearest(name, self.columns)}")
         return self.columns[name]
 
+    def take(self, rows: NDArray[np.intp]) -> DataTable:
+        """Return the table with these rows only."""
+        return DataTable({name: column.take(rows) for name, column in self.columns.items()})
+
     def select(self, names: Collection[str]) -> DataTable:
         """Return the table with these columns only, in this order."""
         return DataTable({name: self.column(name) for name in names}, self.checksum)

@@ -50,8 +50,8 @@ class Recipe:
         How many bins ``mdl`` may make: it stops at the cuts that tell most.
     structure
         ``search``: the arcs that a local search finds; ``naive``: each feature depends on the
-        target alone; ``tree``: and on at most one other feature (`augmented`); ``k-dependence``: and on
-        the features that tell most about it, up to `max_parents` parents in all;
+        target alone; ``tree``: and on at most one other feature (`augmented`); ``k-dependence``:
+        and on the features that tell most about it, up to `max_parents` parents in all;
         ``decision-tree``: the target depends on the features that a pruned decision tree tests
         (`decision_trees`).
     parameters

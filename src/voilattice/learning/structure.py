@@ -1,8 +1,8 @@
 """The structure of a network: arcs that a local search finds (by pyAgrum), or arcs from the target.
 
 *Search.* It cannot use missing cells, so each one is first replaced by the most frequent state of
-its column. This weakens dependences. If cells are missing for a reason, it can also make that reason
-look like a dependence.
+its column. This weakens dependences. If cells are missing for a reason, it can also make that
+reason look like a dependence.
 
 *From the target.* Each feature depends on the target. In a tree-augmented network a feature also
 depends on at most one other feature, and the arcs that are worth most make a forest (`augmented`).

@@ -27,7 +27,7 @@ P(y) of the network. P(x | y) does not depend on either, so the trained tables s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -95,8 +95,8 @@ def train(
     tables = np.concatenate([table.ravel() for table in start.tables])
     first = np.log(tables)
     # Cases may count for what is at stake in their class, so the prior of the questions is theirs.
-    prior = np.bincount(classes, weights, len(start.prior)) + 1.0
-    prior /= prior.sum()
+    counts: Table = np.bincount(classes, weights, len(start.prior)) + 1.0
+    prior = counts / counts.sum()
     work = len(questions.classes) * len(tables) * MAX_STEPS
     twin = score_answers if choose_engine(engine, "training", work) == "python" else _compiled()
 
@@ -197,7 +197,7 @@ def pass_forest(
     return joint, beliefs
 
 
-def _compiled():  # type: ignore[no-untyped-def]
+def _compiled() -> Callable[[Forest, Questions, Table, Table], tuple[float, Table]]:
     from voilattice.compiled.training import score_answers as compiled
 
     return compiled

@@ -1,12 +1,21 @@
 """What a problem is: a Bayesian network, what features cost, what wrong decisions cost (Section 2).
 
 `network` holds frozen arrays. From them, `elimination` computes exact tables P(S, e), and
-`join_tree` all P(Y, X_i | e) at once. `costs` prices sets of features and decisions. `problem`
-combines all of this and checks it once. Every later package takes a `Problem`.
+`join_tree` all P(Y, X_i | e) at once. `costs` prices sets of features and decisions, and
+`monotonicity` checks whether larger sets cost more. `problem` combines all of this and checks it
+once. Every later package takes a `Problem`.
 """
 
-from voilattice.model.costs import ConditionalCost, CostModel, FeatureCosts, Group
+from voilattice.model.costs import ConditionalCost, CostModel, Discount, FeatureCosts, Group
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 
-__all__ = ["ConditionalCost", "CostModel", "FeatureCosts", "Group", "Network", "Problem"]
+__all__ = [
+    "ConditionalCost",
+    "CostModel",
+    "Discount",
+    "FeatureCosts",
+    "Group",
+    "Network",
+    "Problem",
+]

@@ -2,11 +2,28 @@
 
 A set S acquired together at evidence e costs
 
-    C(S | e) = sum_{i in S} price(i | e)  +  sum of overheads of the groups touched by S, not by e
+    C(S | e) = sum_{i in S} own(i | e)  +  sum_g min_{i in S and g} surcharge(i)
 
-where price(i | e) is the first conditional price of feature i whose condition e satisfies. If there
-is none, it is the feature's own price. Prices depend on e and not on the rest of S, and nothing is
-negative. So C(S' | e) <= C(S | e) whenever S' is a subset of S, as Proposition 1 requires.
+where g runs over the groups and discounts that S touches and e does not.
+
+With price(i | e) the first conditional price of feature i whose condition e satisfies, or else its
+price, the two forms of sharing costs are
+
+    in a group      own(i | e) = price(i | e)              surcharge(i) = the group's overhead
+    in a discount   own(i | e) = price(i | e) - off(i)     surcharge(i) = off(i)
+
+and own(i | e) = price(i | e) elsewhere. So the first feature of a discount pays its price and each
+later one `off` less, and a set bought at once is priced in the cheapest order.
+
+Prices depend on e and not on the rest of S, and nothing is negative. Without discounts,
+C(S' | e) <= C(S | e) whenever S' is a subset of S, as Proposition 1 requires (`monotonicity`). With
+discounts this fails if a feature j costs less than it saves: price(j | e) < off(i) for a feature i
+of the same discount. Then {i, j} is cheaper than {i}, and j is an *opener*. The cheapest superset
+of S costs
+
+    min over T ⊇ S of C(T | e) = C(S | e) with surcharge(i) replaced by min(surcharge(i), p),
+
+where p is the least price(j | e) of all unknown features j of the discount (`superset_costs`).
 
 `cost[i, j]` = c_ij is what it costs to predict class y_i when y_j is true. The two scaled kinds
 (paper, Table 2) choose c_ij so that the decision without any feature has a given expected cost:
@@ -19,9 +36,8 @@ from __future__ import annotations
 
 import math
 import numbers
-import random
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -30,24 +46,23 @@ from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.feature_sets import membership
-from voilattice.ties import TOLERANCE, tolerance
-from voilattice.wording import count_noun, quote
+from voilattice.wording import count_noun, format_amount, quote
 
 __all__ = [
     "ConditionalCost",
-    "CostCheck",
     "CostMatrix",
     "CostModel",
+    "Discount",
     "FeatureCosts",
     "Group",
     "check_amount",
-    "check_monotone",
-    "check_monotone_at",
     "cost_matrix",
+    "format_set",
     "price_set",
     "scaled_costs",
     "set_costs",
     "stakes_scale",
+    "superset_costs",
 ]
 
 CostMatrix: TypeAlias = NDArray[np.float64]
@@ -56,11 +71,6 @@ KINDS = ("symmetric", "asymmetric")
 
 # The largest amount of money, so that no sum or product of amounts overflows.
 MAX_AMOUNT = 1e100
-
-# The check of user-defined costs prices all sets, up to this many. If there are more sets, it
-# compares this many pairs, to find a set that costs more than a superset.
-MAX_CHECKED_SETS = 1 << 10
-MAX_CHECKED_PAIRS = 10_000
 
 
 @runtime_checkable
@@ -87,6 +97,50 @@ class Group:
             object.__setattr__(self, "overhead", check_amount(self.overhead))
         if not self.features:
             raise InputError("at least one is needed, found none", "features")
+
+    @property
+    def surcharges(self) -> dict[str, float]:
+        """What each feature costs in addition if it is the first."""
+        return dict.fromkeys(self.features, self.overhead)
+
+
+@dataclass(frozen=True, slots=True)
+class Discount:
+    """Features of which the first one acquired pays its price, and each later one `off` less.
+
+    >>> Discount("blood", {"chol": 2.1, "fbs": 2.1}).features
+    ('chol', 'fbs')
+    """
+
+    name: str
+    off: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise InputError("must not be empty", "name")
+        amounts = {}
+        for feature, amount in self.off.items():
+            with located(f"off.{feature}"):
+                amounts[feature] = check_amount(amount)
+        if not amounts:
+            raise InputError("at least one feature is needed, found none", "off")
+        object.__setattr__(self, "off", MappingProxyType(amounts))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Discount, (self.name, dict(self.off))
+
+    def __hash__(self) -> int:
+        return hash((self.name, frozenset(self.off.items())))
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that share the discount."""
+        return tuple(self.off)
+
+    @property
+    def surcharges(self) -> dict[str, float]:
+        """What each feature costs in addition if it is the first."""
+        return dict(self.off)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,51 +172,91 @@ class ConditionalCost:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FeatureCosts:
-    """Own prices, group overheads and conditional prices: the costs of a problem file.
+    """Prices, group overheads, conditional prices and discounts: the costs of a problem file.
 
     >>> costs = FeatureCosts({"chol": 7.27, "fbs": 5.2}, (Group("blood", 2.1, ("chol", "fbs")),))
     >>> round(costs.cost(frozenset({"chol", "fbs"}), {}), 2)
     14.57
     >>> costs.cost(frozenset({"chol"}), {"fbs": "high"})
     7.27
+    >>> discount = Discount("blood", {"chol": 2.1, "fbs": 2.1})
+    >>> costs = FeatureCosts({"chol": 7.27, "fbs": 5.2}, discounts=(discount,))
+    >>> round(costs.cost(frozenset({"chol", "fbs"}), {}), 2)
+    10.37
     """
 
     prices: Mapping[str, float]
     groups: tuple[Group, ...] = ()
     conditional: tuple[ConditionalCost, ...] = ()
+    discounts: tuple[Discount, ...] = ()
+    _off: Mapping[str, float] = field(init=False, compare=False)
+    _surcharges: tuple[Mapping[str, float], ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         prices = {}
         for feature, price in self.prices.items():
             with located(f"costs.{feature}"):
                 prices[feature] = check_amount(price)
+        self._check_members()
+        off = {feature: amount for d in self.discounts for feature, amount in d.off.items()}
+        self._check_discounts(prices, off)
+        for name, value in (
+            ("prices", MappingProxyType(prices)),
+            ("_off", off),
+            ("_surcharges", tuple(sharing.surcharges for sharing in self.sharings)),
+        ):
+            object.__setattr__(self, name, value)
+
+    def _check_members(self) -> None:
+        """Raise `InputError` if a name is used twice, or a feature shares costs in two ways."""
         members: dict[str, str] = {}
-        names: set[str] = set()
-        for place, group in enumerate(self.groups):
-            with located(f"groups[{place}]"):
-                if group.name in names:
-                    raise InputError(f"two groups are called {group.name!r}", "name")
-                names.add(group.name)
-                for feature in group.features:
+        names: set[tuple[str, str]] = set()
+        for number, sharing in enumerate(self.sharings):
+            kind, key, place = "group", "features", number
+            if isinstance(sharing, Discount):
+                kind, key, place = "discount", "off", number - len(self.groups)
+            with located(f"{kind}s[{place}]"):
+                if (kind, sharing.name) in names:
+                    raise InputError(f"two {kind}s are called {sharing.name!r}", "name")
+                names.add((kind, sharing.name))
+                for feature in sharing.features:
                     if feature in members:
                         raise InputError(
-                            f"{feature!r} is in group {members[feature]!r} already; "
-                            f"a feature belongs to one group at most, once",
-                            "features",
+                            f"{feature!r} is in {members[feature]} already; "
+                            f"a feature belongs to one group or discount at most, once",
+                            key,
                         )
-                    members[feature] = group.name
-        object.__setattr__(self, "prices", MappingProxyType(prices))
+                    members[feature] = f"{kind} {sharing.name!r}"
+
+    def _check_discounts(self, prices: Mapping[str, float], off: Mapping[str, float]) -> None:
+        """Raise `InputError` if a discount takes more off than a feature costs."""
+        for place, discount in enumerate(self.discounts):
+            for feature, amount in discount.off.items():
+                if amount > prices.get(feature, math.inf):
+                    raise InputError(
+                        f"must be at most the price {prices[feature]:g}, got {amount:g}",
+                        f"discounts[{place}].off.{feature}",
+                    )
+        for place, entry in enumerate(self.conditional):
+            if entry.cost < off.get(entry.feature, 0.0):
+                raise InputError(
+                    f"must be at least {off[entry.feature]:g}, what its discount takes off "
+                    f"{entry.feature!r}; got {entry.cost:g}",
+                    f"conditional_costs[{place}].cost",
+                )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FeatureCosts, (dict(self.prices), self.groups, self.conditional)
+        return FeatureCosts, (dict(self.prices), self.groups, self.conditional, self.discounts)
 
     def __hash__(self) -> int:
-        return hash((frozenset(self.prices.items()), self.groups, self.conditional))
+        prices = frozenset(self.prices.items())
+        return hash((prices, self.groups, self.conditional, self.discounts))
 
     def __repr__(self) -> str:
+        discounts = f"{count_noun(len(self.discounts), 'discount')}, " if self.discounts else ""
         return (
             f"<FeatureCosts: {count_noun(len(self.prices), 'price')}, "
-            f"{count_noun(len(self.groups), 'group')}, "
+            f"{count_noun(len(self.groups), 'group')}, {discounts}"
             f"{count_noun(len(self.conditional), 'conditional price')}>"
         )
 
@@ -178,35 +272,93 @@ class FeatureCosts:
             for entry in self.conditional
             if entry.feature not in features and not any(f in features for f, _ in entry.when)
         )
+        discounts = (
+            Discount(d.name, {f: amount for f, amount in d.off.items() if f not in features})
+            for d in self.discounts
+            if not set(d.features) <= set(features)
+        )
         prices = {f: price for f, price in self.prices.items() if f not in features}
-        return FeatureCosts(prices, tuple(groups), tuple(conditional))
+        return FeatureCosts(prices, tuple(groups), tuple(conditional), tuple(discounts))
 
     def price(self, feature: str, evidence: Mapping[str, str]) -> float:
-        """Return the price of a feature at this evidence, without overheads."""
+        """Return the price of a feature at this evidence, without overheads and discounts."""
         for entry in self.conditional:
             if entry.feature == feature and entry.applies(evidence):
                 return entry.cost
         return self.prices[feature]
 
-    @property
-    def group_of(self) -> dict[str, Group]:
-        """The group of each feature that is in one."""
-        return {feature: group for group in self.groups for feature in group.features}
+    def own_price(self, feature: str, evidence: Mapping[str, str]) -> float:
+        """Return what a feature costs at this evidence if it is not the first of its sharing."""
+        return self.price(feature, evidence) - self._off.get(feature, 0.0)
 
-    def unpaid_groups(self, known: Collection[str]) -> list[Group]:
-        """Return the groups without a known feature: their overhead is not paid yet."""
-        return [group for group in self.groups if not any(f in known for f in group.features)]
+    def least_own_price(self, feature: str, evidence: Mapping[str, str]) -> float:
+        """Return the least own price of a feature at this evidence and at all further evidence."""
+        # Where a later entry applies, all that is needed for it may be known and nothing else.
+        amounts = [self.price(feature, evidence)]
+        for entry in self.conditional:
+            is_possible = all(evidence.get(f, state) == state for f, state in entry.when)
+            if entry.feature == feature and is_possible:
+                amounts.append(self.price(feature, {**evidence, **dict(entry.when)}))
+        return min(amounts) - self._off.get(feature, 0.0)
+
+    @property
+    def sharings(self) -> tuple[Group | Discount, ...]:
+        """The groups, then the discounts: both are ways to share costs."""
+        return (*self.groups, *self.discounts)
+
+    def describe_sharing(self, feature: str) -> str:
+        """Return the group of a feature, or its discount and what that takes off; empty: none."""
+        for sharing in self.sharings:
+            if feature in sharing.features:
+                off = f": {format_amount(self._off[feature])} off" if feature in self._off else ""
+                return sharing.name + off
+        return ""
+
+    def unopened(self, known: Collection[str]) -> list[Group | Discount]:
+        """Return the groups and discounts without a known feature: the first is still to pay."""
+        return [
+            sharing
+            for sharing, surcharges in zip(self.sharings, self._surcharges, strict=True)
+            if not any(feature in known for feature in surcharges)
+        ]
+
+    def firsts(self, features: frozenset[str], known: Collection[str]) -> frozenset[str]:
+        """Return the features of a set that can come first in a cheapest order."""
+        later: set[str] = set()
+        for discount in self.discounts:
+            inside = features.intersection(discount.features)
+            if inside and not any(feature in known for feature in discount.features):
+                least = min(discount.off[feature] for feature in inside)
+                later |= {feature for feature in inside if discount.off[feature] > least}
+        return features - later
 
     def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
         """Return C(S | e)."""
-        # Sorted, so that the sum does not depend on the order of a set's elements.
-        own = math.fsum(self.price(feature, evidence) for feature in sorted(features))
-        overheads = math.fsum(
-            group.overhead
-            for group in self.unpaid_groups(evidence)
-            if not features.isdisjoint(group.features)
-        )
-        return own + overheads
+        amounts = [self.price(feature, evidence) for feature in features]
+        if self._off:
+            amounts += [-self._off[feature] for feature in features if feature in self._off]
+        for surcharges in self._surcharges:
+            first = [surcharges[feature] for feature in features if feature in surcharges]
+            if first and not any(feature in evidence for feature in surcharges):
+                amounts.append(min(first))
+        # An exact sum, so that it does not depend on the order of a set's elements.
+        return math.fsum(amounts)
+
+
+def superset_costs(costs: FeatureCosts, evidence: Mapping[str, str]) -> FeatureCosts:
+    """Return costs at this evidence by which a set costs what its cheapest superset costs.
+
+    They are monotone, and never more than the costs themselves.
+    """
+    off: dict[str, float] = {}
+    discounts = []
+    for discount in costs.discounts:
+        cap = min(costs.price(feature, evidence) for feature in discount.features)
+        capped = {feature: min(amount, cap) for feature, amount in discount.off.items()}
+        discounts.append(Discount(discount.name, capped))
+        off |= capped
+    prices = {f: costs.own_price(f, evidence) + off.get(f, 0.0) for f in costs.prices}
+    return FeatureCosts(prices, costs.groups, (), tuple(discounts)) if discounts else costs
 
 
 def set_costs(
@@ -220,120 +372,14 @@ def set_costs(
     total = np.zeros(len(rows))
     for k, name in enumerate(features):
         if name not in evidence:
-            total[member[:, k]] += costs.price(name, evidence)
-    for group in costs.unpaid_groups(evidence):
-        mates = [features.index(name) for name in group.features]
-        total += group.overhead * member[:, mates].any(axis=1)
+            total[member[:, k]] += costs.own_price(name, evidence)
+    for sharing in costs.unopened(evidence):
+        first = np.full(len(rows), np.inf)
+        for name, surcharge in sharing.surcharges.items():
+            inside = member[:, features.index(name)]
+            first[inside] = np.minimum(first[inside], surcharge)
+        total += np.where(np.isinf(first), 0.0, first)
     return total
-
-
-@dataclass(frozen=True, slots=True)
-class CostCheck:
-    """Whether C(S' | e) <= C(S | e) for all S' in S, and what was checked."""
-
-    monotone: bool  # no checked pair of sets violates it
-    proved: bool  # every pair of sets was checked, or a violation was found
-    checked: str
-
-    def __str__(self) -> str:
-        return self.checked
-
-
-def check_monotone(
-    costs: CostModel,
-    states: Mapping[str, Sequence[str]],
-    evidence: Mapping[str, str],
-    *,
-    seed: int = 0,
-) -> CostCheck:
-    """Look for a set of features that costs more than a superset of it, now or later.
-
-    First the sets at the given evidence are compared (`check_monotone_at`), then as many pairs at
-    random further evidence. A price that is negative or not finite is an error.
-
-    Parameters
-    ----------
-    states
-        The features and their states.
-    evidence
-        What is known from the start.
-    """
-    now = check_monotone_at(costs, tuple(states), evidence, seed=seed)
-    if isinstance(costs, FeatureCosts) or not now.monotone:
-        return now
-    random_source = random.Random(seed)
-    free = [feature for feature in states if feature not in evidence]
-    n_further = min(_n_pairs(len(free)), MAX_CHECKED_PAIRS) if len(free) > 1 else 0
-    for _ in range(n_further):
-        observed = random_source.sample(free, random_source.randint(1, len(free) - 1))
-        known = dict(evidence) | {f: random_source.choice(states[f]) for f in observed}
-        unknown = [feature for feature in free if feature not in known]
-        if found := _violation(costs, *_random_pair(unknown, random_source), known):
-            return CostCheck(False, True, found)
-    return CostCheck(True, now.proved, f"{now.checked} and {n_further} at random evidence")
-
-
-def check_monotone_at(
-    costs: CostModel,
-    features: Collection[str],
-    evidence: Mapping[str, str],
-    *,
-    seed: int = 0,
-    max_pairs: int = MAX_CHECKED_PAIRS,
-) -> CostCheck:
-    """Look for a set of features that costs more than a superset of it, at this evidence alone.
-
-    If there are few sets, all are priced. Otherwise random pairs are compared, which can refute
-    monotonicity but not prove it.
-    """
-    if isinstance(costs, FeatureCosts):
-        return CostCheck(True, True, "monotone by construction")
-    free = [feature for feature in features if feature not in evidence]
-    if price_set(costs, frozenset(), evidence) > tolerance(0.0):
-        raise InputError("the cost of the empty set must be 0")
-    n_pairs = _n_pairs(len(free))
-    if 1 << len(free) > MAX_CHECKED_SETS:
-        random_source = random.Random(seed)
-        for _ in range(max_pairs):
-            if found := _violation(costs, *_random_pair(free, random_source), evidence):
-                return CostCheck(False, True, found)
-        some = f"{max_pairs} of {n_pairs} pairs of sets at the initial evidence"
-        return CostCheck(True, False, f"monotone on {some}")
-    sets = [frozenset(f for k, f in enumerate(free) if s >> k & 1) for s in range(1 << len(free))]
-    price = np.array([price_set(costs, s, evidence) for s in sets])
-    for k, added in enumerate(free):
-        without = np.flatnonzero(~np.arange(len(sets)) >> k & 1)
-        # A sum in another order may differ in its last bits.
-        more = price[without | 1 << k]
-        dearer = without[price[without] > more + TOLERANCE * np.maximum(more, 1.0)]
-        for s in dearer[:1].tolist():
-            found = _violation(costs, added, sets[s], evidence)
-            return CostCheck(False, True, found or "")
-    return CostCheck(True, True, f"monotone on all {n_pairs} pairs of sets at the initial evidence")
-
-
-def _n_pairs(n: int) -> int:
-    """Return how many pairs (S without one feature, S) there are."""
-    return n << max(n - 1, 0)
-
-
-def _random_pair(free: Sequence[str], source: random.Random) -> tuple[str, frozenset[str]]:
-    added = source.choice(free)
-    others = [feature for feature in free if feature != added]
-    return added, frozenset(source.sample(others, source.randint(0, len(others))))
-
-
-def _violation(
-    costs: CostModel, added: str, subset: frozenset[str], known: Mapping[str, str]
-) -> str | None:
-    """Return an error text if a set costs more than the set with one more feature, else None."""
-    less, more = price_set(costs, subset, known), price_set(costs, subset | {added}, known)
-    if less <= more + tolerance(more):
-        return None
-    return (
-        f"not monotone: {_set(subset)} costs {less:.6g} and {_set(subset | {added})} only "
-        f"{more:.6g}" + (f" at {dict(known)}" if known else "")
-    )
 
 
 def cost_matrix(rows: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> CostMatrix:
@@ -414,11 +460,12 @@ def price_set(costs: CostModel, features: frozenset[str], evidence: Mapping[str,
     amount = costs.cost(features, evidence)
     if type(amount) is float and 0.0 <= amount <= MAX_AMOUNT:
         return amount  # a shortcut for the usual case, because thousands of sets are priced
-    with located(f"the cost of {_set(features)}"):
+    with located(f"the cost of {format_set(features)}"):
         return check_amount(amount)
 
 
-def _set(features: frozenset[str]) -> str:
+def format_set(features: frozenset[str]) -> str:
+    """Return a set of features as text."""
     return "{" + ", ".join(sorted(features)) + "}"
 
 

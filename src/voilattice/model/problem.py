@@ -22,16 +22,15 @@ import numpy as np
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located
 from voilattice.html import html_table, paragraph
 from voilattice.model.costs import (
-    CostCheck,
     CostMatrix,
     CostModel,
     FeatureCosts,
     check_amount,
-    check_monotone,
     cost_matrix,
     scaled_costs,
 )
 from voilattice.model.elimination import prior, scaled_joint_table
+from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table
 from voilattice.model.raw_values import StateReader, check_cuts
 from voilattice.wording import format_amount, nearest, quote
@@ -160,7 +159,7 @@ class Problem:
             _cost_matrix(misclassification, network, node),
             dict(evidence or {}),
             title,
-            bins or {},  # type: ignore[arg-type] (the constructor makes tuples of the cuts)
+            {feature: tuple(cuts) for feature, cuts in (bins or {}).items()},
         )
 
     def with_expected(self, kind: str, expected: float) -> Problem:
@@ -318,6 +317,10 @@ class Problem:
             with located(f"groups[{place}].features"):
                 for feature in group.features:
                     self._check_feature(feature)
+        for place, discount in enumerate(costs.discounts):
+            with located(f"discounts[{place}].off"):
+                for feature in discount.features:
+                    self._check_feature(feature)
         for place, entry in enumerate(costs.conditional):
             with located(f"conditional_costs[{place}].feature"):
                 self._check_feature(entry.feature)
@@ -399,13 +402,12 @@ class Problem:
 
     def _repr_html_(self) -> str:
         costs = self.costs if isinstance(self.costs, FeatureCosts) else None
-        group_of = costs.group_of if costs else {}
         features = [
             (
                 name,
                 ", ".join(self.states(name)),
                 self.evidence.get(name, ""),
-                group_of[name].name if name in group_of else "",
+                costs.describe_sharing(name) if costs else "",
                 format_amount(costs.prices[name]) if costs else "own",
             )
             for name in self.features

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError, TooLargeError, located
-from voilattice.model.costs import FeatureCosts, price_set
+from voilattice.model.costs import Discount, FeatureCosts, Group, price_set
 from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy, within_gap
 from voilattice.policy.situations import Situation, situation_at
@@ -287,12 +287,18 @@ def _reasons(
             f"{now}; acquiring {names} for {format_amount(goal.cost)} and going on in the best way "
             f"costs {format_amount(step.cost_to_go)} in all.",
             _worth_alone(situation, goal),
+            *_discounts(situation, goal.features),
             *doubt,
         ]
     if solver.why_acquire:
         why = solver.why_acquire.format(names=join_names(goal.features, "and"))
         return [f"{why}: worth {format_amount(goal.evi)}, for {format_amount(goal.cost)}."]
-    return [*_worth_together(situation, goal, singles), *_first_of(step, goal, singles), *doubt]
+    return [
+        *_worth_together(situation, goal, singles),
+        *_discounts(situation, goal.features),
+        *_first_of(situation, step, goal, singles),
+        *doubt,
+    ]
 
 
 def _reasons_of_tree(
@@ -338,14 +344,19 @@ def _worth_together(situation: Situation, goal: Value, singles: Sequence[Value])
     return [f"Alone, no feature pays{shared}; {names} together do: {price}."]
 
 
-def _first_of(step: Step, goal: Value, singles: Sequence[Value]) -> list[str]:
+def _first_of(situation: Situation, step: Step, goal: Value, singles: Sequence[Value]) -> list[str]:
     """Return why these features come first, if the rule looks ahead to a larger set."""
     if step.features == goal.features:
         return []
     (first,) = (single for single in singles if single.features == step.features)
+    mask = situation.builder.problem.feature_mask(goal.features)
+    of_these = "Of these"
+    if situation.firsts(mask) != mask:
+        of_these = "Of those that can come first at no extra cost"
+    then = ": its result decides how to go on" if first.evi > situation.tol else ""
     return [
-        f"Of these, {join_names(step.features, 'and')} has the highest benefit by itself "
-        f"({format_amount(first.benefit)}): its result decides how to go on."
+        f"{of_these}, {join_names(step.features, 'and')} has the highest benefit by itself "
+        f"({format_amount(first.benefit)}){then}."
     ]
 
 
@@ -356,7 +367,27 @@ def _shared_overhead(situation: Situation, features: frozenset[str]) -> str:
         return ""
     shared = [
         f"{group.name} ({format_amount(group.overhead)})"
-        for group in costs.unpaid_groups(situation.known)
-        if len(features.intersection(group.features)) > 1
+        for group in costs.unopened(situation.known)
+        if isinstance(group, Group) and len(features.intersection(group.features)) > 1
     ]
     return f" for {' and '.join(shared)} by itself" if shared else ""
+
+
+def _discounts(situation: Situation, features: frozenset[str]) -> list[str]:
+    """Return what discounts take off these features, and which features only open a discount."""
+    problem, said = situation.builder.problem, []
+    costs, graph = problem.costs, situation.builder.relevance.graph
+    telling = problem.feature_names(graph.relevant(problem.feature_mask(situation.known)))
+    for discount in costs.unopened(situation.known) if isinstance(costs, FeatureCosts) else ():
+        inside = features.intersection(discount.features)
+        if not isinstance(discount, Discount) or not inside:
+            continue
+        off = [discount.off[name] for name in inside]
+        if (saved := sum(off) - min(off)) > 0:
+            said.append(f"Discount {discount.name} takes {format_amount(saved)} off.")
+        said += [
+            f"{name} says nothing about {problem.target}, but opens discount {discount.name} at "
+            f"the lowest price."
+            for name in sorted(inside - telling)
+        ]
+    return said

@@ -3,18 +3,20 @@ r"""What still matters at some evidence: the state of a policy.
 At evidence e over E let R be the features that can still matter, and K the part of E that still
 matters. By the theorem of ``docs/optimal.md``, all that follows depends only on the *state key*
 
-    (R, e_K, the groups already paid for that have members in R).
+    (R, e_K, the groups and discounts already opened that have members in R).
 
 The exact solver, the policies of rules and the search all identify states by this key.
 
 R. A feature can matter if it can tell something about Y: a walk from Y reaches the feature, with E
 known and any other features possibly known (`Graph.reachable`). A feature can also matter because
 the price of a member of R depends on it. Then every feature that can tell something about this
-feature matters too: R is closed under walks from the features that prices depend on.
+feature matters too: R is closed under walks from the features that prices depend on. Last, a
+feature that says nothing can matter because it opens a discount: it costs less than it takes off a
+member of R (an *opener*; `price_openers`). What the value of such a feature is does not matter.
 
-K. Flood from Y and R together, keep the members of E that touch the flood, and repeat with the kept
-members until nothing changes. Then E \ K is d-separated from Y and R given K. A known feature that
-the price of a member of R depends on stays in K.
+K. Flood from Y and R together, without the openers, keep the members of E that touch the flood, and
+repeat with the kept members until nothing changes. Then E \ K is d-separated from all of these
+given K. A known feature that the price of a member of R depends on stays in K.
 
 User-defined prices may depend on anything. Then R is all that is unknown, and K all that is known.
 """
@@ -29,7 +31,7 @@ from voilattice.lattice.independence import Graph, graph_of
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 
-__all__ = ["Relevance", "StateKey", "price_conditions", "screen"]
+__all__ = ["Relevance", "StateKey", "price_conditions", "price_openers", "screen"]
 
 
 class StateKey(NamedTuple):
@@ -37,11 +39,14 @@ class StateKey(NamedTuple):
 
     relevant: int  # R
     values: tuple[tuple[int, str], ...]  # e_K: features by number, and their states
-    paid: int  # the groups paid for that have members in R, as a mask
+    paid: int  # the groups and discounts opened that have members in R, as a mask
 
 
 class Relevance:
     """What still matters in a problem, at any evidence. Sets of features are masks.
+
+    A group here is a group or a discount of the problem file. It is paid for, or open, once a
+    member is known.
 
     Parameters
     ----------
@@ -55,33 +60,45 @@ class Relevance:
         costs = problem.costs
         self._forgets = forgets and isinstance(costs, FeatureCosts)
         self.conditions = price_conditions(problem)
-        groups = costs.groups if isinstance(costs, FeatureCosts) else ()
+        self.openers = price_openers(problem)
+        groups = costs.sharings if isinstance(costs, FeatureCosts) else ()
         self.groups = tuple(problem.feature_mask(group.features) for group in groups)
         self._found: dict[int, tuple[int, int]] = {}
 
-    def what_matters(self, e: int, free: int | None = None) -> tuple[int, int]:
+    def what_matters(
+        self, e: int, free: int | None = None, paid: int | None = None
+    ) -> tuple[int, int]:
         """Return R and K when E is known.
 
-        `free` are the features that can be acquired; by default all outside E.
+        `free` are the features that can be acquired, by default all outside E. `paid` are the
+        groups that are open, by default those with a member in E.
         """
         if free is not None:
-            return self._what_matters(e, free)
+            return self._what_matters(e, free, self.groups_touched(e) if paid is None else paid)
         if e not in self._found:
-            everything = self.graph.all & ~e
-            self._found[e] = self._what_matters(e, everything) if self._forgets else (everything, e)
+            found = self.graph.all & ~e, e
+            if self._forgets:
+                found = self._what_matters(e, found[0], self.groups_touched(e))
+            self._found[e] = found
         return self._found[e]
 
-    def _what_matters(self, e: int, free: int) -> tuple[int, int]:
+    def _what_matters(self, e: int, free: int, paid: int) -> tuple[int, int]:
         graph = self.graph
+        openers = {
+            k: mates for k, mates in self.openers.items() if not self.groups_touched(1 << k) & paid
+        }
         sources, before = 1 << graph.target, 0
         while sources != before:
             before = sources
-            relevant = graph.reachable(e, free, sources) & free
+            telling = graph.reachable(e, free, sources) & free
+            relevant = telling | free & mask_of(
+                k for k, mates in openers.items() if mates & telling
+            )
             named = 0  # the features that the prices of R depend on
             for k in bits(relevant):
                 named |= self.conditions.get(k, 0)
             sources |= graph.nodes(named & free)
-        kept = _touching(graph, 1 << graph.target | graph.nodes(relevant), e, named & e)
+        kept = _touching(graph, 1 << graph.target | graph.nodes(telling), e, named & e)
         return relevant, kept
 
     def groups_touched(self, features: int) -> int:
@@ -107,6 +124,24 @@ def price_conditions(problem: Problem) -> dict[int, int]:
         for entry in problem.costs.conditional:
             k = problem.features.index(entry.feature)
             found[k] = found.get(k, 0) | problem.feature_mask(f for f, _ in entry.when)
+    return found
+
+
+def price_openers(problem: Problem) -> dict[int, int]:
+    """Return, for each opener, the mask of the features that it can make cheaper than it costs.
+
+    It costs at least its least price over all evidence. A group has no openers: whoever opens it
+    pays its overhead, and saves no more.
+    """
+    found: dict[int, int] = {}
+    costs = problem.costs
+    if not isinstance(costs, FeatureCosts):
+        return found
+    for discount in costs.discounts:
+        for feature, off in discount.off.items():
+            price = costs.least_own_price(feature, problem.evidence) + off
+            if mates := [mate for mate, saved in discount.off.items() if saved > price]:
+                found[problem.features.index(feature)] = problem.feature_mask(mates)
     return found
 
 

@@ -4,7 +4,8 @@
     markov-blanket   the acquirable core, at the start; then nothing
     greedy           the feature of highest Benefit(X | e), while this is positive       (Eq. 4)
     greedy-la        while the highest Benefit(S | e) (Eq. 7) is positive: from that set S,
-                     the feature of highest Benefit(X | e), even if this is negative
+                     the feature of highest Benefit(X | e), even if this is negative, of those
+                     that can come first in a cheapest order (with discounts, not all can)
     batch            the whole set of highest Benefit(S | e), while this is positive
 
 A rule takes a `Situation` and returns the features to acquire together, as a mask; 0 decides.
@@ -44,9 +45,9 @@ def greedy(situation: Situation) -> int:
 
 
 def greedy_la(situation: Situation) -> int:
-    """Acquire, of the set of highest benefit, the feature of highest benefit."""
+    """Acquire, of the set of highest benefit, the feature of highest benefit that can be first."""
     # The best set is empty unless its benefit is positive; then there is no feature to choose.
-    chosen = situation.best_single(situation.best())
+    chosen = situation.best_single(situation.firsts(situation.best()))
     return 0 if chosen is None else 1 << chosen
 
 

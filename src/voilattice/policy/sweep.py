@@ -16,7 +16,8 @@ from voilattice.compiled.arrays import Floats
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import Words
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import check_monotone_at, stakes_scale
+from voilattice.model.costs import stakes_scale
+from voilattice.model.monotonicity import check_monotone_at
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.exact import (
     ExactSolution,
@@ -24,6 +25,7 @@ from voilattice.policy.optimal.exact import (
     find_states,
     solve_exactly,
 )
+from voilattice.policy.optimal.space import has_same_states
 from voilattice.policy.relevance import StateKey
 from voilattice.valuation.set_search import MAX_CHECKED_PAIRS
 from voilattice.valuation.tables import Root, expected_emcs_in
@@ -72,7 +74,7 @@ class Sweep:
         """Return the optimum at one point; the first call finds the states."""
         if self._refused is not None:  # once too large, always too large
             raise self._refused
-        if self._space is None or self._space.problem.evidence != problem.evidence:
+        if self._space is None or not has_same_states(self._space.problem, problem):
             try:
                 self._space = find_states(problem, self.unit, deadline=deadline)
             except TooLargeError as error:

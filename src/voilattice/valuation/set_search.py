@@ -20,6 +20,12 @@ of the highest bound. It drops features that cost more than the difference betwe
 best benefit so far. It continues until a table fits; below this node it works as above. If it is
 stopped early, it returns the best set so far and the highest bound that is still open.
 
+Discounts. A set may be cheaper than its subsets, because one of its features opens a discount for
+less than it saves (`model.costs`). So the features to decide are those that can tell something
+about Y and, of each discount, the cheapest opener that tells nothing. All their sets are
+candidates, each at its price. In the bounds, C(K) is replaced by the cost of the cheapest superset
+of K, which is monotone.
+
 User-defined costs that are not monotone at e give no bound: C(K) is replaced by 0, and S need not
 be irreducible. With many features, not every set can be priced to check this. Then the costs are
 assumed to be monotone, and the result is not marked as exact.
@@ -41,7 +47,14 @@ from voilattice.engines import choose_engine, is_loaded
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import graph_of
-from voilattice.model.costs import FeatureCosts, check_monotone_at, price_set
+from voilattice.model.costs import (
+    CostModel,
+    Discount,
+    FeatureCosts,
+    price_set,
+    superset_costs,
+)
+from voilattice.model.monotonicity import check_monotone_at
 from voilattice.model.network import MAX_AXES
 from voilattice.model.problem import Problem
 from voilattice.ties import Offer, tolerance
@@ -109,9 +122,14 @@ class SetSearch:
         self.check = check_monotone_at(
             problem.costs, problem.features, known, max_pairs=MAX_CHECKED_PAIRS
         )
-        relevant = graph_of(problem).relevant(problem.feature_mask(known))
-        if not self.check.monotone:
-            relevant = graph_of(problem).all & ~problem.feature_mask(known)
+        costs, graph, e = problem.costs, graph_of(problem), problem.feature_mask(known)
+        self.least_costs: CostModel | None = costs if self.check.monotone else None
+        relevant = graph.relevant(e)
+        if isinstance(costs, FeatureCosts):
+            self.least_costs = superset_costs(costs, known)
+            relevant |= _openers(problem, costs, known, relevant)
+        elif not self.check.monotone:
+            relevant = graph.all & ~e
         self._undecided = tuple(sorted(bits(relevant), key=self.decided_at))
 
     def decided_at(self, k: int) -> tuple[float, int]:
@@ -137,7 +155,9 @@ class SetSearch:
 
     def cost_at_least(self, mask: int) -> float:
         """Return a lower bound on the cost of S and of all its supersets."""
-        return self.cost(mask) if self.check.monotone else 0.0
+        if self.least_costs is None:
+            return 0.0
+        return price_set(self.least_costs, self.problem.feature_names(mask), self.known)
 
     def open_bound(self) -> float:
         """Return the highest bound of all nodes that were not searched."""
@@ -162,7 +182,7 @@ class SetSearch:
             if self.is_beyond(-node.priority, node.kept):
                 continue
             spent = self.cost_at_least(node.kept)
-            if math.isfinite(worth) and self.check.monotone:
+            if math.isfinite(worth):
                 left = worth - spent - self.best.benefit + self.tol
                 prices = self._added_costs(node)
                 node.undecided = tuple(k for k in node.undecided if prices[k] <= left)
@@ -208,8 +228,8 @@ class SetSearch:
 
     def _added_costs(self, node: Node) -> dict[int, float]:
         """Return the least that each undecided feature adds to the cost of K."""
-        spent = self.cost(node.kept)
-        return {k: self.cost(node.kept | 1 << k) - spent for k in node.undecided}
+        spent = self.cost_at_least(node.kept)
+        return {k: self.cost_at_least(node.kept | 1 << k) - spent for k in node.undecided}
 
     def _split(self, node: Node, worth: float) -> None:
         first, rest = node.undecided[0], node.undecided[1:]
@@ -345,12 +365,14 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
     """Do the same with the compiled kernel, `CELLS_AT_ONCE` cells per call."""
     from voilattice.compiled import best_set as compiled
 
-    problem, costs = search.problem, search.problem.costs
+    problem, costs, least = search.problem, search.problem.costs, search.least_costs
     assert isinstance(costs, FeatureCosts)
+    assert isinstance(least, FeatureCosts)
     axes, root, matrix = below.axes, below.root, problem.misclassification
     names = [problem.features[k] for k in axes]
-    open_groups = costs.unpaid_groups(search.known)
-    group_of = {f: place for place, g in enumerate(open_groups) for f in g.features}
+    unopened = costs.unopened(search.known)
+    group_of = {f: place for place, g in enumerate(unopened) for f in g.features}
+    first, least_first = _surcharges(costs, search.known), _surcharges(least, search.known)
     m = len(axes)
     frames = np.zeros((2 * m + 2, 5), dtype=np.int64)
     keeps = np.zeros(2 * m + 2, dtype=np.uint64)
@@ -358,7 +380,7 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
     outer = len(matrix) * math.prod(root.sizes[: below.n_kept])
     frames[0] = (below.n_kept, -1, outer, len(root.table) // outer, 0)
     keeps[0] = (1 << below.n_kept) - 1
-    amounts[0] = (search.cost(below.kept), below.after)
+    amounts[0] = (search.cost_at_least(below.kept), below.after)
     # The best set so far may have features that are not among the axes. The first of these features
     # is enough to break a tie.
     others = search.best.mask & ~mask_of(k for k in axes)
@@ -370,9 +392,11 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
     offers = Offers(
         np.array(root.sizes, dtype=np.int64),
         np.array(axes, dtype=np.int64),
-        np.array([costs.price(name, search.known) for name in names], dtype=np.float64),
+        np.array([costs.own_price(name, search.known) for name in names], dtype=np.float64),
         np.array([group_of.get(name, -1) for name in names], dtype=np.int64),
-        np.array([g.overhead for g in open_groups], dtype=np.float64),
+        np.array([first.get(name, 0.0) for name in names], dtype=np.float64),
+        np.array([least_first.get(name, 0.0) for name in names], dtype=np.float64),
+        np.zeros(len(unopened)),
         matrix,
         below.now,
         1 / root.probability,
@@ -392,6 +416,25 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
         if height:
             left = amounts[:height]
             yield float((below.worth(left[:, 1]) - left[:, 0]).max())
+
+
+def _surcharges(costs: FeatureCosts, known: Mapping[str, str]) -> dict[str, float]:
+    """Return what each feature costs in addition if it is the first of its group or discount."""
+    return {f: s for sharing in costs.unopened(known) for f, s in sharing.surcharges.items()}
+
+
+def _openers(problem: Problem, costs: FeatureCosts, known: Mapping[str, str], relevant: int) -> int:
+    """Return, of each discount, the cheapest feature that tells nothing but may save more."""
+    found = 0
+    for discount in costs.unopened(known):
+        if not isinstance(discount, Discount):
+            continue
+        saved = [off for f, off in discount.off.items() if problem.feature_mask({f}) & relevant]
+        others = problem.feature_mask(discount.features) & ~relevant
+        prices = {k: costs.price(problem.features[k], known) for k in bits(others)}
+        if saved and prices and min(prices.values()) < max(saved):
+            found |= 1 << min(prices, key=prices.__getitem__)
+    return found
 
 
 _TWINS = {"python": _search_numpy, "compiled": _search_compiled}

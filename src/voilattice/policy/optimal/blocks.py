@@ -1,8 +1,9 @@
 r"""The state space of the optimal policy, in blocks.
 
 A state of a problem is (e_K, R, the groups paid for that have members in R), as `policy.relevance`
-explains. A *block* is all states with the same K, R and paid groups: one state for each value of K.
-All blocks that can be reached are found from the first one, K = ∅, by acquiring each X_i of R,
+explains; discounts are groups here. A *block* is all states with the same K, R and paid groups: one
+state for each value of K. All blocks that can be reached are found from the first one, K = ∅, by
+acquiring each X_i of R,
 
     (K, R)  →  (K', R') = what still matters of K ∪ {i}, and of R \ {i}.
 
@@ -146,9 +147,9 @@ class _Steps:
             self.check_time()
             for i in bits(r):
                 known = k | 1 << i
-                new_r, new_k = relevance.what_matters(known | e, r & ~(1 << i))
-                new_k &= known
                 bought = paid | relevance.groups_touched(1 << i)
+                new_r, new_k = relevance.what_matters(known | e, r & ~(1 << i), bought)
+                new_k &= known
                 still = bought & relevance.groups_touched(new_r)
                 dropped = known & ~new_k
                 between = screen(relevance.graph, dropped, new_k | e) & new_k if dropped else 0
@@ -197,8 +198,10 @@ class _CompiledSteps(_Steps):
             return np.array([permute(values[node]) for node in order], dtype=np.uint64)
 
         conditions, group_of = np.zeros(n, np.uint64), np.full(n, -1)
+        opens = np.zeros(n, np.uint64)
         for a, k in enumerate(self._features):
             conditions[a] = self._narrow(relevance.conditions.get(k, 0))
+            opens[a] = self._narrow(relevance.openers.get(k, 0))
             group_of[a] = next(bits(relevance.groups_touched(1 << k)), -1)
         return Flow(
             masks(moral.family),
@@ -209,6 +212,8 @@ class _CompiledSteps(_Steps):
             conditions,
             group_of,
             np.array([self._narrow(members) for members in relevance.groups], dtype=np.uint64),
+            opens,
+            np.uint64(self._narrow(mask_of(relevance.openers))),
             np.uint64(permute(graph.nodes(self._e))),
             place[graph.target],
         )

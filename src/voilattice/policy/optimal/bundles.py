@@ -1,11 +1,13 @@
 """Bundles: sets of features that can be cheaper together than one by one.
 
-With the prices of a problem file, buying one by one costs no more than buying together, and each
-result can guide the next step. The one exception is prices that depend on each other in a cycle: if
-knowing A makes B more expensive and knowing B makes A more expensive, then buying both at once may
-be cheaper than either order. Such sets are *bundles*, and a step of the optimal policy may have to
-acquire a bundle. The exact solver acquires single features only. Problems with bundles are solved
-by the search (`ao_star`), which also tries bundles.
+With the prices of a problem file, buying one by one in the right order costs no more than buying
+together, and each result can guide the next step. The right order has two rules: a feature comes
+before the features that its price depends on, and the cheapest to be the first of a discount comes
+before the others. The one exception is rules that go round in a cycle: if knowing A makes B more
+expensive and knowing B makes A more expensive, then buying both at once may be cheaper than either
+order. Such sets are *bundles*, and a step of the optimal policy may have to acquire a bundle. The
+exact solver acquires single features only. Problems with bundles are solved by the search
+(`ao_star`), which also tries bundles.
 
 With user-defined prices, any set can be a bundle.
 """
@@ -30,17 +32,18 @@ MAX_OWN_PRICES = 8  # with user-defined prices, all sets of up to this many feat
 def bundles_of(problem: Problem) -> list[int]:
     """Return the sets of features that can be cheaper together than in any order, as masks.
 
-    In such a set, prices depend on each other in a cycle. With user-defined prices, any set can be
-    such a set.
+    In such a set, every feature must come before every other, directly or indirectly. With
+    user-defined prices, any set can be such a set.
     """
     if not isinstance(problem.costs, FeatureCosts):
         n = len(problem.features)
         return [s for s in range(1 << n) if s.bit_count() > 1] if n <= MAX_OWN_PRICES else []
-    named = price_conditions(problem)
-    every = mask_of(named)
-    reached = {k: _reached(k, named, every) for k in named}
+    named, dearer = price_conditions(problem), _dearer_mates(problem, problem.costs)
+    after = {k: named.get(k, 0) | dearer.get(k, 0) for k in named.keys() | dearer.keys()}
+    every = mask_of(after)
+    reached = {k: _reached(k, after, every) for k in after}
     circles = {
-        frozenset(j for j in named if reached[k] >> j & 1 and reached[j] >> k & 1) for k in named
+        frozenset(j for j in after if reached[k] >> j & 1 and reached[j] >> k & 1) for k in after
     }
     found = []
     for circle in circles:
@@ -53,16 +56,31 @@ def bundles_of(problem: Problem) -> list[int]:
         for size in range(2, len(circle) + 1):
             for members in combinations(sorted(circle), size):
                 inside = mask_of(members)
-                if all(_reached(k, named, inside) == inside for k in members):
+                # Only the cheapest to be the first of a discount must come before its mates.
+                later = mask_of(j for k in members for j in bits(dearer.get(k, 0)))
+                after_in = {k: named.get(k, 0) if later >> k & 1 else after[k] for k in members}
+                if all(_reached(k, after_in, inside) == inside for k in members):
                     found.append(inside)
     return sorted(found)
 
 
-def _reached(k: int, named: Mapping[int, int], inside: int) -> int:
-    """Return the features of a set that a price depends on, directly or indirectly."""
+def _dearer_mates(problem: Problem, costs: FeatureCosts) -> dict[int, int]:
+    """Return, for each feature, the mates that cost more to be the first of their discount."""
+    found: dict[int, int] = {}
+    for sharing in costs.unopened(problem.evidence):
+        surcharges = sharing.surcharges
+        for feature, surcharge in surcharges.items():
+            mates = [mate for mate, more in surcharges.items() if more > surcharge]
+            if mates:
+                found[problem.features.index(feature)] = problem.feature_mask(mates)
+    return found
+
+
+def _reached(k: int, after: Mapping[int, int], inside: int) -> int:
+    """Return the features of a set that must come after a feature, directly or indirectly."""
     found, stack = 0, [k]
     while stack:
-        more = named[stack.pop()] & inside & ~found
+        more = after[stack.pop()] & inside & ~found
         found |= more
         stack += bits(more)
     return found

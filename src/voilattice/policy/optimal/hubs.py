@@ -145,23 +145,10 @@ def _tells(table: Floats, prior: Floats) -> Ints:
 
 
 def least_prices(problem: Problem) -> Floats:
-    """Return the least price of each feature over all evidence, without overheads."""
+    """Return the least own price of each feature over all evidence."""
     costs = problem.costs
     assert isinstance(costs, FeatureCosts)
-    found = []
-    for name in problem.features:
-        amounts = []
-        for entry in costs.conditional:
-            if entry.feature != name:
-                continue
-            if all(problem.evidence.get(f, s) == s for f, s in entry.when):
-                amounts.append(entry.cost)
-            if entry.applies(problem.evidence):
-                break
-        else:
-            amounts.append(costs.prices[name])
-        found.append(min(amounts))
-    return np.array(found)
+    return np.array([costs.least_own_price(name, problem.evidence) for name in problem.features])
 
 
 def rank_features(hub: Hub, h: int) -> list[int]:

@@ -62,7 +62,7 @@ def search_room(space: SearchSpace) -> SearchRoom:
         np.zeros(int(space.word.max(initial=0)) + 1, np.uint64),
         np.zeros((n + 1, 2), np.int64),
         np.zeros(n),
-        np.zeros(len(space.prices.overhead)),
+        np.zeros(int(space.prices.group_of.max(initial=-1)) + 1, np.uint8),
         np.zeros(m),
         np.zeros((n, int(space.sizes.max(initial=1)), m)),
         np.zeros((5, n + 1), np.int64),

@@ -102,7 +102,7 @@ def digit_prices(
     own: Sequence[ArrayLike],
     named: Sequence[Sequence[int]] | None = None,
     group_of: Sequence[int] | None = None,
-    overhead: Sequence[float] | Floats = (),
+    surcharge: Sequence[float] | Floats | None = None,
 ) -> DigitPrices:
     """Return the prices of a plain table.
 
@@ -115,8 +115,9 @@ def digit_prices(
         one entry for each value and a last one for "unknown".
     group_of
         The group of each feature; -1: none. By default, there are no groups.
-    overhead
-        What the first member of each group costs in addition; 0 if the group is paid for already.
+    surcharge
+        What each feature costs in addition if it is the first of its group; 0 if the group is paid
+        for already.
     """
     n = len(own)
     tables = [np.asarray(table, dtype=np.float64) for table in own]
@@ -129,7 +130,7 @@ def digit_prices(
         np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64),
         steps,
         np.array([-1] * n if group_of is None else group_of, dtype=np.int64),
-        np.array(overhead, dtype=np.float64),
+        np.zeros(n) if surcharge is None else np.array(surcharge, dtype=np.float64),
     )
 
 
@@ -196,7 +197,7 @@ def _price(i: int, sizes: Sequence[int], prices: DigitPrices) -> Floats:
         is_open = np.ones([1] * n)
         for d in np.flatnonzero(prices.group_of == g).tolist():
             is_open = is_open * along(d, np.arange(sizes[d] + 1) == sizes[d])
-        price = price + prices.overhead[g] * is_open
+        price = price + prices.surcharge[i] * is_open
     return price
 
 

@@ -204,10 +204,11 @@ def feature_prices(problem: Problem, relevance: Relevance, features: Sequence[in
         named.append([axis_of[j] for j in others])
         own.append(_own_prices(problem, costs, k, others))
     groups = [next(bits(relevance.groups_touched(1 << k)), -1) for k in features]
-    overhead = np.array([group.overhead for group in costs.groups], dtype=np.float64)
-    paid = relevance.groups_touched(problem.feature_mask(problem.evidence))
-    overhead[list(bits(paid))] = 0.0
-    return digit_prices(own, named, groups, overhead)
+    due: dict[str, float] = {}
+    for sharing in costs.unopened(problem.evidence):
+        due |= sharing.surcharges
+    surcharge = [due.get(problem.features[k], 0.0) for k in features]
+    return digit_prices(own, named, groups, surcharge)
 
 
 def _in_order(relevance: Relevance, relevant: int) -> tuple[int, ...]:
@@ -234,5 +235,5 @@ def _own_prices(problem: Problem, costs: FeatureCosts, k: int, named: Sequence[i
     prices = []
     for states in product(*choices):
         found = {f: state for f, state in zip(others, states, strict=True) if state is not None}
-        prices.append(costs.price(name, {**problem.evidence, **found}))
+        prices.append(costs.own_price(name, {**problem.evidence, **found}))
     return np.array(prices, dtype=np.float64).reshape([len(states) for states in choices])

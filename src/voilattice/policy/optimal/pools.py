@@ -5,8 +5,9 @@ pool: with n_k the size of pool k and m_k what was bought from it,
 
     m = sum_k m_k s_k,        s_0 = 1,   s_k+1 = s_k (n_k + 1)                (the strides).
 
-A feature is bought at its least price. The overhead of a group is added if all its members are in
-pools and none of these was touched: only then do the counts tell that it is due.
+A feature is bought at its least price. What the first of its group or discount pays in addition is
+added if all members are in pools and none of these was touched: only then do the counts tell that
+it is due.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voilattice.compiled.arrays import BeliefGrid, Ints, RepeatSteps
-from voilattice.model.costs import FeatureCosts
+from voilattice.model.costs import Discount, FeatureCosts, Group
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.hubs import Hub
 
@@ -77,13 +78,11 @@ def make_steps(
     sizes = np.array([len(pool) for pool in pools], dtype=np.int64)
     strides = np.concatenate([[1], np.cumprod(sizes + 1)[:-1]])[: len(pools)].astype(np.int64)
     groups = _counted_groups(problem, pool_of)
-    group_of = np.full(len(problem.features), -1)
-    costs = problem.costs
-    assert isinstance(costs, FeatureCosts)
+    group_of, surcharges = np.full(len(problem.features), -1), np.zeros(len(problem.features))
     group_pools = np.zeros((len(groups), len(pools)), np.int64)
-    for k, g in enumerate(groups):
-        members = [problem.features.index(name) for name in costs.groups[g].features]
-        group_of[members] = k
+    for k, group in enumerate(groups):
+        members = [problem.features.index(name) for name in group.features]
+        group_of[members], surcharges[members] = k, list(group.surcharges.values())
         group_pools[k, pool_of[members]] = 1
     return RepeatSteps(
         hub.prices[features],
@@ -91,7 +90,7 @@ def make_steps(
         strides,
         sizes,
         group_of[features],
-        np.array([costs.groups[g].overhead for g in groups]),
+        surcharges[features],
         group_pools,
         np.array([n_classes * len(problem.states(problem.features[i])) for i in features]),
         corners,
@@ -100,13 +99,12 @@ def make_steps(
     )
 
 
-def _counted_groups(problem: Problem, pool_of: Ints) -> list[int]:
-    """Return the groups whose members are all in pools: an overhead is due if none was touched."""
+def _counted_groups(problem: Problem, pool_of: Ints) -> list[Group | Discount]:
+    """Return the groups and discounts whose members are all in pools."""
     costs = problem.costs
     assert isinstance(costs, FeatureCosts)
     return [
-        g
-        for g, group in enumerate(costs.groups)
-        if not any(name in problem.evidence for name in group.features)
-        and all(pool_of[problem.features.index(name)] >= 0 for name in group.features)
+        group
+        for group in costs.unopened(problem.evidence)
+        if all(pool_of[problem.features.index(name)] >= 0 for name in group.features)
     ]

@@ -102,8 +102,8 @@ def _prices(steps: RepeatSteps, m: int) -> Floats:
     """Return the least price of each feature when m was bought."""
     bought = m // steps.strides % (steps.sizes + 1) > 0
     paid = (steps.group_pools.astype(bool) & bought).any(axis=1)
-    due = np.append(np.where(paid, 0.0, steps.overheads), 0.0)  # the last: no group
-    result: Floats = steps.prices + due[steps.group_of]
+    is_due = np.append(~paid, False)[steps.group_of]  # the last: no group
+    result: Floats = steps.prices + np.where(is_due, steps.surcharges, 0.0)
     return result
 
 

@@ -12,8 +12,9 @@ What was bought matters only through the counts m (how much of each pool) and th
 
     W(m, b) = min( rho(b),  min_i c_i + sum_x P(x | b) W(m + pool of i, b after x) ),
 
-with rho the risk of the best decision and c_i the least price of feature i over all evidence. The
-overhead of a group is due if all its members are in pools and none of these was touched.
+with rho the risk of the best decision and c_i the least own price of feature i over all evidence.
+The surcharge of the first feature of a group or discount is due if all members are in pools and
+none of these was touched.
 
 W(m, .) is concave. So where its values at the points of a grid are at least A, the mean of A over
 the corners around b (`beliefs`) is at most W(m, b). Larger m are solved first, and the recursion

@@ -19,7 +19,7 @@ V(e) = P(e) v(e), the bound is a sum of table entries, over the values of A that
 
 The values of A are the fastest places of the table, so the entries of a sum lie close together. If
 A holds features only and e knows all of them, then L(e) is exact. Prices that depend on features
-outside T are replaced by lower bounds: overheads by 0, and a price by the least price of its
+outside T are replaced by lower bounds: surcharges by 0, and a price by the least price of its
 feature. Then L(e) is a lower bound but not exact.
 """
 
@@ -191,11 +191,11 @@ def _restrict_prices(prices: DigitPrices, others: Sequence[int]) -> tuple[DigitP
         lengths = [a // b for a, b in zip([table.size, *steps], steps, strict=False)]
         own.append(table.reshape(lengths))
         named.append([others.index(d) for d in axes])
-    groups = prices.group_of[list(others)]
-    overhead = prices.overhead.copy()
+    surcharge = prices.surcharge.copy()
     for g in set(prices.group_of[prices.group_of >= 0].tolist()):
         members = set(np.flatnonzero(prices.group_of == g).tolist())
-        if not members <= inside and overhead[g] > 0:
-            is_exact &= not members & inside
-            overhead[g] = 0.0
-    return digit_prices(own, named, groups.tolist(), overhead), is_exact
+        if not members <= inside:
+            is_exact &= not surcharge[list(members & inside)].any()
+            surcharge[list(members)] = 0.0
+    groups = prices.group_of[list(others)].tolist()
+    return digit_prices(own, named, groups, surcharge[list(others)]), is_exact

@@ -295,6 +295,7 @@ def entangled_features(prices: DigitPrices) -> set[int]:
     """Return the features that prices of other features depend on."""
     named = set(np.flatnonzero((prices.steps != 0).any(axis=0)).tolist())
     groups = prices.group_of.tolist()
+    due = {g: prices.surcharge[prices.group_of == g].max() for g in groups}
     return named | {
-        i for i, g in enumerate(groups) if g >= 0 and groups.count(g) > 1 and prices.overhead[g] > 0
+        i for i, g in enumerate(groups) if g >= 0 and groups.count(g) > 1 and due[g] > 0
     }

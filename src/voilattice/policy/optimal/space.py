@@ -25,7 +25,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.optimal.bellman import cost_to_go, twin_of
 from voilattice.policy.optimal.blocks import Blocks, cells_of, find_blocks, unique_rows
 from voilattice.policy.optimal.bundles import bundles_of
-from voilattice.policy.relevance import price_conditions
+from voilattice.policy.relevance import price_conditions, price_openers
 from voilattice.valuation.tables import risk_tables, root_table
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "StateSpace",
     "check_same_states",
     "check_supported",
+    "has_same_states",
 ]
 
 BYTES_PER_STATE = 3 * 8 + 1  # V, P and the risk; what to do
@@ -51,18 +52,24 @@ def check_supported(problem: Problem) -> None:
 
 
 def check_same_states(mine: Problem, problem: Problem) -> None:
-    """Raise `InputError` unless a problem differs only in prices and in the stakes' scale."""
+    """Raise `InputError` unless the states of one problem are those of the other."""
+    if not has_same_states(mine, problem):
+        raise InputError("the states belong to another problem")
+
+
+def has_same_states(mine: Problem, problem: Problem) -> bool:
+    """Return whether two problems differ only in prices, not in openers, and in the stakes."""
     costs = problem.costs
     assert isinstance(mine.costs, FeatureCosts)
-    same = (
+    return (
         isinstance(costs, FeatureCosts)
         and (problem.network, problem.target, problem.features, problem.evidence)
         == (mine.network, mine.target, mine.features, mine.evidence)
-        and [set(g.features) for g in costs.groups] == [set(g.features) for g in mine.costs.groups]
+        and [set(g.features) for g in costs.sharings]
+        == [set(g.features) for g in mine.costs.sharings]
         and price_conditions(problem) == price_conditions(mine)
+        and price_openers(problem) == price_openers(mine)
     )
-    if not same:
-        raise InputError("the states belong to another problem")
 
 
 class Room:
@@ -176,16 +183,18 @@ class StateSpace:
             named = [problem.features[blocks.features[a]] for a in bits(mask)]
             tables.append(
                 [
-                    costs.price(name, {**problem.evidence, **dict(zip(named, when, strict=True))})
+                    costs.own_price(
+                        name, {**problem.evidence, **dict(zip(named, when, strict=True))}
+                    )
                     for when in product(*(problem.states(other) for other in named))
                 ]
             )
-        numbers = {f: g for g, group in enumerate(costs.groups) for f in group.features}
-        group_of = np.array([numbers.get(problem.features[k], -1) for k in blocks.features])
-        overhead = np.array([group.overhead for group in costs.groups] + [0.0])
-        own = group_of[blocks.axis] if len(blocks.axis) else np.empty(0, np.int64)
-        paid = blocks.paid[blocks.parent] >> np.maximum(own, 0).astype(np.uint64) & np.uint64(1)
-        surcharge = np.where((own >= 0) & (paid == 0), overhead[own], 0.0)
+        surcharge = np.zeros(len(blocks.axis))
+        for g, sharing in enumerate(costs.sharings):
+            due = {problem.features.index(name): s for name, s in sharing.surcharges.items()}
+            first = np.array([due.get(k, 0.0) for k in blocks.features])
+            is_paid = blocks.paid[blocks.parent] >> np.uint64(g) & np.uint64(1)
+            surcharge += np.where(is_paid == 0, first[blocks.axis], 0.0) if len(first) else 0.0
         least = np.array([min(table) for table in tables] or [0.0])
         return Prices(
             least[self._price_of] + surcharge,

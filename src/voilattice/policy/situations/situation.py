@@ -20,7 +20,7 @@ from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import Words, bits, mask_of, to_mask
-from voilattice.model.costs import price_set, set_costs
+from voilattice.model.costs import FeatureCosts, price_set, set_costs
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.network import Table
 from voilattice.model.problem import Evidence, Problem
@@ -185,6 +185,14 @@ class Situation:
         """Return the candidate of highest benefit: ties to the cheaper, then to the first."""
         offers = {k: self.offer(k) for k in bits(candidates)}
         return winner(offers, offers.__getitem__, self.tol) if offers else None
+
+    def firsts(self, chosen: int) -> int:
+        """Return the features of a set that can come first in a cheapest order."""
+        problem = self.builder.problem
+        if not isinstance(problem.costs, FeatureCosts) or not problem.costs.discounts:
+            return chosen
+        names = problem.feature_names(chosen)
+        return problem.feature_mask(problem.costs.firsts(names, self.known))
 
     def offer(self, k: int) -> Offer:
         """Return what acquiring one feature now is worth, less its price."""

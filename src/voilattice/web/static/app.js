@@ -230,14 +230,15 @@ function bar(name, share, number, { chosen = false, price } = {}) {
 }
 
 function candidates() {
-  const group = {};
-  for (const g of problem.groups || []) for (const f of g.features) group[f] = g.name;
+  const sharing = {};
+  for (const g of problem.groups || []) for (const f of g.features) sharing[f] = `group ${g.name}`;
+  for (const d of problem.discounts || []) for (const f of Object.keys(d.off)) sharing[f] = `discount ${d.name}`;
   const most = Math.max(...advice.candidates.map((c) => Math.max(c.evi, c.cost)), 1e-9);
   $("candidates").replaceChildren(...advice.candidates.map((c) => {
     const chosen = c.features.join() === advice.features.join() && advice.action === "acquire";
     const row = bar(list(c.features), c.evi / most, `worth ${money(c.evi)}, costs ${money(c.cost)}`, { chosen, price: c.cost / most });
-    const groups = [...new Set(c.features.map((f) => group[f]).filter(Boolean))];
-    if (groups.length) row.firstChild.append(element("small", {}, `group ${list(groups)}`));
+    const shared = [...new Set(c.features.map((f) => sharing[f]).filter(Boolean))];
+    if (shared.length) row.firstChild.append(element("small", {}, list(shared)));
     const item = element("li", {});
     if (c.features.length === 1) {
       const button = element("button", {
