@@ -186,7 +186,10 @@ def find_categories(column: Typed, wanted: Sequence[str] | None, *, is_declared:
             f"{len(values):,} different values; a feature may have at most {MAX_STATES} states",
             remedies=remedies,
         )
-    return sorted(values) if odd else sorted(values, key=lambda value: numbers[value] or 0.0)
+    if odd:
+        return sorted(values)
+    # Whole numbers that are one float are still told apart by their digits.
+    return sorted(values, key=lambda value: (numbers[value], len(value), value))
 
 
 def encode_column(
