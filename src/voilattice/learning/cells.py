@@ -67,6 +67,9 @@ class Numbers:
 
     values: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        self.values.setflags(write=False)
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -113,6 +116,9 @@ class Categories:
     levels: tuple[str, ...]
     is_declared: bool = False
     is_ordered: bool = False
+
+    def __post_init__(self) -> None:
+        self.codes.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.codes)
