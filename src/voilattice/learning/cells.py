@@ -308,12 +308,12 @@ def _column_of_objects(
     if all(_is_truth(kind) for kind in there):
         codes = [TRUTH.index(str(cell)) if _is_truth(type(cell)) else -1 for cell in cells]
         return _column_of_truth(np.array(codes, dtype=np.intp), missing)
-    for kind in there:
-        if not (_is_truth(kind) or _is_numeric(kind) or issubclass(kind, str)):
-            row, cell = next((row, c) for row, c in enumerate(cells) if type(c) is kind)
-            _refuse(cell, row)
+    usable = {k for k in there if _is_truth(k) or _is_numeric(k) or issubclass(k, str)}
+    if odd := there - usable:
+        row = next(row for row, cell in enumerate(cells) if type(cell) in odd)
+        _refuse(cells[row], row)
     if all(_is_numeric(kind) for kind in there) and _are_exact(cells):
-        values = [float(cell) if type(cell) in there else np.nan for cell in cells]
+        values = [_to_float(cell) if type(cell) in there else np.nan for cell in cells]
         return _checked(Numbers(np.array(values)), missing)
     return _column_of_texts([_to_text(cell) for cell in cells], missing, decimal)
 
@@ -435,6 +435,15 @@ def _are_exact(cells: Iterable[Any]) -> bool:
         return False
 
 
+def _to_float(cell: Any) -> float:
+    try:
+        return float(cell)
+    except OverflowError:  # a fraction
+        return math.inf
+    except ValueError:  # a signalling NaN
+        return math.nan
+
+
 def _to_text(cell: Any) -> str | None:
     """Return a cell of a mixed column as text, or None if it is missing."""
     if type(cell).__name__ in MISSING_NAMES:
@@ -446,7 +455,7 @@ def _to_text(cell: Any) -> str | None:
             return str(cell)
         except ValueError:  # Python writes no more than some thousand digits
             raise InputError("a number of too many digits", remedies=(LEAVE_OUT,)) from None
-    value = float(cell)
+    value = _to_float(cell)
     return None if math.isnan(value) else write_number(value)
 
 

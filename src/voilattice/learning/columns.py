@@ -206,6 +206,7 @@ def encode_column(
             return np.where(column.is_missing, -1, bins_of(column.values, cuts)), []
         return _encode_numbers(column.values, states)
     places = {spell(state): k for k, state in enumerate(states)}
+    places |= {state: k for k, state in enumerate(states)}
     lookup = [_place(level, places, cuts) for level in column.levels]
     codes = np.array([*lookup, -1], dtype=np.intp)[column.codes]
     n = np.bincount(column.codes[column.codes >= 0], minlength=len(lookup)).tolist()
@@ -221,7 +222,7 @@ def _place(level: str, places: Mapping[str, int], cuts: Sequence[float] | None) 
     """Return the state of a level: by its name, or by the bin of its number; -1: it has none."""
     value = None if cuts is None or level in places else number(level)
     if value is None or cuts is None:
-        return places.get(level, -1)
+        return places.get(level, places.get(spell(level), -1))
     return int(bins_of(np.array([value]), cuts)[0])
 
 
@@ -252,14 +253,10 @@ def _to_numbers(column: Typed) -> Numbers:
 
 def _check_wanted(values: Iterable[str], wanted: Sequence[str]) -> list[str]:
     spelled = [spell(state) for state in wanted]
-    if unknown := sorted(value for value in values if value not in spelled):
+    if unknown := sorted(v for v in values if v not in wanted and spell(v) not in spelled):
         raise UnknownNameError(
             f"{quote(unknown[0])} is in the column but not among the states given"
         )
-    for state, spelling in zip(wanted, spelled, strict=True):
-        if spelled.count(spelling) > 1 and state != wanted[spelled.index(spelling)]:
-            first = wanted[spelled.index(spelling)]
-            raise InputError(f"the states {first!r} and {state!r} are one number")
     return list(wanted)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,8 +124,9 @@ def _scratch_folder(folder: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix=".voilattice-", dir=folder) as scratch:
             yield Path(scratch)
     except BaseException as error:
-        if is_new and folder.exists():
-            folder.rmdir()
+        if is_new:
+            with suppress(OSError):  # it was never made, or has files by now
+                folder.rmdir()
         if isinstance(error, OSError):
             raise InputError(f"cannot be written: {error.strerror or error}") from None
         raise
