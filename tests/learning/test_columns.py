@@ -110,6 +110,9 @@ def test_an_ordered_column_keeps_its_order():
     )
     column = make_column(pandas.Series(cells))
     assert find_categories(column, None, is_declared=False) == ["low", "mid", "high"]
+    many = pandas.Series(pandas.Categorical(range(60), ordered=True))
+    with pytest.raises(VoilatticeError, match="60 different values; a feature may have at most 50"):
+        find_categories(make_column(many), None, is_declared=False)
     plain = make_column(pandas.Series(["low", "high", "mid"], dtype="category"))
     assert find_categories(plain, None, is_declared=False) == ["high", "low", "mid"]
 

@@ -171,11 +171,8 @@ def find_categories(column: Typed, wanted: Sequence[str] | None, *, is_declared:
         return _check_wanted(values, wanted)
     numbers = {value: number(value) for value in values}
     odd = [value for value in values if numbers[value] is None]
-    if isinstance(column, Categories):
-        if not (is_declared or column.is_declared):
-            _check_mixture(column, odd, len(values) - len(odd))
-        if column.is_ordered:
-            return values
+    if isinstance(column, Categories) and not (is_declared or column.is_declared):
+        _check_mixture(column, odd, len(values) - len(odd))
     if len(values) > MAX_STATES:
         remedies = [LEAVE_OUT]
         if not odd:
@@ -186,6 +183,8 @@ def find_categories(column: Typed, wanted: Sequence[str] | None, *, is_declared:
             f"{len(values):,} different values; a feature may have at most {MAX_STATES} states",
             remedies=remedies,
         )
+    if isinstance(column, Categories) and column.is_ordered:
+        return values
     if odd:
         return sorted(values)
     # Whole numbers that are one float are still told apart by their digits.
