@@ -37,6 +37,7 @@ HEADINGS = {
         "lower bounds at the root",
         "gap of the optimum",
     ],
+    "learning": ["5% of the cells missing", "parameters", "encoding 300 rows"],
 }
 RATIOS = {
     "lattice": [
@@ -61,6 +62,7 @@ RATIOS = {
         r"a cold process: .* = (\S+) bytes a state",
         r"depth 1: +(\S+) times our time",
     ],
+    "learning": [r"^  all / structure search +(\S+)$"],
     "large": [r"^ +compiled +\S+ us +ratio +(\S+)$", r"^ +NumPy +\S+ ms +ratio +(\S+)$"],
 }
 

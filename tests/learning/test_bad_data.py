@@ -43,6 +43,8 @@ REFUSED = {
     "a text for a column": (good_and(z="abc"), "data.z: must be a list of cells, got 'abc'"),
     "bytes for a column": (good_and(z=b"abc"), "data.z: must be a list of cells, got b'abc'"),
     "a number for a column": (good_and(z=3), "data.z: must be a list of cells, got 3"),
+    "a mapping for a column": (good_and(z={"a": 1}), "data.z: must be a list of cells, got"),
+    "no dimension": (good_and(z=np.array(3)), "data.z: must be a list of cells, got array(3)"),
     "a name twice": ({**GOOD, 1: X, "1": X}, "data: column '1' is in the header more than once"),
     "a name twice but blanks": ({**GOOD, " x": X}, "data: column 'x' is in the header more than"),
     "an empty name": ({**GOOD, " ": X}, "data: column 3 has no name in the header"),

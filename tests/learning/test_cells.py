@@ -27,6 +27,7 @@ NAN = math.nan
         (np.ma.array([1, 2], mask=[False, True]), [1, NAN]),
         ([decimal.Decimal("1.5"), fractions.Fraction(1, 4), np.float32(2)], [1.5, 0.25, 2]),
         ([None, None], [NAN, NAN]),
+        ([decimal.Decimal("sNaN"), 1], [NAN, 1]),
         (["", "NA"], [NAN, NAN]),
         (iter([1, 2]), [1, 2]),
         ([2**53, 2**60, 10**22], [2**53, 2**60, 1e22]),
@@ -86,6 +87,7 @@ def test_categories(cells, texts):
         (np.zeros((2, 2)), "row 1: nested values (ndarray)"),
         ([1, object], "row 2: an object of type type, <class 'object'>"),
         ([10**5000, 1], "a number of too many digits"),
+        ([fractions.Fraction(10**400), 1], "row 1: inf is not a finite number"),
     ],
 )
 def test_what_makes_no_column(cells, said):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from voilattice import VoilatticeError
-from voilattice.learning.data_tables import as_table, read_table
+from voilattice.learning.data_tables import DataTable, as_table, read_table
 
 
 def cells_of(column):
@@ -207,3 +207,19 @@ def test_the_checksum_of_a_table_in_memory_is_that_of_its_cells():
     second = as_table({"x": ["1", "2.0"], "y": np.array(["a", "b"])})
     assert first == second
     assert first.checksum != as_table({"x": [1, 3], "y": ["a", "b"]}).checksum
+
+
+def test_a_table_holds_typed_columns_of_one_length():
+    numbers = as_table({"x": [1, 2]}).columns["x"]
+    with pytest.raises(VoilatticeError, match="column 'y' has no type; as_table makes a table"):
+        DataTable({"x": numbers, "y": ("a", "b")})
+    with pytest.raises(VoilatticeError, match="column 'y' has 1 cell, but column 'x' has 2"):
+        DataTable({"x": numbers, "y": as_table({"y": ["a"]}).columns["y"]})
+    with pytest.raises(ValueError, match="read-only"):
+        numbers.values[0] = 7
+
+
+def test_the_array_of_a_user_stays_writable():
+    array = np.array([1.0, 2.0])
+    as_table({"x": array})
+    array[0] = 7

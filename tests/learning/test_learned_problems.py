@@ -147,6 +147,7 @@ def test_an_error_of_writing_names_the_folder_that_was_asked_for(tmp_path):
         learn_problem(COLUMNS, "ill", costs=Costs()).write(tmp_path / "new")
     said = "problem.toml: costs of type Costs cannot be written; only FeatureCosts can"
     assert str(error.value) == f"{tmp_path}/new: {said}"
+    assert not (tmp_path / "new").exists()
 
 
 def test_prices_of_columns_that_are_left_out_are_not_needed_and_do_no_harm():

@@ -69,14 +69,17 @@ def apply_command(
     here = problem.with_evidence(given)
     found = find_policy(name, here)
     with progress_line(lambda *_: "", f"apply, reading {data}"):
-        columns = read_table(data).columns
-    absent = [f for f in here.features if f not in columns and f not in here.evidence]
+        table = read_table(data)
+    absent = [f for f in here.features if f not in table.columns and f not in here.evidence]
     if len(absent) == len(here.features) - len(here.evidence) and absent:
         raise InputError(
             f"has a column for none of the features; they are {', '.join(absent)}", data
         )
     if absent:
         _note(f"{data}: no column for {', '.join(absent)}: cannot be had in any row")
+    used = [name for name in (*here.features, here.target) if name in table.columns]
+    with within(data):
+        columns = table.raw(used)
     with finish_on_interrupt(time_limit):
         if isinstance(found, str):
             with progress_line(describe_search, f"apply, {found}") as planned:

@@ -67,6 +67,9 @@ class Numbers:
 
     values: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        self.values.setflags(write=False)
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -88,6 +91,10 @@ class Numbers:
     def blank(self, rows: Flags) -> Numbers:
         """Return the column with the cells of some rows missing."""
         return Numbers(np.where(rows, np.nan, self.values))
+
+    def raw(self) -> NDArray[np.float64]:
+        """Return the cells as they may be given to `apply_policy`."""
+        return self.values
 
     def n_different(self) -> int:
         """Return how many different values there are."""
@@ -118,6 +125,9 @@ class Categories:
     is_declared: bool = False
     is_ordered: bool = False
 
+    def __post_init__(self) -> None:
+        self.codes.setflags(write=False)
+
     def __len__(self) -> int:
         return len(self.codes)
 
@@ -143,6 +153,10 @@ class Categories:
         codes = np.where(rows, -1, self.codes)
         return Categories(codes, self.levels, self.is_declared, self.is_ordered)
 
+    def raw(self) -> NDArray[np.object_]:
+        """Return the cells as they may be given to `apply_policy`."""
+        return np.array([*self.levels, None], dtype=object)[self.codes]
+
     def n_different(self) -> int:
         """Return how many different levels occur."""
         return len(self.different())
@@ -167,6 +181,10 @@ class Unreadable:
 
     def __len__(self) -> int:
         return self.n_rows
+
+    def take(self, rows: Codes) -> Unreadable:
+        """Return the cells of some rows."""
+        return Unreadable(len(rows), self.reason, self.remedies)
 
 
 Column = Numbers | Categories | Unreadable
@@ -310,12 +328,12 @@ def _column_of_objects(
     if all(_is_truth(kind) for kind in there):
         codes = [TRUTH.index(str(cell)) if _is_truth(type(cell)) else -1 for cell in cells]
         return _column_of_truth(np.array(codes, dtype=np.intp), missing)
-    for kind in there:
-        if not (_is_truth(kind) or _is_numeric(kind) or issubclass(kind, str)):
-            row, cell = next((row, c) for row, c in enumerate(cells) if type(c) is kind)
-            _refuse(cell, row)
+    usable = {k for k in there if _is_truth(k) or _is_numeric(k) or issubclass(k, str)}
+    if odd := there - usable:
+        row = next(row for row, cell in enumerate(cells) if type(cell) in odd)
+        _refuse(cells[row], row)
     if all(_is_numeric(kind) for kind in there) and _are_exact(cells):
-        values = [float(cell) if type(cell) in there else np.nan for cell in cells]
+        values = [_to_float(cell) if type(cell) in there else np.nan for cell in cells]
         return _checked(Numbers(np.array(values)), missing)
     return _column_of_texts([_to_text(cell) for cell in cells], missing, decimal)
 
@@ -437,6 +455,15 @@ def _are_exact(cells: Iterable[Any]) -> bool:
         return False
 
 
+def _to_float(cell: Any) -> float:
+    try:
+        return float(cell)
+    except OverflowError:  # a fraction
+        return math.inf
+    except ValueError:  # a signalling NaN
+        return math.nan
+
+
 def _to_text(cell: Any) -> str | None:
     """Return a cell of a mixed column as text, or None if it is missing."""
     if type(cell).__name__ in MISSING_NAMES:
@@ -448,7 +475,7 @@ def _to_text(cell: Any) -> str | None:
             return str(cell)
         except ValueError:  # Python writes no more than some thousand digits
             raise InputError("a number of too many digits", remedies=(LEAVE_OUT,)) from None
-    value = float(cell)
+    value = _to_float(cell)
     return None if math.isnan(value) else write_number(value)
 
 

@@ -109,11 +109,8 @@ def find_categories(column: Typed, wanted: Sequence[str] | None, *, is_declared:
         return _check_wanted(values, wanted)
     numbers = {value: number(value) for value in values}
     odd = [value for value in values if numbers[value] is None]
-    if isinstance(column, Categories):
-        if not (is_declared or column.is_declared):
-            _check_mixture(column, odd, len(values) - len(odd))
-        if column.is_ordered:
-            return values
+    if isinstance(column, Categories) and not (is_declared or column.is_declared):
+        _check_mixture(column, odd, len(values) - len(odd))
     if len(values) > MAX_STATES:
         remedies = [LEAVE_OUT]
         if not odd:
@@ -124,7 +121,12 @@ def find_categories(column: Typed, wanted: Sequence[str] | None, *, is_declared:
             f"{len(values):,} different values; a feature may have at most {MAX_STATES} states",
             remedies=remedies,
         )
-    return sorted(values) if odd else sorted(values, key=lambda value: numbers[value] or 0.0)
+    if isinstance(column, Categories) and column.is_ordered:
+        return values
+    if odd:
+        return sorted(values)
+    # Whole numbers that are one float are still told apart by their digits.
+    return sorted(values, key=lambda value: (numbers[value], len(value), value))
 
 
 def encode_column(
@@ -141,6 +143,7 @@ def encode_column(
             return np.where(column.is_missing, -1, bins_of(column.values, cuts)), []
         return _encode_numbers(column.values, states)
     places = {spell(state): k for k, state in enumerate(states)}
+    places |= {state: k for k, state in enumerate(states)}
     lookup = [_place(level, places, cuts) for level in column.levels]
     codes = np.array([*lookup, -1], dtype=np.intp)[column.codes]
     n = np.bincount(column.codes[column.codes >= 0], minlength=len(lookup)).tolist()
@@ -156,7 +159,7 @@ def _place(level: str, places: Mapping[str, int], cuts: Sequence[float] | None) 
     """Return the state of a level: by its name, or by the bin of its number; -1: it has none."""
     value = None if cuts is None or level in places else number(level)
     if value is None or cuts is None:
-        return places.get(level, -1)
+        return places.get(level, places.get(spell(level), -1))
     return int(bins_of(np.array([value]), cuts)[0])
 
 
@@ -187,14 +190,10 @@ def to_numbers(column: Typed) -> Numbers:
 
 def _check_wanted(values: Iterable[str], wanted: Sequence[str]) -> list[str]:
     spelled = [spell(state) for state in wanted]
-    if unknown := sorted(value for value in values if value not in spelled):
+    if unknown := sorted(v for v in values if v not in wanted and spell(v) not in spelled):
         raise UnknownNameError(
             f"{quote(unknown[0])} is in the column but not among the states given"
         )
-    for state, spelling in zip(wanted, spelled, strict=True):
-        if spelled.count(spelling) > 1 and state != wanted[spelled.index(spelling)]:
-            first = wanted[spelled.index(spelling)]
-            raise InputError(f"the states {first!r} and {state!r} are one number")
     return list(wanted)
 
 

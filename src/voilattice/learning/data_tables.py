@@ -7,7 +7,7 @@ the data frames of pandas, polars, pyarrow and others (through narwhals).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,16 @@ class DataTable:
     columns: Mapping[str, Column]
     checksum: str = ""
 
+    def __post_init__(self) -> None:
+        for name, column in self.columns.items():
+            if not isinstance(column, Numbers | Categories | Unreadable):
+                raise InputError(f"column {quote(name)} has no type; as_table makes a table")
+            if len(column) != self.n_rows:
+                raise InputError(
+                    f"column {quote(name)} has {count_noun(len(column), 'cell')}, but "
+                    f"column {quote(next(iter(self.columns)))} has {self.n_rows}"
+                )
+
     @property
     def n_rows(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -61,6 +71,16 @@ class DataTable:
         if name not in self.columns:
             raise UnknownNameError(f"no column {quote(name)}{nearest(name, self.columns)}")
         return self.columns[name]
+
+    def raw(self, names: Collection[str]) -> dict[str, NDArray[Any]]:
+        """Return some columns as `apply_policy` takes them; those that cannot be used are errors."""
+        found = {}
+        for name in names:
+            column = self.column(name)
+            if isinstance(column, Unreadable):
+                raise InputError(column.reason, f"data.{name}", column.remedies)
+            found[name] = column.raw()
+        return found
 
     def take(self, rows: NDArray[np.intp]) -> DataTable:
         """Return the table with these rows only."""
@@ -117,16 +137,10 @@ def as_table(
         columns = {
             name: _try_column(name, cells, missing) for name, cells in _named_columns(data, names)
         }
-        (first, column), *others = columns.items()
-        for name, other in others:
-            if len(other) != len(column):
-                raise InputError(
-                    f"column {quote(name)} has {count_noun(len(other), 'cell')}, but "
-                    f"column {quote(first)} has {len(column)}"
-                )
-        if not len(column):
+        table = DataTable(columns, _checksum(columns))
+        if not table.n_rows:
             raise InputError("the columns have no cells")
-    return DataTable(columns, _checksum(columns))
+        return table
 
 
 def read_table(
@@ -178,11 +192,10 @@ def read_table(
 
 def _try_column(name: str, cells: Any, missing: Collection[str], *, decimal: str = ".") -> Column:
     """Return a column; one that cannot be used says why."""
-    if isinstance(cells, str | bytes) or not (
-        isinstance(cells, Iterable) or hasattr(cells, "__len__")
-    ):
+    is_one = isinstance(cells, str | bytes | Mapping | Set) or not isinstance(cells, Iterable)
+    if is_one or (isinstance(cells, np.ndarray) and not cells.ndim):
         raise InputError(f"must be a list of cells, got {quote(cells)}", name)
-    if not isinstance(cells, Sequence | np.ndarray) and not hasattr(cells, "__len__"):
+    if not hasattr(cells, "__len__"):
         cells = list(cells)
     try:
         return make_column(cells, missing, decimal=decimal)

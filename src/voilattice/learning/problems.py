@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,18 +89,16 @@ class LearnedProblem:
         """
         folder = Path(folder)
         check_output(folder, force=force)
-        with within(str(folder)), _writing_errors():
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".voilattice-", dir=folder) as scratch:
-                try:
-                    write_problem(self.problem, scratch, stakes=self.stakes)
-                except VoilatticeError as error:
-                    message = error.message.replace(f"{scratch}{os.sep}", "")
-                    raise type(error)(message, error.place, error.remedies) from None
-                readme = _readme(self, source or self.source)
-                (Path(scratch) / README).write_text(readme, encoding="utf-8")
-                for file in FILES:
-                    os.replace(Path(scratch) / file, folder / file)
+        with within(str(folder)), _scratch_folder(folder) as scratch:
+            try:
+                write_problem(self.problem, scratch, stakes=self.stakes)
+            except VoilatticeError as error:
+                message = error.message.replace(f"{scratch}{os.sep}", "")
+                raise type(error)(message, error.place, error.remedies) from None
+            readme = _readme(self, source or self.source)
+            (scratch / README).write_text(readme, encoding="utf-8")
+            for file in FILES:
+                os.replace(scratch / file, folder / file)
         return folder / FILE_NAME
 
 
@@ -118,11 +116,20 @@ def check_output(folder: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def _writing_errors() -> Iterator[None]:
+def _scratch_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder inside another one, which is created too; if the work fails, both go again."""
+    is_new = not folder.exists()
     try:
-        yield
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}") from None
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".voilattice-", dir=folder) as scratch:
+            yield Path(scratch)
+    except BaseException as error:
+        if is_new:
+            with suppress(OSError):  # it was never made, or has files by now
+                folder.rmdir()
+        if isinstance(error, OSError):
+            raise InputError(f"cannot be written: {error.strerror or error}") from None
+        raise
 
 
 def learn_problem(
@@ -218,7 +225,10 @@ def learn_problem(
         learned,
         table,
         f"Learned by `voilattice.learn_problem` from {f'`{path.name}`' if path else 'a table'}.",
-        tuple(_notes(ignore, numeric, categorical, missing, learned)),
+        (
+            *_notes(ignore, numeric, categorical, missing, learned),
+            *(() if weights is None else ("Rows count as often as their weights say.",)),
+        ),
         stakes if isinstance(stakes, tuple) and isinstance(stakes[0], str) else None,
     )
 

@@ -1,0 +1,259 @@
+r"""Choose a recipe by what counts: the total cost of its policy on cases it has not seen.
+
+The rows are dealt into folds, several times. For each fold, each recipe learns from the other folds,
+and its policy is followed for the rows of the fold: it pays for what it buys and for wrong
+decisions. So every recipe has a held-out cost for every row, the mean over the repeats. Let d be the
+difference between a recipe and the one of lowest mean cost, row by row. A simpler recipe is taken
+if
+
+    mean(d) <= std(d) / √n,
+
+that is, within one standard error of this paired difference: what does not show in the rows is not
+worth a less simple model. `CANDIDATES` are in the order of preference. To decide at once, without
+any feature, is always among the recipes that are compared.
+
+While recipes are compared, their policies are solved exactly up to `MAX_STATES` states; beyond,
+the greedy policy stands in for the optimum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.learning.data_tables import DataTable
+from voilattice.learning.networks import Learned, fit_network
+from voilattice.learning.preparation import prepare_cases
+from voilattice.learning.recipes import NAMED, Recipe, find_recipe
+from voilattice.model.costs import CostMatrix, CostModel, FeatureCosts
+from voilattice.model.problem import Problem
+from voilattice.policy.application import apply_policy
+from voilattice.policy.optimal.plain import count_states
+
+__all__ = ["CANDIDATES", "NONE", "Choice", "Fold", "Trial", "choose_recipe", "deal_folds", "make_problem", "try_recipe"]
+
+NONE = "none"  # decide at once
+CANDIDATES = ("trained", "smooth", "decision-tree", "tree", NONE)
+N_FOLDS = 5
+N_REPEATS = 2
+MANY_ROWS = 2_000  # from here on, one repeat
+MOST_ROWS = 10_000  # drawn at random if there are more
+MAX_STATES = 2_000_000  # up to here, the optimum itself is tried
+SECONDS = 20.0  # for following the policy of a fold
+
+Rows = NDArray[np.intp]
+Costs = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A recipe, its mean cost on rows that it did not see, and the standard error of the mean."""
+
+    name: str
+    mean_total_cost: float
+    standard_error: float
+    difference: float  # to the lowest mean
+    error_of_difference: float  # its standard error, row by row
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The recipe that was chosen, and all that were tried, the lowest cost first."""
+
+    name: str
+    recipe: Recipe | None  # None: decide at once
+    trials: tuple[Trial, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Rows to learn from, and rows to try on."""
+
+    inside: Rows
+    outside: Rows
+
+
+def choose_recipe(
+    table: DataTable,
+    target: str,
+    costs: CostModel,
+    cost: CostMatrix,
+    *,
+    classes: Sequence[str],
+    policy: str = "optimal",
+    candidates: Sequence[str] = CANDIDATES,
+    weights: Any = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **columns: Any,
+) -> Choice:
+    """Return the recipe whose policy is cheapest on new cases.
+
+    Parameters
+    ----------
+    costs
+        What features cost; of every column that may become a feature.
+    cost
+        c_ij, in the order of `classes`.
+    classes
+        All states of the target: a fold may lack some.
+    policy
+        The policy that will be used.
+    candidates
+        Names of recipes, the simplest first, and ``none``.
+    weights
+        How many cases each row counts for.
+    n_jobs
+        Processes, as joblib has them.
+    progress
+        Called with the number of trials done and of all trials.
+    columns
+        ``ignore``, ``numeric``, ``categorical`` and ``states``, as in `learn_network`.
+    """
+    truth = prepare_cases(table, target, NAMED["search"], weights=weights, **columns)
+    labelled = np.flatnonzero(~_missing(table, target))
+    random = np.random.default_rng(seed)
+    if len(labelled) > MOST_ROWS:
+        labelled = np.sort(random.choice(labelled, MOST_ROWS, replace=False))
+    del truth
+    n_repeats = 1 if len(labelled) >= MANY_ROWS else N_REPEATS
+    folds = [fold for _ in range(n_repeats) for fold in deal_folds(labelled, N_FOLDS, random)]
+    tasks = [(name, fold) for fold in folds for name in candidates]
+    found = np.zeros((len(candidates), table.n_rows))
+    results = _run(
+        tasks, n_jobs, progress,
+        lambda name, fold: try_recipe(
+            table, target, name, fold, costs, cost, classes=classes, policy=policy,
+            weights=weights, **columns,
+        ),
+    )  # fmt: skip
+    for (name, fold), paid in zip(tasks, results, strict=True):
+        found[candidates.index(name), fold.outside] += paid / n_repeats
+    counted = np.ones(len(labelled)) if weights is None else np.asarray(weights)[labelled]
+    return _choose(list(candidates), found[:, labelled], counted)
+
+
+def deal_folds(rows: Rows, n_folds: int, random: np.random.Generator) -> list[Fold]:
+    """Deal rows into folds at random; each fold has its turn as the rows to try on."""
+    n_folds = min(n_folds, len(rows))
+    number = random.permutation(len(rows)) % max(n_folds, 1)
+    return [Fold(rows[number != k], rows[number == k]) for k in range(n_folds)]
+
+
+def try_recipe(
+    table: DataTable,
+    target: str,
+    name: str | Recipe,
+    fold: Fold,
+    costs: CostModel,
+    cost: CostMatrix,
+    *,
+    classes: Sequence[str],
+    policy: str,
+    weights: Any = None,
+    **columns: Any,
+) -> Costs:
+    """Return the total cost of each row outside, with what the recipe learns from those inside."""
+    inside, outside = table.take(fold.inside), table.take(fold.outside)
+    truth = _codes(outside, target, classes)
+    counted = None if weights is None else np.asarray(weights, dtype=np.float64)[fold.inside]
+    if name == NONE:
+        n = np.bincount(_codes(inside, target, classes), counted, len(classes))
+        return cost[int((cost @ (n + 1.0)).argmin()), truth]
+    recipe = find_recipe(name)
+    states = {**columns.pop("states", {}), target: tuple(classes)}
+    cases = prepare_cases(inside, target, recipe, weights=counted, states=states, **columns)
+    learned = fit_network(cases, recipe, cost.max(axis=0).tolist())
+    problem = make_problem(learned, costs, cost)
+    raw = outside.raw(list(cases.states))
+    chosen = stand_in(problem, policy)
+    applied = apply_policy(chosen, raw, problem=problem, strict=False, time_limit=SECONDS)
+    total = applied.total_cost
+    assert total is not None  # the target is among the columns
+    return total
+
+
+def make_problem(learned: Learned, costs: CostModel, cost: CostMatrix, title: str = "") -> Problem:
+    """Return the problem of a learned network; columns that were left out have no price."""
+    features = [name for name in learned.network.names if name != learned.target]
+    if isinstance(costs, FeatureCosts):
+        costs = costs.without(sorted(set(costs.prices) - set(features)))
+    return Problem.create(
+        learned.network, learned.target, costs, cost, title=title, bins=learned.cuts
+    )
+
+
+def stand_in(problem: Problem, policy: str) -> str:
+    """Return the policy to try: the greedy one in place of an optimum that takes long."""
+    sizes = [
+        len(problem.states(name))
+        for name in problem.features
+        if problem.network.parents[problem.network.index(name)]
+        or any(
+            problem.network.index(name) in parents for parents in problem.network.parents
+        )
+    ]
+    return "greedy" if policy == "optimal" and count_states(sizes) > MAX_STATES else policy
+
+
+def _choose(names: list[str], costs: Costs, weights: Costs) -> Choice:
+    means = np.average(costs, axis=1, weights=weights)
+    best = int(means.argmin())
+    trials = []
+    for k, name in enumerate(names):
+        trials.append(
+            Trial(
+                name,
+                float(means[k]),
+                _error(costs[k], weights),
+                float(means[k] - means[best]),
+                _error(costs[k] - costs[best], weights),
+            )
+        )
+    chosen = next(t for t in trials if t.difference <= t.error_of_difference)
+    recipe = None if chosen.name == NONE else find_recipe(chosen.name)
+    return Choice(chosen.name, recipe, tuple(sorted(trials, key=lambda t: t.mean_total_cost)))
+
+
+def _error(costs: Costs, weights: Costs) -> float:
+    """Return the standard error of a weighted mean."""
+    mean = np.average(costs, weights=weights)
+    variance = np.average((costs - mean) ** 2, weights=weights)
+    n = weights.sum() ** 2 / (weights**2).sum()  # rows of equal weight that would say as much
+    return math.sqrt(float(variance) / max(float(n), 1.0))
+
+
+def _run(
+    tasks: Sequence[tuple[Any, Fold]],
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None,
+    work: Callable[[Any, Fold], Costs],
+) -> list[Costs]:
+    from joblib import Parallel, delayed
+
+    found = []
+    run = Parallel(n_jobs=n_jobs, return_as="generator")
+    for costs in run(delayed(work)(*task) for task in tasks):
+        found.append(costs)
+        if progress is not None:
+            progress(len(found), len(tasks))
+    return found
+
+
+def _missing(table: DataTable, target: str) -> NDArray[np.bool_]:
+    from voilattice.learning.columns import check_typed
+
+    return check_typed(table.column(target)).is_missing
+
+
+def _codes(table: DataTable, target: str, classes: Sequence[str]) -> Rows:
+    from voilattice.learning.columns import check_typed, encode_column
+
+    codes, _ = encode_column(check_typed(table.column(target)), classes, None)
+    return codes
