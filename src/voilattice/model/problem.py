@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -160,7 +160,7 @@ class Problem:
             _cost_matrix(misclassification, network, node),
             dict(evidence or {}),
             title,
-            bins or {},  # type: ignore[arg-type] (the constructor makes tuples of the cuts)
+            cast(Mapping[str, tuple[float, ...]], bins or {}),  # the constructor makes the tuples
         )
 
     def with_expected(self, kind: str, expected: float) -> Problem:
