@@ -1,4 +1,4 @@
-"""How fast a problem is learned from a file, and how fast a new table is encoded.
+"""How fast a problem is learned from a file.
 
     make bench
 
@@ -17,10 +17,9 @@ from typing import TypeVar
 
 import arguments
 import numpy as np
-from timing import best_of
 
 from voilattice import Problem, write_problem
-from voilattice.learning import Recipe, as_table, encode_table, read_table
+from voilattice.learning import Recipe, read_table
 from voilattice.learning.networks import fit_network
 from voilattice.learning.parameters import fit_tables
 from voilattice.learning.preparation import prepare_cases
@@ -35,11 +34,10 @@ class Sizes:
 
     n_rows: int
     n_columns: int
-    n_encoded: int  # rows of the table that is encoded
 
 
-FULL = Sizes(50_000, 36, 100_000)
-SMALL = Sizes(300, 8, 300)
+FULL = Sizes(50_000, 36)
+SMALL = Sizes(300, 8)
 
 
 def draw_table(n_rows: int, n_columns: int, missing: float) -> dict[str, list[str]]:
@@ -97,23 +95,10 @@ def learn_from_file(sizes: Sizes, missing: float) -> None:
     print(f"  all / structure search               {total / times['structure (pyAgrum)']:8.1f}")
 
 
-def encode_new_table(sizes: Sizes) -> None:
-    """Print what encoding a table of numbers and texts takes."""
-    columns = draw_table(sizes.n_encoded, 14, 0.05)
-    arrays = {name: np.array(cells, dtype=object) for name, cells in columns.items()}
-    for name in list(arrays)[1::2]:
-        arrays[name] = np.array([float(cell or "nan") for cell in columns[name]])
-    cases = prepare_cases(as_table(arrays), "y", Recipe())
-    seconds = best_of(lambda: encode_table(arrays, cases.states, cases.cuts), 3)
-    print(f"encoding {sizes.n_encoded:,} rows, 13 features and the target")
-    print(f"  {'from arrays to numbers of states':36} {seconds:8.3f} s")
-
-
 def main(small: bool = False) -> None:
     sizes = SMALL if small else FULL
     for missing in (0.0, 0.05):
         learn_from_file(sizes, missing)
-    encode_new_table(sizes)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ HEADINGS = {
         "lower bounds at the root",
         "gap of the optimum",
     ],
-    "learning": ["5% of the cells missing", "parameters", "encoding 300 rows"],
+    "learning": ["5% of the cells missing", "parameters"],
 }
 RATIOS = {
     "lattice": [

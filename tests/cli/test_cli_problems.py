@@ -28,6 +28,12 @@ def test_show_names_discounts(run, tmp_path):
     assert document["discounts"] == [{"name": "visit", "off": {"X": 28.0, "A": 1.0}}]
 
 
+def test_show_says_where_numbers_are_cut(run):
+    assert "Numbers are evidence too for age (cut at 54.5), trestbps" in run("show", "heart")[1]
+    assert "Numbers" not in run("show", "asia")[1]
+    assert json.loads(run("show", "heart", "--json")[1])["bins"]["age"] == [54.5]
+
+
 def test_problems_lists_the_built_in_ones(run):
     assert "figure1" in run("problems")[1]
     names = [entry["name"] for entry in json.loads(run("problems", "--json")[1])]

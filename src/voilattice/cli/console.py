@@ -78,6 +78,9 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
         price = format_amount(costs.prices[name])
         features.add_row(name, states, price, costs.describe_sharing(name))
     print_table(features)
+    if problem.bins:
+        bins = (f"{name} (cut at {', '.join(map(str, c))})" for name, c in problem.bins.items())
+        out.print(f"Numbers are evidence too for {', '.join(bins)}.")
     for group in costs.groups:
         overhead = format_amount(group.overhead)
         out.print(f"The first feature of group {group.name} also costs {overhead}, once.")

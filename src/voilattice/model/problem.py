@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -159,7 +159,7 @@ class Problem:
             _cost_matrix(misclassification, network, node),
             dict(evidence or {}),
             title,
-            {feature: tuple(cuts) for feature, cuts in (bins or {}).items()},
+            cast(Mapping[str, tuple[float, ...]], bins or {}),  # the constructor makes the tuples
         )
 
     def with_expected(self, kind: str, expected: float) -> Problem:

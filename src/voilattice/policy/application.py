@@ -10,13 +10,14 @@ be applied by its name alone.
 
 Beyond the tree the solver is asked once for each *state*: the features that are not available, and
 what still matters of what is known (`policy.relevance`). All cases in a state share the answer.
-Cases that lack the same features are followed together, so a solver that keeps its last problem
-solves each reduced problem once.
+Cases that leave the tree in one state are followed together to their ends, so a solver that keeps
+what it solved last solves the problem from that state on, once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, Generic, TypeVar
@@ -243,8 +244,13 @@ class _Run:
             )
             rows = np.concatenate(self._beyond.pop(loss))
             plan = self._plan(self._losses.items[loss], rows)
-            while len(rows):
-                rows = self._step(plan, rows)
+            for here in _split(rows, self._path[rows]):
+                bought = self._bought(here)
+                for group in self._groups(here, plan.what_matters(bought)):
+                    plan.start_from(self._known(bought, group))
+                    onward = group
+                    while len(onward):
+                        onward = self._step(plan, onward)
 
     def _plan(self, lost: frozenset[str], rows: Rows) -> _Plan:
         if self._policy.name not in policy_names():
@@ -259,7 +265,7 @@ class _Run:
         """Do what the solver says at the states of these cases; return those that go on."""
         onward: list[Rows] = []
         for here in _split(rows, self._path[rows]):
-            bought = [name for acquired in self._path_of(here) for name in acquired]
+            bought = self._bought(here)
             for group in self._groups(here, plan.what_matters(bought)):
                 if (node := plan.node(self._known(bought, group))) is not None:
                     onward += self._do(node, group)
@@ -347,6 +353,9 @@ class _Run:
     def _path_of(self, rows: Rows) -> Path:
         return self._paths.items[int(self._path[rows[0]])]
 
+    def _bought(self, rows: Rows) -> list[str]:
+        return [name for acquired in self._path_of(rows) for name in acquired]
+
     def _known(self, bought: Sequence[str], rows: Rows) -> dict[str, str]:
         """Return all that is known in the first of these cases."""
         states, first = self._problem.states, rows[0]
@@ -367,6 +376,13 @@ class _Plan:
         )
         self._relevance = Relevance(problem, forgets=forgets)
         self._nodes: dict[StateKey, Acquisition | Leaf] = {}
+        self._start = problem
+
+    def start_from(self, known: Mapping[str, str]) -> None:
+        """Have the solver plan from some evidence on: it need not solve what lies before it."""
+        self._start = self._problem
+        with suppress(InputError):  # evidence that is impossible, as `node` says
+            self._start = self._problem.with_evidence(self._problem.further(known))
 
     def what_matters(self, bought: Sequence[str]) -> list[str]:
         """Return which of the features that were bought still matter."""
@@ -394,7 +410,7 @@ class _Plan:
         if self._deadline.is_over:
             return Leaf.at(problem, belief, is_open=True)
         limits = Limits(time_limit=self._deadline.share(SHARE_OF_STEP))
-        step = self._solver.next_step(problem, problem.further(known), limits)
+        step = self._solver.next_step(self._start, self._start.further(known), limits)
         features = tuple(name for name in problem.features if name in step.features)
         if not features:
             return Leaf.at(problem, belief)
