@@ -322,6 +322,10 @@ class FeatureCosts:
             if not any(feature in known for feature in surcharges)
         ]
 
+    def surcharges(self, known: Collection[str]) -> dict[str, float]:
+        """Return what each feature would pay in addition if it came first of its sharing now."""
+        return {f: s for sharing in self.unopened(known) for f, s in sharing.surcharges.items()}
+
     def firsts(self, features: frozenset[str], known: Collection[str]) -> frozenset[str]:
         """Return the features of a set that can come first in a cheapest order."""
         later: set[str] = set()

@@ -372,7 +372,7 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
     names = [problem.features[k] for k in axes]
     unopened = costs.unopened(search.known)
     group_of = {f: place for place, g in enumerate(unopened) for f in g.features}
-    first, least_first = _surcharges(costs, search.known), _surcharges(least, search.known)
+    first, least_first = costs.surcharges(search.known), least.surcharges(search.known)
     m = len(axes)
     frames = np.zeros((2 * m + 2, 5), dtype=np.int64)
     keeps = np.zeros(2 * m + 2, dtype=np.uint64)
@@ -416,11 +416,6 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
         if height:
             left = amounts[:height]
             yield float((below.worth(left[:, 1]) - left[:, 0]).max())
-
-
-def _surcharges(costs: FeatureCosts, known: Mapping[str, str]) -> dict[str, float]:
-    """Return what each feature costs in addition if it is the first of its group or discount."""
-    return {f: s for sharing in costs.unopened(known) for f, s in sharing.surcharges.items()}
 
 
 def _openers(problem: Problem, costs: FeatureCosts, known: Mapping[str, str], relevant: int) -> int:

@@ -204,9 +204,7 @@ def feature_prices(problem: Problem, relevance: Relevance, features: Sequence[in
         named.append([axis_of[j] for j in others])
         own.append(_own_prices(problem, costs, k, others))
     groups = [next(bits(relevance.groups_touched(1 << k)), -1) for k in features]
-    due: dict[str, float] = {}
-    for sharing in costs.unopened(problem.evidence):
-        due |= sharing.surcharges
+    due = costs.surcharges(problem.evidence)
     surcharge = [due.get(problem.features[k], 0.0) for k in features]
     return digit_prices(own, named, groups, surcharge)
 
