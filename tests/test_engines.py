@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.forests import random_forest
 from helpers.strategies import possible_evidence, problems
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from voilattice import Lattice, best_set, engines, load_problem
 from voilattice.errors import UnknownNameError
 from voilattice.lattice import growth
+from voilattice.learning.training import train
 from voilattice.model.join_tree import JoinTree
 from voilattice.policy.optimal.blocks import find_blocks
 from voilattice.policy.optimal.bundles import bundles_of
@@ -93,7 +95,16 @@ def passes(problem, engine):
     return [*one_by_one, *tree.posteriors_of(rows)]
 
 
+def trained(problem, engine):
+    """The loss and its slope, for questions about features that depend on the target alone."""
+    n = len(problem.features)
+    start, codes, classes = random_forest(n, len(problem.classes), seed=n)
+    found = train(start, codes, classes, np.ones(len(classes)), 2.0, engine=engine)
+    return [found.prior, *found.tables]
+
+
 PAIRS = {
+    "training": trained,
     "growth": grown, "tables": valued, "best_set": best, "blocks": blocks, "bellman": solution,
     "repeats": repeated,
     "plain": plain_table,

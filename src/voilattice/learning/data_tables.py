@@ -73,7 +73,7 @@ class DataTable:
         return self.columns[name]
 
     def raw(self, names: Collection[str]) -> dict[str, NDArray[Any]]:
-        """Return some columns as `apply_policy` takes them; those that cannot be used are errors."""
+        """Return some columns as `apply_policy` takes them; an unusable one is an error."""
         found = {}
         for name in names:
             column = self.column(name)

@@ -1,10 +1,10 @@
 r"""Choose a recipe by what counts: the total cost of its policy on cases it has not seen.
 
-The rows are dealt into folds, several times. For each fold, each recipe learns from the other folds,
-and its policy is followed for the rows of the fold: it pays for what it buys and for wrong
-decisions. So every recipe has a held-out cost for every row, the mean over the repeats. Let d be the
-difference between a recipe and the one of lowest mean cost, row by row. A simpler recipe is taken
-if
+The rows are dealt into folds, several times. For each fold, each recipe learns from the other
+folds, and its policy is followed for the rows of the fold: it pays for what it buys and for wrong
+decisions. So every recipe has a held-out cost for every row, the mean over the repeats. Let d be
+the difference between a recipe and the one of lowest mean cost, row by row. A simpler recipe is
+taken if
 
     mean(d) <= std(d) / √n,
 
@@ -19,23 +19,34 @@ the greedy policy stands in for the optimum.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voilattice.learning.columns import check_typed, encode_column
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.networks import Learned, fit_network
 from voilattice.learning.preparation import prepare_cases
-from voilattice.learning.recipes import NAMED, Recipe, find_recipe
+from voilattice.learning.recipes import Recipe, find_recipe
 from voilattice.model.costs import CostMatrix, CostModel, FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.application import apply_policy
 from voilattice.policy.optimal.plain import count_states
 
-__all__ = ["CANDIDATES", "NONE", "Choice", "Fold", "Trial", "choose_recipe", "deal_folds", "make_problem", "try_recipe"]
+__all__ = [
+    "CANDIDATES",
+    "NONE",
+    "Choice",
+    "Fold",
+    "Trial",
+    "choose_recipe",
+    "deal_folds",
+    "make_problem",
+    "try_recipe",
+]
 
 NONE = "none"  # decide at once
 CANDIDATES = ("trained", "smooth", "decision-tree", "tree", NONE)
@@ -116,12 +127,10 @@ def choose_recipe(
     columns
         ``ignore``, ``numeric``, ``categorical`` and ``states``, as in `learn_network`.
     """
-    truth = prepare_cases(table, target, NAMED["search"], weights=weights, **columns)
     labelled = np.flatnonzero(~_missing(table, target))
     random = np.random.default_rng(seed)
     if len(labelled) > MOST_ROWS:
         labelled = np.sort(random.choice(labelled, MOST_ROWS, replace=False))
-    del truth
     n_repeats = 1 if len(labelled) >= MANY_ROWS else N_REPEATS
     folds = [fold for _ in range(n_repeats) for fold in deal_folds(labelled, N_FOLDS, random)]
     tasks = [(name, fold) for fold in folds for name in candidates]
@@ -165,7 +174,7 @@ def try_recipe(
     counted = None if weights is None else np.asarray(weights, dtype=np.float64)[fold.inside]
     if name == NONE:
         n = np.bincount(_codes(inside, target, classes), counted, len(classes))
-        return cost[int((cost @ (n + 1.0)).argmin()), truth]
+        return np.asarray(cost[int((cost @ (n + 1.0)).argmin()), truth])
     recipe = find_recipe(name)
     states = {**columns.pop("states", {}), target: tuple(classes)}
     cases = prepare_cases(inside, target, recipe, weights=counted, states=states, **columns)
@@ -195,9 +204,7 @@ def stand_in(problem: Problem, policy: str) -> str:
         len(problem.states(name))
         for name in problem.features
         if problem.network.parents[problem.network.index(name)]
-        or any(
-            problem.network.index(name) in parents for parents in problem.network.parents
-        )
+        or any(problem.network.index(name) in parents for parents in problem.network.parents)
     ]
     return "greedy" if policy == "optimal" and count_states(sizes) > MAX_STATES else policy
 
@@ -247,13 +254,9 @@ def _run(
 
 
 def _missing(table: DataTable, target: str) -> NDArray[np.bool_]:
-    from voilattice.learning.columns import check_typed
-
     return check_typed(table.column(target)).is_missing
 
 
 def _codes(table: DataTable, target: str, classes: Sequence[str]) -> Rows:
-    from voilattice.learning.columns import check_typed, encode_column
-
     codes, _ = encode_column(check_typed(table.column(target)), classes, None)
     return codes

@@ -95,8 +95,8 @@ def train(
     tables = np.concatenate([table.ravel() for table in start.tables])
     first = np.log(tables)
     # Cases may count for what is at stake in their class, so the prior of the questions is theirs.
-    counts: Table = np.bincount(classes, weights, len(start.prior)) + 1.0
-    prior = counts / counts.sum()
+    prior = np.bincount(classes, weights, len(start.prior)).astype(np.float64) + 1.0
+    prior /= prior.sum()
     work = len(questions.classes) * len(tables) * MAX_STEPS
     twin = score_answers if choose_engine(engine, "training", work) == "python" else _compiled()
 
