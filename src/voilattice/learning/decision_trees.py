@@ -58,8 +58,10 @@ def grow_tree_network(cases: Prepared, smoothing: float) -> TreeNetwork:
     smoothing
         s above: for how many cases the node above counts.
     """
-    tested = _Tree(cases, cases.features, smoothing).choose_features()
-    tree = _Tree(cases, tested, smoothing)
+    tested, tree = cases.features, _Tree(cases, cases.features, smoothing)
+    # A tree over fewer features may cut these more finely, so it is looked at again.
+    while (chosen := tree.choose_features()) != tested:
+        tested, tree = chosen, _Tree(cases, chosen, smoothing)
     cases = cases.recut({name: tree.cuts(name) for name in tested if name in cases.cuts})
     columns = list(cases.states)
     places = [columns.index(name) for name in tested]

@@ -88,7 +88,7 @@ class Recipe:
     structure: str = "search"
     parameters: str = "counts"
     strength: float = 1000.0
-    pull: float = 1.0
+    pull: float = 2.0
 
     def __post_init__(self) -> None:
         _check_choice("discretization", self.discretization, DISCRETIZATIONS)

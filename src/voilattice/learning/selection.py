@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voilattice.feature_sets import bits
 from voilattice.learning.columns import check_typed, encode_column
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.networks import Learned, fit_network
@@ -35,6 +36,7 @@ from voilattice.model.costs import CostMatrix, CostModel, FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.application import apply_policy
 from voilattice.policy.optimal.plain import count_states
+from voilattice.policy.relevance import Relevance
 
 __all__ = [
     "CANDIDATES",
@@ -49,7 +51,7 @@ __all__ = [
 ]
 
 NONE = "none"  # decide at once
-CANDIDATES = ("trained", "smooth", "decision-tree", "tree", NONE)
+CANDIDATES = ("smooth", "trained", "tree", "decision-tree", NONE)
 N_FOLDS = 5
 N_REPEATS = 2
 MANY_ROWS = 2_000  # from here on, one repeat
@@ -172,8 +174,8 @@ def try_recipe(
     inside, outside = table.take(fold.inside), table.take(fold.outside)
     truth = _codes(outside, target, classes)
     counted = None if weights is None else np.asarray(weights, dtype=np.float64)[fold.inside]
-    if name == NONE:
-        n = np.bincount(_codes(inside, target, classes), counted, len(classes))
+    n = np.bincount(_codes(inside, target, classes), counted, len(classes))
+    if name == NONE or not _has_variety(inside, target, n):
         return np.asarray(cost[int((cost @ (n + 1.0)).argmin()), truth])
     recipe = find_recipe(name)
     states = {**columns.pop("states", {}), target: tuple(classes)}
@@ -188,6 +190,14 @@ def try_recipe(
     return total
 
 
+def _has_variety(table: DataTable, target: str, n: Costs) -> bool:
+    """Return whether there is anything to learn: two classes, and a column of two values."""
+    features = [name for name in table.columns if name != target]
+    return int((n > 0).sum()) > 1 and any(
+        check_typed(table.columns[name]).n_different() > 1 for name in features
+    )
+
+
 def make_problem(learned: Learned, costs: CostModel, cost: CostMatrix, title: str = "") -> Problem:
     """Return the problem of a learned network; columns that were left out have no price."""
     features = [name for name in learned.network.names if name != learned.target]
@@ -200,12 +210,8 @@ def make_problem(learned: Learned, costs: CostModel, cost: CostMatrix, title: st
 
 def stand_in(problem: Problem, policy: str) -> str:
     """Return the policy to try: the greedy one in place of an optimum that takes long."""
-    sizes = [
-        len(problem.states(name))
-        for name in problem.features
-        if problem.network.parents[problem.network.index(name)]
-        or any(problem.network.index(name) in parents for parents in problem.network.parents)
-    ]
+    relevant, _ = Relevance(problem).what_matters(problem.feature_mask(problem.evidence))
+    sizes = [len(problem.states(problem.features[k])) for k in bits(relevant)]
     return "greedy" if policy == "optimal" and count_states(sizes) > MAX_STATES else policy
 
 

@@ -4,12 +4,13 @@ Counts describe how features and target occur together. A policy asks something 
 given what is known so far, for many sets S of known features. So an augmented naive Bayes network
 (`augmented`) is trained to answer exactly that. With P(x_i | y, u) = softmax_x θ_i(y, u, x),
 
-    maximize   Σ_cases Σ_S w_S log P(y | x_S)  -  ½ pull |θ - θ⁰|².
+    maximize   Σ_cases Σ_S w_S log P(y | x_S)  -  ½ Σ_i pull_i |θ_i - θ⁰_i|².
 
 The sets S are drawn at random for each case, their sizes evenly from 1 to all features; the set of
 all features is always among them. θ⁰ are the logits of the tables to start from. The *pull* keeps
 the network near these tables, which also say how likely each result of a feature is; without it,
-few cases are learned by heart.
+few cases are learned by heart. A table P(x_i | y, u) of many cells has many ways to do that, so its
+pull grows with the number of its cells: pull_i = pull n_u n_x / 4.
 
 The gradient. Let b(u, x) = P(x_pa = u, x_i = x | y', x_S), from one pass over the forest up and one
 down. Then
@@ -86,7 +87,7 @@ def train(
     codes, classes, weights
         A column of states for each feature, the class of each case, and what each case counts for.
     pull
-        How strongly.
+        How strongly, for a table of two times two cells for each class.
     """
     from scipy.optimize import minimize
 
@@ -100,10 +101,13 @@ def train(
     work = len(questions.classes) * len(tables) * MAX_STEPS
     twin = score_answers if choose_engine(engine, "training", work) == "python" else _compiled()
 
+    sizes = forest.n_above * forest.sizes
+    pulls = np.repeat(pull * sizes / 4.0, len(prior) * sizes)
+
     def climb(logits: Table) -> tuple[float, Table]:
         loss, slope = twin(forest, questions, _tables(forest, logits), prior)
         moved = logits - first
-        return loss + 0.5 * pull * float(moved @ moved), slope + pull * moved
+        return loss + 0.5 * float(pulls * moved @ moved), slope + pulls * moved
 
     found = minimize(climb, first, jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS}).x
     flat = _tables(forest, found)
