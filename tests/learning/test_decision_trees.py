@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from voilattice import Problem, apply_policy, build_policy
-from voilattice.learning import as_table, learn_network
-from voilattice.learning import decision_trees
+from voilattice.learning import as_table, decision_trees, learn_network
 from voilattice.learning.decision_trees import grow_tree_network
 from voilattice.learning.preparation import prepare_cases
 from voilattice.learning.recipes import NAMED

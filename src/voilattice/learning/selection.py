@@ -174,7 +174,7 @@ def try_recipe(
     inside, outside = table.take(fold.inside), table.take(fold.outside)
     truth = _codes(outside, target, classes)
     counted = None if weights is None else np.asarray(weights, dtype=np.float64)[fold.inside]
-    n = np.bincount(_codes(inside, target, classes), counted, len(classes))
+    n = np.bincount(_codes(inside, target, classes), counted, len(classes)).astype(np.float64)
     if name == NONE or not _has_variety(inside, target, n):
         return np.asarray(cost[int((cost @ (n + 1.0)).argmin()), truth])
     recipe = find_recipe(name)
