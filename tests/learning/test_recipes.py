@@ -1,7 +1,7 @@
 import pytest
 
 from voilattice import VoilatticeError
-from voilattice.learning.recipes import SCORES, SEARCHES, Recipe
+from voilattice.learning.recipes import NAMED, SCORES, SEARCHES, Recipe, find_recipe
 from voilattice.learning.structure import CHOOSE_SCORE, CHOOSE_SEARCH
 
 
@@ -35,3 +35,34 @@ def test_a_recipe_is_one_line_of_text():
 def test_the_search_knows_every_score_and_every_search_of_a_recipe():
     assert tuple(CHOOSE_SCORE) == SCORES
     assert tuple(CHOOSE_SEARCH) == SEARCHES
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ({"structure": "web"}, "structure"),
+        ({"parameters": "magic"}, "parameters"),
+        ({"parameters": "smooth"}, "parameters"),
+        ({"structure": "decision-tree", "parameters": "trained"}, "parameters"),
+        ({"structure": "naive", "required": (("a", "b"),)}, "required"),
+        ({"structure": "tree", "forbidden": (("a", "b"),)}, "forbidden"),
+        ({"strength": -1.0}, "strength"),
+        ({"pull": float("nan")}, "pull"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(options, place):
+    with pytest.raises(VoilatticeError, match=f"^{place}: "):
+        Recipe(**options)
+
+
+def test_recipes_have_names():
+    assert find_recipe(None) == find_recipe("search") == Recipe()
+    assert find_recipe(NAMED["smooth"]) is NAMED["smooth"]
+    with pytest.raises(VoilatticeError, match="^recipe: must be a Recipe or one of search, "):
+        find_recipe("smoth")
+
+
+def test_a_recipe_says_what_it_does():
+    assert str(NAMED["smooth"]) == "<= 8 bins, tree, smooth"
+    assert str(NAMED["decision-tree"]) == "decision tree"
+    assert str(NAMED["k-dependence"]) == "mdl, k-dependence, <= 3 parents, counts"

@@ -60,3 +60,41 @@ def test_a_case_of_weight_two_counts_as_two_cases():
         assert learn_structure(
             [2, 2, 2], codes, "y", recipe, weights.astype(float)
         ) == learn_structure([2, 2, 2], repeated, "y", recipe)
+
+
+def three_columns(n=400, seed=0):
+    """Columns a and b that hang together given y, and c that hangs on y alone."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    a = np.where(rng.random(n) < 0.8, y, 1 - y)
+    b = np.where(rng.random(n) < 0.9, a, 1 - a)
+    c = np.where(rng.random(n) < 0.7, y, 1 - y)
+    return {"a": a, "y": y, "b": b, "c": c}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "parents"),
+    [
+        (Recipe(structure="naive"), [[1], [], [1], [1]]),
+        (Recipe(structure="tree"), [[1], [], [0, 1], [1]]),
+        (Recipe(structure="k-dependence", max_parents=2), [[1], [], [0, 1], [1]]),
+        (Recipe(structure="k-dependence", max_parents=1), [[1], [], [1], [1]]),
+    ],
+)
+def test_arcs_from_the_target(recipe, parents):
+    assert learn_structure([2] * 4, three_columns(), "y", recipe) == parents
+
+
+def test_a_k_dependence_network_keeps_to_its_number_of_parents():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 600)
+    columns = {"y": y}
+    for k in range(5):
+        before = list(columns.values())[k]
+        columns[f"x{k}"] = np.where(rng.random(600) < 0.9, before, 1 - before)
+    for most in (1, 2, 3):
+        recipe = Recipe(structure="k-dependence", max_parents=most)
+        found = learn_structure([2] * 6, columns, "y", recipe)
+        assert found[0] == []
+        assert max(map(len, found)) <= most
+        assert all(0 in parents for parents in found[1:])

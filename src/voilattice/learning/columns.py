@@ -70,7 +70,7 @@ def find_cuts(
     there = ~np.isnan(values)
     values, classes = values[there], classes[there]
     weights = None if weights is None else weights[there]
-    if recipe.discretization == "frequency":
+    if recipe.discretization != "mdl":
         cuts = frequency_cuts(values, recipe.bins, weights)
     else:
         cuts = mdl_cuts(values, classes, weights, recipe.max_bins) or median_cut(values, weights)

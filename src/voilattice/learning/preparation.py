@@ -4,6 +4,10 @@ Not every column can be used. A column of one value, or of none, tells nothing a
 Others are mistakes (an identifier, a date, text among numbers): one error lists them all. A column
 that determines the target by itself may hold what is known only after the decision, a *leak*; it
 is used all the same.
+
+*Affordable bins.* The exact optimum has a state for each way in which features are unknown or have
+a value: Π (n_i + 1) for n_i values of feature i, up to `MAX_STATES` of them. So columns of numbers
+get as many bins as this allows, but not fewer than `LEAST_BINS`.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, Remedy, VoilatticeError, located
-from voilattice.learning.cells import LEAVE_OUT, Numbers
+from voilattice.learning.cells import LEAVE_OUT, Column, Numbers, Unreadable
 from voilattice.learning.columns import (
     Codes,
     check_typed,
@@ -38,6 +42,9 @@ __all__ = ["Prepared", "prepare_cases"]
 
 # A column that determines the target is called a leak if chance makes one less often than this.
 CHANCE = 1e-6
+
+MAX_STATES = 350_000_000  # a plain table of 8 bytes a state fits the default memory budget
+LEAST_BINS = 5
 
 Weights = NDArray[np.float64]
 
@@ -110,6 +117,9 @@ def prepare_cases(
     left_out: list[str] = []
     errors: dict[str, VoilatticeError] = {}
     named = {*categorical, *states}
+    if recipe.discretization == "affordable":
+        others = {n: c for n, c in table.columns.items() if n != target and n not in ignore}
+        recipe = replace(recipe, bins=_affordable_bins(others, numeric, named, recipe.bins))
     for name in table.columns:
         if name == target or name in ignore:
             continue
@@ -154,6 +164,23 @@ def prepare_cases(
         tuple(left_out),
         tuple(leaks),
     )
+
+
+def _affordable_bins(
+    columns: Mapping[str, Column], numeric: Collection[str], named: Collection[str], most: int
+) -> int:
+    """Return how many bins the columns of numbers can have."""
+    n_cut, n_others = 0, 1
+    for name, column in columns.items():
+        if not isinstance(column, Unreadable):
+            if name not in named and (name in numeric or is_numeric(column)):
+                n_cut += 1
+            else:
+                n_others *= column.n_different() + 1
+    bins = most
+    while bins > LEAST_BINS and n_others * (bins + 1) ** n_cut > MAX_STATES:
+        bins -= 1
+    return bins
 
 
 def _check_names(

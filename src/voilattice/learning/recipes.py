@@ -25,7 +25,7 @@ __all__ = [
     "find_recipe",
 ]
 
-DISCRETIZATIONS = ("mdl", "frequency")
+DISCRETIZATIONS = ("mdl", "frequency", "affordable")
 STRUCTURES = ("search", "naive", "tree", "k-dependence", "decision-tree")
 PARAMETERS = ("counts", "smooth", "trained")
 SCORES = ("BIC", "AIC", "BDeu", "K2")
@@ -45,7 +45,9 @@ class Recipe:
     ----------
     discretization
         ``mdl``: make the cuts that pay for their description, and one cut at the median if none
-        does; ``frequency``: make `bins` bins with about the same number of cases.
+        does; ``frequency``: make `bins` bins with about the same number of cases; ``affordable``:
+        the same, but at most `bins`, and fewer if the exact optimum would have too many states
+        (`preparation`).
     max_bins
         How many bins ``mdl`` may make: it stops at the cuts that tell most.
     structure
@@ -131,7 +133,9 @@ class Recipe:
                 )
 
     def __str__(self) -> str:
-        bins = self.discretization if self.discretization == "mdl" else f"{self.bins} bins"
+        bins = {
+            "mdl": "mdl", "frequency": f"{self.bins} bins", "affordable": f"<= {self.bins} bins"
+        }[self.discretization]  # fmt: skip
         if self.structure == "decision-tree":
             return "decision tree"
         if self.structure == "search":
@@ -166,7 +170,7 @@ NAMED = {
     "naive": Recipe(structure="naive"),
     "tree": Recipe(structure="tree"),
     "k-dependence": Recipe(structure="k-dependence"),
-    "smooth": Recipe("frequency", 8, structure="tree", parameters="smooth"),
-    "trained": Recipe("frequency", 8, structure="tree", parameters="trained"),
+    "smooth": Recipe("affordable", 8, structure="tree", parameters="smooth"),
+    "trained": Recipe("affordable", 8, structure="tree", parameters="trained"),
     "decision-tree": Recipe(structure="decision-tree"),
 }
