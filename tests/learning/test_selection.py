@@ -115,4 +115,4 @@ def test_the_greedy_policy_stands_in_for_a_large_optimum(monkeypatch):
 def test_progress_counts_the_trials():
     seen = []
     choose(draw(40), candidates=("smooth", "none"), progress=lambda *a: seen.append(a))
-    assert seen[-1] == (len(seen), len(seen)) == (20, 20)
+    assert seen[-1] == (len(seen), len(seen)) == (16, 16)
