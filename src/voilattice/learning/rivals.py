@@ -339,11 +339,13 @@ class _Tree:
             nodes = paths.indices[paths.indptr[row] : paths.indptr[row + 1]]
             evidence: dict[str, str] = {}
             for column in tested[np.sort(nodes)]:
-                feature = self.encoder.features[owners[column]] if column >= 0 else None
-                if feature is None or feature in evidence or known[feature][row] is None:
+                if column < 0:
                     continue
-                bills[row] += price_set(self.question.costs, frozenset({feature}), evidence)
-                evidence[feature] = known[feature][row]
+                feature = self.encoder.features[owners[column]]
+                state = known[feature][row]
+                if state is not None and feature not in evidence:
+                    bills[row] += price_set(self.question.costs, frozenset({feature}), evidence)
+                    evidence[feature] = state
         return bills
 
 
