@@ -2,12 +2,7 @@ r"""What methods cost on cases that they have not seen, by cross-validation.
 
 The rows are dealt into folds at random, the rows of each class evenly. Each method learns from all
 folds but one and decides the rows of that one. So every row has a cost under every method, and the
-rows are the same for all: costs are compared *row by row*. With d the differences between two
-methods over n rows,
-
-    the mean difference    mean(d),    with standard error    std(d) / √n,
-
-and the paired t-test asks how likely a mean that far from 0 would be if there were no difference.
+rows are the same for all (`held_out_results`).
 
 Everything that is learned is learned inside a fold: bins, arcs, tables, the recipe that ``auto``
 chooses, the pruning of a tree, scales and medians. Two things are known before: which columns hold
@@ -15,25 +10,21 @@ numbers, and the costs. Costs of a scaled kind are turned into a matrix once, by
 classes in the whole table, so that all folds have the same stakes.
 
 The expected total cost of a policy is exact in its network. The costs here are measured, on cases
-that the network was not learned from. `Result.mean_expected_cost` is what a method itself expected
-for these cases when it decided; a model that is too sure of itself expects less than it pays.
+that the network was not learned from.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError, located
-from voilattice.html import html_table, paragraph
 from voilattice.learning.columns import check_typed, find_classes
 from voilattice.learning.data_tables import Data, DataTable, as_table
+from voilattice.learning.held_out_results import Evaluation, FoldResults, Result, summarize
 from voilattice.learning.networks import fit_network, warn_about_columns
 from voilattice.learning.preparation import prepare_cases
 from voilattice.learning.recipes import NAMED, Recipe, find_recipe
@@ -50,215 +41,24 @@ from voilattice.model.costs import (
 from voilattice.model.problem import Misclassification
 from voilattice.policy.application import apply_policy
 from voilattice.policy.solvers import build_policy, policy_names
-from voilattice.wording import count_noun, format_amount, nearest, quote
+from voilattice.wording import nearest, quote
 
 __all__ = [
     "AUTO",
     "POLICIES",
     "TIME_LIMIT",
-    "CalibrationBin",
-    "Difference",
-    "Evaluation",
-    "FoldResult",
-    "Result",
     "ask_question",
     "deal_evenly",
     "decide_by_policies",
     "evaluate",
     "evaluate_folds",
-    "summarize",
 ]
 
 AUTO = "auto"
 POLICIES = ("none", "markov-blanket", "greedy", "greedy-la", "batch", "optimal")
 TIME_LIMIT = 20.0  # seconds for a policy in a fold
-N_BINS = 10  # of a calibration
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class CalibrationBin:
-    """Cases in which the decided class was about as probable, and how often it was the true one."""
-
-    predicted: float  # the mean probability of the decided class
-    observed: float  # the share of the cases in which it was the true class
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How much more a method costs than the lowest one, row by row."""
-
-    mean: float
-    standard_error: float
-    p_value: float  # of the paired t-test
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Result:
-    """What one method bought, decided and paid in each row; arrays are in the order of the rows.
-
-    Parameters
-    ----------
-    chosen
-        The recipes that ``auto`` chose, fold by fold.
-    n_unfinished
-        The rows that were decided early, because the time of a policy was over.
-    """
-
-    method: str
-    recipe: str | None
-    policy: str | None
-    feature_cost: Table
-    misclassification_cost: Table
-    is_right: NDArray[np.bool_]
-    probability: Table  # of the decided class, when the case was decided
-    expected_cost: Table  # feature cost, and the expected cost of the decision
-    seconds: float
-    chosen: tuple[str, ...] = ()
-    n_unfinished: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("feature_cost", "misclassification_cost", "is_right", "probability"):
-            getattr(self, name).setflags(write=False)
-        self.expected_cost.setflags(write=False)
-
-    @property
-    def total_cost(self) -> Table:
-        """What each row cost."""
-        return self.feature_cost + self.misclassification_cost
-
-    @property
-    def mean_total_cost(self) -> float:
-        return self.mean_feature_cost + self.mean_misclassification_cost
-
-    @property
-    def mean_feature_cost(self) -> float:
-        return float(self.feature_cost.mean())
-
-    @property
-    def mean_misclassification_cost(self) -> float:
-        return float(self.misclassification_cost.mean())
-
-    @property
-    def mean_expected_cost(self) -> float:
-        """The total cost that the method itself expected."""
-        return float(self.expected_cost.mean())
-
-    @property
-    def accuracy(self) -> float:
-        return float(self.is_right.mean())
-
-    @property
-    def standard_error(self) -> float:
-        """The standard error of the mean total cost, over the rows."""
-        return _standard_error(self.total_cost)
-
-    @property
-    def calibration(self) -> tuple[CalibrationBin, ...]:
-        """The calibration where cases are decided: bins that have cases, from low to high."""
-        number = np.minimum((self.probability * N_BINS).astype(np.intp), N_BINS - 1)
-        return tuple(
-            CalibrationBin(
-                float(self.probability[here].mean()),
-                float(self.is_right[here].mean()),
-                int(here.sum()),
-            )
-            for k in range(N_BINS)
-            if (here := number == k).any()
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Evaluation:
-    """What methods cost on new cases, the lowest mean total cost first.
-
-    Parameters
-    ----------
-    rows
-        The numbers of the table's rows that were decided, counted from 0.
-    truth
-        The true class of each of these.
-    n_folds
-        The folds that were done.
-    """
-
-    target: str
-    rows: Codes
-    truth: NDArray[np.object_]
-    n_folds: int
-    results: tuple[Result, ...]
-
-    def __getitem__(self, method: str) -> Result:
-        for result in self.results:
-            if result.method == method:
-                return result
-        names = [result.method for result in self.results]
-        raise UnknownNameError(f"no method {quote(method)}{nearest(method, names)}")
-
-    def difference(self, result: Result) -> Difference:
-        """Return how much more a method costs than the one of lowest cost."""
-        return compare_rows(result.total_cost, self.results[0].total_cost)
-
-    def __repr__(self) -> str:
-        best = self.results[0]
-        return (
-            f"<Evaluation: {count_noun(len(self.results), 'method')} on "
-            f"{count_noun(len(self.rows), 'row')}, lowest: {best.method} with "
-            f"{format_amount(best.mean_total_cost)}>"
-        )
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for result in self.results:
-            above = self.difference(result)
-            rows.append(
-                (
-                    result.method,
-                    f"{format_amount(result.mean_total_cost)} ± "
-                    f"{format_amount(result.standard_error)}",
-                    "lowest"
-                    if result is self.results[0]
-                    else f"+{format_amount(above.mean)} ± {format_amount(above.standard_error)}",
-                    format_amount(result.mean_feature_cost),
-                    format_amount(result.mean_misclassification_cost),
-                    f"{result.accuracy:.1%}",
-                )
-            )
-        heading = ("method", "total cost", "above the lowest", "features", "errors", "right")
-        said = (
-            f"Means of {count_noun(len(self.rows), 'row')}, measured on rows that were not learned "
-            f"from ({count_noun(self.n_folds, 'fold')})."
-        )
-        return html_table(heading, rows) + paragraph(said)
-
-
-@dataclass(frozen=True, slots=True)
-class FoldResult:
-    """What all methods did with the rows of a fold."""
-
-    rows: Codes
-    truth: NDArray[np.object_]
-    target: str
-    outcomes: tuple[_Outcome, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What a method did with the rows of a fold."""
-
-    method: str
-    recipe: str | None
-    policy: str | None
-    feature_cost: Table
-    misclassification_cost: Table
-    is_right: NDArray[np.bool_]
-    probability: Table
-    expected_cost: Table
-    seconds: float
-    chosen: str | None
-    n_unfinished: int
 
 
 def evaluate(data: Data, target: str, **settings: Any) -> Evaluation:
@@ -300,7 +100,7 @@ def evaluate_folds(
     states: Mapping[str, Sequence[str]] | None = None,
     missing: Collection[str] | None = None,
     progress: Progress | None = None,
-) -> Iterator[FoldResult]:
+) -> Iterator[FoldResults]:
     """Yield the results of all methods fold by fold; `summarize` puts them together.
 
     Parameters
@@ -354,48 +154,14 @@ def evaluate_folds(
     folds = deal_evenly(rows, codes, n_folds, np.random.default_rng(seed))
     against = make_rivals(question, budgets) if rivals is None else tuple(rivals)
     _check_methods(named if policies else (), against)
-    works: list[Callable[[Fold], list[_Outcome]]] = []
+    works: list[Callable[[Fold], list[Result]]] = []
     if policies:
         works += [
             _recipe_work(table, question, name, recipe, tuple(policies), seed, time_limit)
             for name, recipe in named.items()
         ]
     works += [_rival_work(table, question, rival, seed) for rival in against]
-    return _run(folds, works, question, table, n_jobs, progress)
-
-
-def summarize(folds: Sequence[FoldResult]) -> Evaluation:
-    """Return the results of some folds, the rows in the order of the table."""
-    if not folds:
-        raise InputError("at least one fold is needed, found none", "folds")
-    rows = np.concatenate([fold.rows for fold in folds])
-    order = np.argsort(rows)
-
-    def join(parts: Sequence[_Outcome], name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(part, name) for part in parts])[order]
-
-    results = []
-    for parts in zip(*(fold.outcomes for fold in folds), strict=True):
-        first = parts[0]
-        results.append(
-            Result(
-                first.method,
-                first.recipe,
-                first.policy,
-                join(parts, "feature_cost"),
-                join(parts, "misclassification_cost"),
-                join(parts, "is_right"),
-                join(parts, "probability"),
-                join(parts, "expected_cost"),
-                sum(part.seconds for part in parts),
-                tuple(part.chosen for part in parts if part.chosen is not None),
-                sum(part.n_unfinished for part in parts),
-            )
-        )
-    # Of equal costs, the one that was asked for first.
-    results.sort(key=lambda result: result.mean_total_cost)
-    truth = np.concatenate([fold.truth for fold in folds])[order]
-    return Evaluation(folds[0].target, rows[order], truth, len(folds), tuple(results))
+    return _run(folds, works, target, n_jobs, progress)
 
 
 def ask_question(
@@ -455,7 +221,9 @@ def deal_evenly(rows: Codes, codes: Codes, n_folds: int, random: np.random.Gener
         The class of each row of the table.
     """
     if not isinstance(n_folds, int) or not 2 <= n_folds <= len(rows):
-        raise InputError(f"must be 2 to {len(rows):,}, the number of rows, got {n_folds}", "folds")
+        raise InputError(
+            f"must be 2 to {len(rows):,}, the number of rows, got {n_folds}", "n_folds"
+        )
     order = random.permutation(len(rows))
     order = order[np.argsort(codes[rows[order]], kind="stable")]
     number = np.empty(len(rows), dtype=np.intp)
@@ -529,17 +297,17 @@ def _recipe_work(
     policies: tuple[str, ...],
     seed: int,
     time_limit: float,
-) -> Callable[[Fold], list[_Outcome]]:
-    def work(fold: Fold) -> list[_Outcome]:
+) -> Callable[[Fold], list[Result]]:
+    def work(fold: Fold) -> list[Result]:
         inside, outside = table.take(fold.inside), table.take(fold.outside)
         used, found = decide_by_policies(
             inside, outside, question, recipe, policies, seed, time_limit
         )
-        chosen = used if recipe == AUTO else None
+        chosen = (used,) if recipe == AUTO else ()
         return [
-            _outcome(
-                f"voilattice {policy} ({name})", name, policy, question, outside, decided, seconds,
-                chosen, n_unfinished,
+            _result(
+                f"voilattice {policy} ({name})", question, outside, decided, seconds,
+                recipe=name, policy=policy, chosen=chosen, n_unfinished=n_unfinished,
             )
             for policy, (decided, seconds, n_unfinished) in zip(policies, found, strict=True)
         ]  # fmt: skip
@@ -549,85 +317,62 @@ def _recipe_work(
 
 def _rival_work(
     table: DataTable, question: Question, rival: Rival, seed: int
-) -> Callable[[Fold], list[_Outcome]]:
-    def work(fold: Fold) -> list[_Outcome]:
+) -> Callable[[Fold], list[Result]]:
+    def work(fold: Fold) -> list[Result]:
         inside, outside = table.take(fold.inside), table.take(fold.outside)
         start = time.perf_counter()
         decided = rival.fit(inside, question, seed).decide(outside)
         seconds = time.perf_counter() - start
-        return [_outcome(rival.name, None, None, question, outside, decided, seconds)]
+        return [_result(rival.name, question, outside, decided, seconds)]
 
     return work
 
 
-def _outcome(
+def _result(
     method: str,
-    recipe: str | None,
-    policy: str | None,
     question: Question,
     outside: DataTable,
     decided: Decided,
     seconds: float,
-    chosen: str | None = None,
-    n_unfinished: int = 0,
-) -> _Outcome:
+    **others: Any,
+) -> Result:
     truth, decision, cost = question.classes_of(outside), decided.decision, question.cost
-    risk = (cost[decision] * decided.posterior).sum(axis=1)
-    return _Outcome(
+    names = np.array(question.classes, dtype=object)
+    return Result(
         method,
-        recipe,
-        policy,
-        decided.feature_cost,
-        cost[decision, truth],
-        decision == truth,
-        decided.posterior[np.arange(len(decision)), decision],
-        decided.feature_cost + risk,
-        seconds,
-        chosen,
-        n_unfinished,
+        truth=names[truth],
+        decision=names[decision],
+        feature_cost=decided.feature_cost,
+        misclassification_cost=cost[decision, truth],
+        probability=decided.posterior[np.arange(len(decision)), decision],
+        risk=(cost[decision] * decided.posterior).sum(axis=1),
+        seconds=seconds,
+        **others,
     )
 
 
 def _run(
     folds: Sequence[Fold],
-    works: Sequence[Callable[[Fold], list[_Outcome]]],
-    question: Question,
-    table: DataTable,
+    works: Sequence[Callable[[Fold], list[Result]]],
+    target: str,
     n_jobs: int | None,
     progress: Progress | None,
-) -> Iterator[FoldResult]:
+) -> Iterator[FoldResults]:
     """Do all work of one fold after that of another, and yield the folds that are done."""
     from joblib import Parallel, delayed
 
     tasks = [(fold, work) for fold in folds for work in works]
     run = Parallel(n_jobs=n_jobs, return_as="generator")
     found = run(delayed(work)(fold) for fold, work in tasks)
-    done = 0
-    names = np.array(question.classes, dtype=object)
+    n_done = 0
     for fold in folds:
-        outcomes: list[_Outcome] = []
+        results: list[Result] = []
         for _ in works:
-            outcomes += next(found)
-            done += 1
+            results += next(found)
+            n_done += 1
             if progress is not None:
-                progress(done, len(tasks))
-        truth = names[question.classes_of(table.take(fold.outside))]
-        yield FoldResult(fold.outside, truth, question.target, tuple(outcomes))
-
-
-def compare_rows(costs: Table, lowest: Table) -> Difference:
-    """Return the difference of two methods over the same rows, by the paired t-test."""
-    from scipy.stats import t
-
-    differences = costs - lowest
-    mean, error = float(differences.mean()), _standard_error(differences)
-    if not error:
-        return Difference(mean, error, 0.0 if mean else 1.0)
-    return Difference(mean, error, float(2 * t.sf(abs(mean) / error, len(differences) - 1)))
-
-
-def _standard_error(values: Table) -> float:
-    return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+                progress(n_done, len(tasks))
+        yield FoldResults(target, fold.outside, tuple(results))
 
 
 def _rank(policy: str) -> int:
