@@ -103,6 +103,11 @@ class Result:
         return f"<Result {self.method}: {format_amount(self.mean_total_cost)} ± {error}>"
 
     @property
+    def label(self) -> str:
+        """The method in short: of a policy, its name and the recipe."""
+        return self.method if self.policy is None else f"{self.policy} ({self.recipe})"
+
+    @property
     def total_cost(self) -> Table:
         """What each row cost."""
         return self.feature_cost + self.misclassification_cost
@@ -202,7 +207,7 @@ class Evaluation:
             error = format_amount(result.standard_error)
             rows.append(
                 (
-                    result.method,
+                    result.label,
                     f"{format_amount(result.mean_total_cost)} ± {error}",
                     "lowest"
                     if result is self.results[0]
