@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
+from voilattice.learning.held_out_results import Evaluation
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
@@ -30,6 +31,7 @@ __all__ = [
     "applied_document",
     "best_document",
     "comparison_document",
+    "evaluation_document",
     "explanation_document",
     "lattice_document",
     "policy_document",
@@ -186,6 +188,37 @@ def applied_document(applied: Applied) -> Document:
         "impossible": int(applied.impossible.sum()),
         "unfinished": int(applied.unfinished.sum()),
         "unseen": {column: dict(values) for column, values in applied.unseen.items()},
+    }
+
+
+def evaluation_document(found: Evaluation) -> Document:
+    """Return what methods cost on new cases, the lowest first."""
+    return {"rows": len(found.rows), "folds": found.n_folds, "target": found.target} | {
+        "results": [
+            {
+                "method": result.method,
+                "recipe": result.recipe,
+                "policy": result.policy,
+                "mean_total_cost": result.mean_total_cost,
+                "standard_error": result.standard_error,
+                "mean_feature_cost": result.mean_feature_cost,
+                "mean_misclassification_cost": result.mean_misclassification_cost,
+                "accuracy": result.accuracy,
+                "seconds": result.seconds,
+                "difference": above.mean,
+                "difference_standard_error": above.standard_error,
+                "p_value": above.p_value,
+                "mean_expected_cost": result.mean_expected_cost,
+                "chosen": list(result.chosen),
+                "unfinished": result.n_unfinished,
+                "calibration": [
+                    {"predicted": b.predicted, "observed": b.observed, "count": b.count}
+                    for b in result.calibration
+                ],
+            }
+            for result in found.results
+            for above in [found.difference(result)]
+        ]
     }
 
 

@@ -26,6 +26,7 @@ from voilattice.valuation.valuation import Value, emc
 from voilattice.wording import count_noun, format_amount
 
 if TYPE_CHECKING:
+    from voilattice.learning.held_out_results import Evaluation
     from voilattice.paper.claims import Claim
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "print_best",
     "print_claims",
     "print_comparison",
+    "print_evaluation",
     "print_explanation",
     "print_json",
     "print_lattice",
@@ -273,6 +275,38 @@ def _print_point(rows: Sequence[ComparisonRow]) -> None:
             "\nThe optimum was not proved: its row is the best that the search found within its "
             "limits."
         )
+
+
+def print_evaluation(found: Evaluation) -> None:
+    """Print what methods cost on new cases, and how much more than the lowest."""
+    out = console()
+    rows = table("method", ">total cost", ">above the lowest", ">features", ">errors", ">right")
+    for result in found.results:
+        above = found.difference(result)
+        is_lowest = result is found.results[0]
+        error = format_amount(above.standard_error)
+        rows.add_row(
+            result.label,
+            f"{format_amount(result.mean_total_cost)} ± {format_amount(result.standard_error)}",
+            "lowest" if is_lowest else f"{format_amount(above.mean)} ± {error}",
+            format_amount(result.mean_feature_cost),
+            format_amount(result.mean_misclassification_cost),
+            f"{result.accuracy:.1%}",
+            style="bold" if is_lowest else None,
+        )
+    print_table(rows)
+    out.print(
+        f"\nMeasured on {count_noun(len(found.rows), 'row')} that were not learned from "
+        f"({count_noun(found.n_folds, 'fold')}): means ± standard errors. A policy is exact only "
+        f"in its learned network; these are its costs on new cases."
+    )
+    for result in found.results:
+        if result.n_unfinished:
+            early = count_noun(result.n_unfinished, "row")
+            out.print(f"{result.label}: {early} decided early, for want of time (--time-limit).")
+    if chosen := next((result.chosen for result in found.results if result.chosen), ()):
+        counts = ", ".join(f"{name} ({n})" for name, n in Counter(chosen).most_common())
+        out.print(f"Recipes that auto chose, and in how many folds: {counts}.")
 
 
 def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:

@@ -16,6 +16,8 @@ _OPTIONS = {
     "forbidden": "--forbid",
     "required": "--require",
     "n_jobs": "--jobs",
+    "n_folds": "--folds",
+    "budgets": "--budget",
 }
 
 

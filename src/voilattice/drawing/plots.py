@@ -10,7 +10,7 @@ from typing import Any
 from voilattice.errors import InputError
 from voilattice.policy.comparison import ComparisonRow
 
-__all__ = ["draw_savings", "figure_svg", "new_figure", "plot_savings", "savings_svg"]
+__all__ = ["draw_savings", "figure_svg", "new_figure", "plot_savings", "save_figure", "savings_svg"]
 
 STYLES: dict[str, dict[str, Any]] = {
     "markov-blanket": {"color": "#8b97a8", "linestyle": "--"},
@@ -26,7 +26,11 @@ def plot_savings(rows: Iterable[ComparisonRow], title: str, path: str | Path) ->
 
     The extension chooses one of matplotlib's formats; without an extension it is PNG.
     """
-    figure = _savings_figure(rows, title)
+    save_figure(_savings_figure(rows, title), path)
+
+
+def save_figure(figure: Any, path: str | Path) -> None:
+    """Write a figure to a file whose extension chooses the format; without one it is PNG."""
     kind = Path(path).suffix.lower().removeprefix(".") or "png"
     try:
         metadata = {"Date": None} if kind == "svg" else None

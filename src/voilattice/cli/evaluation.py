@@ -1,0 +1,164 @@
+"""The command that measures what methods cost on new cases."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from voilattice.cli import console
+from voilattice.cli.interrupts import deaf_workers
+from voilattice.cli.options import check_jobs, json_option, output_option, write
+from voilattice.cli.progress import progress_bar
+from voilattice.cli.tables import list_names, name_options, on_table
+from voilattice.documents import evaluation_document
+from voilattice.errors import InputError, VoilatticeError
+from voilattice.wording import count_noun
+
+if TYPE_CHECKING:
+    from voilattice.learning.data_tables import DataTable
+    from voilattice.learning.held_out_results import Evaluation, FoldResults
+
+__all__ = ["evaluate_command"]
+
+POLICIES = "none,markov-blanket,greedy,greedy-la,batch,optimal"
+SECONDS = 20.0
+CSV_COLUMNS = (
+    "row", "method", "truth", "decision", "probability", "feature_cost", "misclassification_cost",
+    "total_cost",
+)  # fmt: skip
+
+
+@click.command(name="evaluate")
+@on_table
+@click.option("--target", required=True, metavar="Y", help="The column to predict.")
+@click.option(
+    "--costs",
+    required=True,
+    metavar="FILE",
+    help="TOML with [costs], [[groups]], [[discounts]], [[conditional_costs]], [misclassification] "
+    "as in a problem file.",
+)
+@click.option(
+    "--folds", type=int, default=10, show_default=True, metavar="N",
+    help="Parts of the table; each one is decided by what is learned from the others.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+    help="Of the folds, and of all that is drawn at random.",
+)  # fmt: skip
+@click.option(
+    "--policies", multiple=True, default=[POLICIES], metavar="A,B",
+    help=f"Which policies (default: {POLICIES}).",
+)  # fmt: skip
+@click.option(
+    "--recipes", multiple=True, default=["auto"], show_default=True, metavar="A,B",
+    help="How networks are learned; auto chooses inside each fold.",
+)  # fmt: skip
+@click.option(
+    "--budget", "budgets", type=float, multiple=True, metavar="AMOUNT",
+    help="What classifiers may spend on features; repeatable (default: a quarter and a half of "
+    "the price of all).",
+)  # fmt: skip
+@click.option("--no-rivals", is_flag=True, help="Only the policies: no trees, no classifiers.")
+@click.option(
+    "--time-limit", type=click.FloatRange(min=0), default=SECONDS, show_default=True,
+    metavar="SECONDS", help="To plan one policy in one fold, and as long to follow it.",
+)  # fmt: skip
+@click.option(
+    "--jobs", type=int, default=-1, metavar="N", help="Processes (default: one per core)."
+)
+@output_option("--csv", ".csv", name="csv_file", help="Write a row for each case and method.")
+@output_option(
+    "--plot", ".svg", ".png", ".pdf", help="Draw the costs, and spending against errors."
+)
+@output_option(
+    "--calibration", ".svg", ".png", ".pdf", help="Draw how often decisions are right, by how sure."
+)
+@json_option
+def evaluate_command(
+    data: str,
+    table: DataTable,
+    columns: Mapping[str, Any],
+    target: str,
+    costs: str,
+    folds: int,
+    seed: int,
+    policies: Sequence[str],
+    recipes: Sequence[str],
+    budgets: Sequence[float],
+    no_rivals: bool,
+    time_limit: float,
+    jobs: int,
+    csv_file: str | None,
+    plot: str | None,
+    calibration: str | None,
+    as_json: bool,
+) -> None:
+    """Measure what policies and their rivals cost on new cases (cross-validation).
+
+    DATA is a table of past cases (CSV, TSV or Parquet). Every method learns from a part of the
+    rows, and decides and pays for the others. The rivals are what people use instead: to decide at
+    once, a pruned decision tree, logistic regression and gradient boosting.
+    """
+    from voilattice.files.problems import read_costs
+    from voilattice.learning.evaluation import evaluate_folds
+    from voilattice.learning.held_out_results import summarize
+
+    check_jobs(jobs)
+    prices, stakes = read_costs(costs)
+    if stakes is None:
+        raise InputError("misclassification: is missing; without it no decision is wrong", costs)
+    done: list[FoldResults] = []
+    with progress_bar("pieces of work") as progress, deaf_workers():
+        try:
+            for fold in evaluate_folds(
+                table, target, costs=prices, misclassification=stakes,
+                policies=list_names(policies), recipes=list_names(recipes),
+                rivals=() if no_rivals else None, budgets=list(budgets) or None, n_folds=folds,
+                seed=seed, time_limit=time_limit, n_jobs=jobs, progress=progress, **columns,
+            ):  # fmt: skip
+                done.append(fold)
+        except VoilatticeError as error:
+            raise name_options(error, data, costs) from None
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            said = f"Interrupted: {len(done)} of {count_noun(folds, 'fold')} are done."
+            click.echo(said, err=True)
+    found = summarize(done)
+    if csv_file is not None:
+        write(csv_file, _csv(found))
+    if plot is not None or calibration is not None:
+        from voilattice.drawing.evaluations import plot_calibration, plot_costs
+
+        title = Path(data).name
+        if plot is not None:
+            plot_costs(found, title, plot)
+        if calibration is not None:
+            plot_calibration(found, title, calibration)
+    if as_json:
+        console.print_json(evaluation_document(found))
+    else:
+        console.print_evaluation(found)
+
+
+def _csv(found: Evaluation) -> Iterator[str]:
+    """Yield the lines of a table with a row for each case and method."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for result in found.results:
+        cells = (
+            result.truth, result.decision, result.probability, result.feature_cost,
+            result.misclassification_cost, result.total_cost,
+        )  # fmt: skip
+        for row, *others in zip(found.rows.tolist(), *(c.tolist() for c in cells), strict=True):
+            writer.writerow((row + 1, result.method, *others))
+        yield text.getvalue()
+        text.seek(0)
+        text.truncate()

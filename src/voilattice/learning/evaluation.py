@@ -1,0 +1,438 @@
+r"""What methods cost on cases that they have not seen, by cross-validation.
+
+The rows are dealt into folds at random, the rows of each class evenly. Each method learns from all
+folds but one and decides the rows of that one. So every row has a cost under every method, and the
+rows are the same for all (`held_out_results`).
+
+Everything that is learned is learned inside a fold: bins, arcs, tables, the recipe that ``auto``
+chooses, the pruning of a tree, scales and medians. Two things are known before: which columns hold
+numbers, and the costs. Costs of a scaled kind are turned into a matrix once, by the shares of the
+classes in the whole table, so that all folds have the same stakes.
+
+The expected total cost of a policy is exact in its network. The costs here are measured, on cases
+that the network was not learned from.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.learning.columns import check_typed, find_classes
+from voilattice.learning.data_tables import Data, DataTable, as_table
+from voilattice.learning.held_out_results import Evaluation, FoldResults, Result, summarize
+from voilattice.learning.networks import fit_network, warn_about_columns
+from voilattice.learning.preparation import prepare_cases
+from voilattice.learning.recipes import NAMED, Recipe, find_recipe
+from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
+from voilattice.learning.selection import Fold, choose_recipe, make_problem
+from voilattice.model.costs import (
+    CostMatrix,
+    CostModel,
+    FeatureCosts,
+    check_amount,
+    cost_matrix,
+    scaled_costs,
+)
+from voilattice.model.problem import Misclassification
+from voilattice.policy.application import apply_policy
+from voilattice.policy.solvers import build_policy, policy_names
+from voilattice.wording import nearest, quote
+
+__all__ = [
+    "AUTO",
+    "POLICIES",
+    "TIME_LIMIT",
+    "ask_question",
+    "deal_evenly",
+    "decide_by_policies",
+    "evaluate",
+    "evaluate_folds",
+]
+
+AUTO = "auto"
+POLICIES = ("none", "markov-blanket", "greedy", "greedy-la", "batch", "optimal")
+TIME_LIMIT = 20.0  # seconds for a policy in a fold
+
+Progress = Callable[[int, int], None]
+
+
+def evaluate(data: Data, target: str, **settings: Any) -> Evaluation:
+    """Return what policies and rivals cost on rows that they have not seen.
+
+    Parameters
+    ----------
+    data, target, settings
+        As in `evaluate_folds`.
+
+    >>> table = {"ill": ["no", "yes"] * 30, "test": ["-", "+"] * 29 + ["+", "-"]}
+    >>> found = evaluate(
+    ...     table, "ill", costs={"test": 1}, misclassification=("symmetric", 20),
+    ...     policies=["none", "optimal"], recipes=["naive"], rivals=(), n_folds=3,
+    ... )
+    >>> [(r.method, round(r.mean_total_cost, 2)) for r in found.results]
+    [('voilattice optimal (naive)', 2.33), ('voilattice none (naive)', 20.0)]
+    """
+    return summarize(list(evaluate_folds(data, target, **settings)))
+
+
+def evaluate_folds(
+    data: Data,
+    target: str,
+    *,
+    costs: CostModel | Mapping[str, float],
+    misclassification: Misclassification,
+    policies: Sequence[str] = POLICIES,
+    recipes: Sequence[str | Recipe] = (AUTO,),
+    rivals: Sequence[Rival] | None = None,
+    budgets: Sequence[float] | None = None,
+    n_folds: int = 10,
+    seed: int = 0,
+    time_limit: float = TIME_LIMIT,
+    n_jobs: int | None = None,
+    ignore: Collection[str] = (),
+    numeric: Collection[str] = (),
+    categorical: Collection[str] = (),
+    states: Mapping[str, Sequence[str]] | None = None,
+    missing: Collection[str] | None = None,
+    progress: Progress | None = None,
+) -> Iterator[FoldResults]:
+    """Yield the results of all methods fold by fold; `summarize` puts them together.
+
+    Parameters
+    ----------
+    data
+        Anything that `as_table` takes.
+    target
+        The column to decide on. Rows without a class are left out.
+    costs
+        The price of each feature, or any object with the method of `CostModel`.
+    misclassification
+        As in `Problem.create`.
+    policies, recipes
+        Every policy is followed with every recipe. A recipe is a `Recipe`, the name of one, or
+        ``auto``: chosen inside each fold, by the cost of the last policy in the order of
+        `POLICIES` that is asked for.
+    rivals
+        What else is compared; by default all that `make_rivals` returns.
+    budgets
+        As in `make_rivals`.
+    n_folds
+        How often the rows are learned from; each row is decided once.
+    seed
+        Of the folds and of everything that is drawn.
+    time_limit
+        Seconds to plan a policy in a fold, and as long to follow it.
+    n_jobs
+        Processes, as joblib has them.
+    ignore, numeric, categorical, states, missing
+        As in `learn_network`.
+    progress
+        Called with the number of pieces of work done and of all pieces.
+
+    Raises
+    ------
+    VoilatticeError
+        The place of the error is a parameter of this function; for a column of the table it is
+        ``data.NAME``.
+    """
+    table = as_table(data, missing=missing)
+    question, rows = ask_question(
+        table, target, costs, misclassification,
+        ignore=ignore, numeric=numeric, categorical=categorical, states=states,
+    )  # fmt: skip
+    _check_policies(policies)
+    for budget in budgets or ():
+        with located("budgets"):
+            check_amount(budget)
+    named = {_name_recipe(recipe): recipe for recipe in recipes}
+    codes = question.classes_of(table)
+    folds = deal_evenly(rows, codes, n_folds, np.random.default_rng(seed))
+    against = make_rivals(question, budgets) if rivals is None else tuple(rivals)
+    _check_methods(named if policies else (), against)
+    works: list[Callable[[Fold], list[Result]]] = []
+    if policies:
+        works += [
+            _recipe_work(table, question, name, recipe, tuple(policies), seed, time_limit)
+            for name, recipe in named.items()
+        ]
+    works += [_rival_work(table, question, rival, seed) for rival in against]
+    return _run(folds, works, target, n_jobs, progress)
+
+
+def ask_question(
+    table: DataTable,
+    target: str,
+    costs: CostModel | Mapping[str, float],
+    misclassification: Misclassification,
+    *,
+    ignore: Collection[str] = (),
+    numeric: Collection[str] = (),
+    categorical: Collection[str] = (),
+    states: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[Question, Codes]:
+    """Return what has to be decided, and the rows that have a class.
+
+    The table is checked as a whole, so that an error comes before the work and not in some fold.
+    """
+    states = dict(states or {})
+    with located(f"data.{target}"):
+        column = check_typed(table.column(target)) if target in table.columns else None
+        if column is not None and isinstance(misclassification, Mapping) and target not in states:
+            # A class may be in the matrix and in no row.
+            found = find_classes(column, None)
+            states[target] = [*found, *(c for c in misclassification if c not in found)]
+    cases = prepare_cases(
+        table, target, NAMED["naive"],
+        ignore=ignore, numeric=numeric, categorical=categorical, states=states,
+    )  # fmt: skip
+    warn_about_columns(fit_network(cases, NAMED["naive"]))
+    classes = tuple(cases.states[target])
+    counts = np.bincount(cases.codes[target], minlength=len(classes))
+    if (counts > 1).sum() < 2:
+        raise InputError("two classes with two rows or more are needed", f"data.{target}")
+    features = tuple(cases.features)
+    if isinstance(costs, Mapping):
+        costs = FeatureCosts(costs)
+    if isinstance(costs, FeatureCosts):
+        _check_prices(costs, features, set(table.columns) - {target, *ignore})
+        costs = costs.without(sorted(set(costs.prices) - set(features)))
+    codes = cases.codes[target]
+    shares = np.bincount(codes, minlength=len(classes)) / len(codes)
+    cost = _matrix(misclassification, classes, shares)
+    known = {name: names for name, names in states.items() if name in features}
+    question = Question(target, classes, features, frozenset(cases.cuts), costs, cost, known)
+    rows = np.flatnonzero(~check_typed(table.column(target)).is_missing)
+    return question, rows
+
+
+def deal_evenly(rows: Codes, codes: Codes, n_folds: int, random: np.random.Generator) -> list[Fold]:
+    """Deal rows into folds at random, those of each class evenly.
+
+    A class of two rows or more is among the rows to learn from in every fold.
+
+    Parameters
+    ----------
+    codes
+        The class of each row of the table.
+    """
+    if not isinstance(n_folds, int) or not 2 <= n_folds <= len(rows):
+        raise InputError(
+            f"must be 2 to {len(rows):,}, the number of rows, got {n_folds}", "n_folds"
+        )
+    order = random.permutation(len(rows))
+    order = order[np.argsort(codes[rows[order]], kind="stable")]
+    number = np.empty(len(rows), dtype=np.intp)
+    number[order] = np.arange(len(rows)) % n_folds
+    return [Fold(rows[number != k], rows[number == k]) for k in range(n_folds)]
+
+
+def decide_by_policies(
+    inside: DataTable,
+    outside: DataTable,
+    question: Question,
+    recipe: str | Recipe,
+    policies: Sequence[str],
+    seed: int = 0,
+    time_limit: float = TIME_LIMIT,
+) -> tuple[str, list[tuple[Decided, float, int]]]:
+    """Learn from a table with a recipe, and follow policies for the rows of another one.
+
+    Returns
+    -------
+    str
+        The name of the recipe, which ``auto`` chooses.
+    list
+        For each policy: what was decided and paid, the seconds that it took with everything that
+        was learned for it, and the number of rows that were decided early.
+    """
+    start = time.perf_counter()
+    features = question.usable(inside)
+    columns: dict[str, Any] = {
+        "ignore": sorted(set(inside.columns) - {question.target, *features}),
+        "numeric": sorted(question.numeric.intersection(features)),
+        "categorical": sorted(set(features) - question.numeric - set(question.states)),
+        "states": {name: s for name, s in question.states.items() if name in features},
+    }
+    name, found = _name_recipe(recipe), None
+    if features and recipe == AUTO:
+        choice = choose_recipe(
+            inside, question.target, question.costs, question.cost, classes=question.classes,
+            policy=max(policies, key=_rank), seed=seed, **columns,
+        )  # fmt: skip
+        name, found = choice.name, choice.recipe
+    elif features:
+        found = find_recipe(recipe)
+    if found is None:
+        decided = AtOnce().fit(inside, question, seed).decide(outside)
+        return name, [(decided, time.perf_counter() - start, 0) for _ in policies]
+    columns["states"] = {**columns["states"], question.target: question.classes}
+    cases = prepare_cases(inside, question.target, found, **columns)
+    learned = fit_network(cases, found, question.cost.max(axis=0).tolist())
+    problem = make_problem(learned, question.costs, question.cost)
+    raw = outside.raw(features)
+    places = {state: k for k, state in enumerate(question.classes)}
+    learning = time.perf_counter() - start
+    results = []
+    for policy in policies:
+        start = time.perf_counter()
+        built = build_policy(problem, policy, time_limit=time_limit)
+        applied = apply_policy(built, raw, strict=False, time_limit=time_limit)
+        decision = np.array([places[state] for state in applied.decision], dtype=np.intp)
+        decided = Decided(decision, applied.posterior, applied.feature_cost)
+        seconds = learning + time.perf_counter() - start
+        results.append((decided, seconds, int(applied.unfinished.sum())))
+    return name, results
+
+
+def _recipe_work(
+    table: DataTable,
+    question: Question,
+    name: str,
+    recipe: str | Recipe,
+    policies: tuple[str, ...],
+    seed: int,
+    time_limit: float,
+) -> Callable[[Fold], list[Result]]:
+    def work(fold: Fold) -> list[Result]:
+        inside, outside = table.take(fold.inside), table.take(fold.outside)
+        used, found = decide_by_policies(
+            inside, outside, question, recipe, policies, seed, time_limit
+        )
+        chosen = (used,) if recipe == AUTO else ()
+        return [
+            _result(
+                f"voilattice {policy} ({name})", question, outside, decided, seconds,
+                recipe=name, policy=policy, chosen=chosen, n_unfinished=n_unfinished,
+            )
+            for policy, (decided, seconds, n_unfinished) in zip(policies, found, strict=True)
+        ]  # fmt: skip
+
+    return work
+
+
+def _rival_work(
+    table: DataTable, question: Question, rival: Rival, seed: int
+) -> Callable[[Fold], list[Result]]:
+    def work(fold: Fold) -> list[Result]:
+        inside, outside = table.take(fold.inside), table.take(fold.outside)
+        start = time.perf_counter()
+        decided = rival.fit(inside, question, seed).decide(outside)
+        seconds = time.perf_counter() - start
+        return [_result(rival.name, question, outside, decided, seconds)]
+
+    return work
+
+
+def _result(
+    method: str,
+    question: Question,
+    outside: DataTable,
+    decided: Decided,
+    seconds: float,
+    **others: Any,
+) -> Result:
+    truth, decision, cost = question.classes_of(outside), decided.decision, question.cost
+    names = np.array(question.classes, dtype=object)
+    return Result(
+        method,
+        truth=names[truth],
+        decision=names[decision],
+        feature_cost=decided.feature_cost,
+        misclassification_cost=cost[decision, truth],
+        probability=decided.posterior[np.arange(len(decision)), decision],
+        risk=(cost[decision] * decided.posterior).sum(axis=1),
+        seconds=seconds,
+        **others,
+    )
+
+
+def _run(
+    folds: Sequence[Fold],
+    works: Sequence[Callable[[Fold], list[Result]]],
+    target: str,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Iterator[FoldResults]:
+    """Do all work of one fold after that of another, and yield the folds that are done."""
+    from joblib import Parallel, delayed
+
+    tasks = [(fold, work) for fold in folds for work in works]
+    run = Parallel(n_jobs=n_jobs, return_as="generator")
+    found = run(delayed(work)(fold) for fold, work in tasks)
+    n_done = 0
+    for fold in folds:
+        results: list[Result] = []
+        for _ in works:
+            results += next(found)
+            n_done += 1
+            if progress is not None:
+                progress(n_done, len(tasks))
+        yield FoldResults(target, fold.outside, tuple(results))
+
+
+def _rank(policy: str) -> int:
+    return POLICIES.index(policy) if policy in POLICIES else len(POLICIES)
+
+
+def _name_recipe(recipe: str | Recipe) -> str:
+    if isinstance(recipe, Recipe):
+        return next((name for name, one in NAMED.items() if one == recipe), str(recipe))
+    if recipe != AUTO:
+        with located("recipes"):
+            if recipe not in NAMED:
+                raise UnknownNameError(
+                    f"no recipe {quote(recipe)}; there are {', '.join((AUTO, *NAMED))}"
+                )
+    return recipe
+
+
+def _check_policies(policies: Sequence[str]) -> None:
+    for policy in policies:
+        if policy not in policy_names():
+            raise UnknownNameError(
+                f"no policy {quote(policy)}; there are {', '.join(policy_names())}", "policies"
+            )
+
+
+def _check_methods(named: Collection[str], against: Sequence[Rival]) -> None:
+    if not named and not against:
+        raise InputError("nothing is asked for: name a policy or a rival", "policies")
+    names = [rival.name for rival in against]
+    if len(set(names)) < len(names):
+        raise InputError("two rivals have the same name", "rivals")
+
+
+def _check_prices(costs: FeatureCosts, features: Sequence[str], columns: Collection[str]) -> None:
+    """Raise `VoilatticeError` if a feature has no price, or a price has no column."""
+    without = [name for name in features if name not in costs.prices]
+    if without:
+        raise InputError(
+            f"no price for {', '.join(map(quote, without))}; give one, or leave the column out",
+            "costs",
+        )
+    for name in costs.prices:
+        if name not in columns:
+            raise UnknownNameError(f"no such feature{nearest(name, columns)}", f"costs.{name}")
+
+
+def _matrix(given: Misclassification, classes: Sequence[str], shares: Table) -> CostMatrix:
+    with located("misclassification"):
+        if isinstance(given, Mapping):
+            return cost_matrix(given, classes)
+        if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
+            return scaled_costs(given[0], given[1], shares.tolist())
+        try:
+            rows = {
+                i: dict(zip(classes, row, strict=True))
+                for i, row in zip(classes, given, strict=True)
+            }
+        except (TypeError, ValueError):
+            raise InputError(
+                f"must be a matrix [predicted][actual] for the classes {', '.join(classes)}"
+            ) from None
+        return cost_matrix(rows, classes)

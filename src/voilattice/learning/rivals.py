@@ -1,0 +1,434 @@
+r"""What people use instead of a policy: rivals that decide by the same costs.
+
+Every rival estimates P(y | x) from some features x, pays for these, and decides by
+
+    argmin_i Σ_j P(y_j | x) c_ij                                          (Eq. 1)
+
+with the same c_ij as everybody else. They differ in what they buy:
+
+- `AtOnce` buys nothing: P(y) are the shares of the classes;
+- `PrunedTree` is scikit-learn's CART, cut back by cost-complexity pruning. A case buys the features
+  that are tested on its path, one after another. P(y | leaf) are counts, pulled towards P(y);
+- `Classifier` is any classifier of scikit-learn. It buys all features together, or with a *budget*
+  the cheapest ones that the budget allows.
+
+What is bought is priced by `CostModel.cost`, so groups, discounts and conditional prices count.
+A missing cell cannot be bought and costs nothing; the median or the most frequent value stands in
+for it. A value that was not in the table that a rival learned from is missing too.
+
+A `Rival` of your own needs a name and a method `fit`, which returns something that can `decide`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.learning.cells import write_number
+from voilattice.learning.columns import check_typed, encode_column, to_numbers
+from voilattice.learning.data_tables import DataTable
+from voilattice.model.costs import CostMatrix, CostModel, price_set
+from voilattice.wording import format_amount
+
+__all__ = [
+    "AtOnce",
+    "Classifier",
+    "Decided",
+    "Decider",
+    "PrunedTree",
+    "Question",
+    "Rival",
+    "Table",
+    "gradient_boosting",
+    "logistic_regression",
+    "make_rivals",
+]
+
+N_FOLDS = 5  # to find out how far a tree is cut back
+N_CUTS = 12  # amounts of pruning that are tried
+
+Codes = NDArray[np.intp]
+Table = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What has to be decided from which columns, and what everything costs.
+
+    Parameters
+    ----------
+    features
+        The columns that may be bought.
+    numeric
+        Those of them that hold numbers; the others hold categories.
+    states
+        The states of some columns in the order wanted.
+    """
+
+    target: str
+    classes: tuple[str, ...]
+    features: tuple[str, ...]
+    numeric: frozenset[str]
+    costs: CostModel
+    cost: CostMatrix  # c_ij: [i = predicted, j = actual]
+    states: Mapping[str, Sequence[str]]
+
+    def classes_of(self, table: DataTable) -> Codes:
+        """Return the number of the class of each row."""
+        codes, _ = encode_column(check_typed(table.column(self.target)), self.classes, None)
+        return codes
+
+    def usable(self, table: DataTable) -> tuple[str, ...]:
+        """Return the features that have two values or more in a table."""
+        columns = {name: check_typed(table.column(name)) for name in self.features}
+        return tuple(name for name, column in columns.items() if column.n_different() > 1)
+
+    def decide(self, posterior: Table) -> Codes:
+        """Return the decision of least expected cost for each row of P(y | x)."""
+        decision: Codes = (posterior @ self.cost.T).argmin(axis=1)
+        return decision
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What was decided and paid, case by case."""
+
+    decision: Codes  # the numbers of classes
+    posterior: Table  # [case, class], when the case was decided
+    feature_cost: Table
+
+
+class Decider(Protocol):
+    """Something that has learned, and decides cases."""
+
+    def decide(self, table: DataTable) -> Decided:
+        """Return what is decided and paid in each row; the target is not looked at."""
+        ...
+
+
+class Rival(Protocol):
+    """A way to decide that can be compared with policies."""
+
+    @property
+    def name(self) -> str:
+        """What the rival is called in tables."""
+        ...
+
+    def fit(self, table: DataTable, question: Question, seed: int) -> Decider:
+        """Learn from a table whose rows all have a class."""
+        ...
+
+
+def make_rivals(question: Question, budgets: Sequence[float] | None = None) -> tuple[Rival, ...]:
+    """Return the rivals that people would use.
+
+    Parameters
+    ----------
+    budgets
+        What the classifiers with a budget may spend; by default a quarter and a half of the price
+        of all features.
+    """
+    if budgets is None:
+        total = price_set(question.costs, frozenset(question.features), {})
+        budgets = (total / 4, total / 2) if total > 0 else ()
+    limits = (None, *dict.fromkeys(budgets))
+    return (
+        AtOnce(),
+        PrunedTree(),
+        *(Classifier("logistic regression", logistic_regression, limit) for limit in limits),
+        *(Classifier("gradient boosting", gradient_boosting, limit) for limit in limits),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AtOnce:
+    """Buy nothing, and decide by the shares of the classes, each counted once more."""
+
+    name: str = "deciding at once"
+
+    def fit(self, table: DataTable, question: Question, seed: int) -> Decider:
+        counts = np.bincount(question.classes_of(table), minlength=len(question.classes)) + 1.0
+        return _Constant(question, counts / counts.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    question: Question
+    shares: Table
+
+    def decide(self, table: DataTable) -> Decided:
+        posterior = np.tile(self.shares, (table.n_rows, 1))
+        return Decided(self.question.decide(posterior), posterior, np.zeros(table.n_rows))
+
+
+def logistic_regression(seed: int) -> Any:
+    """Return a classifier that has learned nothing yet."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000, random_state=seed)
+
+
+def gradient_boosting(seed: int) -> Any:
+    """Return a classifier that has learned nothing yet."""
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    return GradientBoostingClassifier(random_state=seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """A classifier of scikit-learn that buys all features together, or the cheapest ones.
+
+    Parameters
+    ----------
+    kind
+        What it is called.
+    make
+        Returns a new classifier for a seed.
+    budget
+        What the features may cost together: they are taken in the order of their prices, and one
+        that does not fit any more is left out. None: all features are bought.
+    """
+
+    kind: str
+    make: Callable[[int], Any]
+    budget: float | None = None
+
+    @property
+    def name(self) -> str:
+        limit = "" if self.budget is None else f", budget {format_amount(self.budget)}"
+        return self.kind + limit
+
+    def fit(self, table: DataTable, question: Question, seed: int) -> Decider:
+        features = self.choose(question, question.usable(table))
+        if not features:
+            return AtOnce().fit(table, question, seed)
+        encoder = _Encoder.fit(table, question, features, scale=True)
+        model = self.make(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a fit has not converged: it is what it is
+            model.fit(encoder.numbers(table), question.classes_of(table))
+        return _Bundle(question, encoder, model)
+
+    def choose(self, question: Question, features: Sequence[str]) -> tuple[str, ...]:
+        """Return the features to buy."""
+        if self.budget is None:
+            return tuple(features)
+        prices = {name: price_set(question.costs, frozenset({name}), {}) for name in features}
+        chosen: frozenset[str] = frozenset()
+        for name in sorted(features, key=lambda name: prices[name]):
+            if price_set(question.costs, chosen | {name}, {}) <= self.budget:
+                chosen |= {name}
+        return tuple(name for name in features if name in chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bundle:
+    """A classifier that has learned; all that it looks at is bought together."""
+
+    question: Question
+    encoder: _Encoder
+    model: Any
+
+    def decide(self, table: DataTable) -> Decided:
+        posterior = _probabilities(self.model, self.encoder.numbers(table), self.question)
+        there = ~np.isnan(self.encoder.cells(table))
+        patterns, places = np.unique(there, axis=0, return_inverse=True)
+        names = np.array(self.encoder.features, dtype=object)
+        prices = [price_set(self.question.costs, frozenset(names[p]), {}) for p in patterns]
+        return Decided(self.question.decide(posterior), posterior, np.array(prices)[places])
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedTree:
+    """A decision tree that pays for what it tests.
+
+    How far the tree is cut back is chosen by cross-validation inside the table: the amount of
+    pruning with the lowest total cost.
+    """
+
+    name: str = "pruned decision tree"
+
+    def fit(self, table: DataTable, question: Question, seed: int) -> Decider:
+        from sklearn.tree import DecisionTreeClassifier
+
+        features = question.usable(table)
+        if not features:
+            return AtOnce().fit(table, question, seed)
+        encoder = _Encoder.fit(table, question, features, scale=False)
+        tree = DecisionTreeClassifier(random_state=seed)
+        classes = question.classes_of(table)
+        path = tree.cost_complexity_pruning_path(encoder.numbers(table), classes)
+        # Less pruning than 0 is a rounding error, and the last amount leaves the root alone.
+        amounts = np.unique(
+            np.quantile(path.ccp_alphas.clip(0.0), np.linspace(0, 1, N_CUTS), method="nearest")
+        )
+        random = np.random.default_rng(seed)
+        number = random.permutation(table.n_rows) % min(N_FOLDS, table.n_rows)
+        paid = np.zeros(len(amounts))
+        for fold in range(min(N_FOLDS, table.n_rows)) if len(amounts) > 1 else ():
+            inside = table.take(np.flatnonzero(number != fold))
+            outside = table.take(np.flatnonzero(number == fold))
+            truth = question.classes_of(outside)
+            for k, amount in enumerate(amounts):
+                # The encoder and the amounts are those of the whole table, which the case to be
+                # decided in the end is not in.
+                found = _grow(inside, question, encoder, float(amount), seed).decide(outside)
+                paid[k] += (found.feature_cost + question.cost[found.decision, truth]).sum()
+        # Of equal costs, the smaller tree.
+        best = len(amounts) - 1 - int(paid[::-1].argmin())
+        return _grow(table, question, encoder, float(amounts[best]), seed)
+
+
+def _grow(
+    table: DataTable, question: Question, encoder: _Encoder, amount: float, seed: int
+) -> _Tree:
+    from sklearn.tree import DecisionTreeClassifier
+
+    classes = question.classes_of(table)
+    model = DecisionTreeClassifier(random_state=seed, ccp_alpha=amount)
+    model.fit(encoder.numbers(table), classes)
+    return _Tree(question, encoder, model, np.bincount(classes, minlength=len(question.classes)))
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """A tree that has learned; a feature is bought when it is tested for the first time."""
+
+    question: Question
+    encoder: _Encoder
+    model: Any
+    counts: Codes  # of the classes
+
+    def decide(self, table: DataTable) -> Decided:
+        cells = self.encoder.numbers(table)
+        posterior = self.leaves[self.model.apply(cells)]
+        return Decided(self.question.decide(posterior), posterior, self._bill(table, cells))
+
+    @cached_property
+    def leaves(self) -> Table:
+        """P(y | node) of each node: counts, and as many cases more as there are classes.
+
+        The cases more have the shares of the classes in the whole table, so a small leaf does not
+        say that something is certain.
+        """
+        grown = self.model.tree_
+        shares = np.zeros((grown.node_count, len(self.counts)))
+        shares[:, self.model.classes_] = grown.value[:, 0, :]
+        shares /= shares.sum(axis=1, keepdims=True)
+        n = grown.n_node_samples[:, None]
+        more = len(self.counts)
+        pulled: Table = (n * shares + more * self.counts / self.counts.sum()) / (n + more)
+        return pulled
+
+    def _bill(self, table: DataTable, cells: Table) -> Table:
+        """Return what each case pays for the features on its path, in the order of the tests."""
+        owners = self.encoder.owners
+        tested = self.model.tree_.feature  # of each node, a column; negative: a leaf
+        paths = self.model.decision_path(cells)
+        known = self.encoder.states(table)
+        bills = np.zeros(table.n_rows)
+        for row in range(table.n_rows):
+            # scikit-learn numbers a node before the nodes below it.
+            nodes = paths.indices[paths.indptr[row] : paths.indptr[row + 1]]
+            evidence: dict[str, str] = {}
+            for column in tested[np.sort(nodes)]:
+                if column < 0:
+                    continue
+                feature = self.encoder.features[owners[column]]
+                state = known[feature][row]
+                if state is not None and feature not in evidence:
+                    bills[row] += price_set(self.question.costs, frozenset({feature}), evidence)
+                    evidence[feature] = state
+        return bills
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    """How cells become the numbers that scikit-learn takes.
+
+    Numbers have their median where one is missing, and are scaled if asked; categories have the
+    most frequent one, and become a column of 0 and 1 for each category.
+    """
+
+    features: tuple[str, ...]
+    levels: Mapping[str, Sequence[str]]  # of the features that hold categories
+    transformer: Any
+    owners: Codes  # the feature of each column that comes out
+
+    @classmethod
+    def fit(
+        cls, table: DataTable, question: Question, features: Sequence[str], *, scale: bool
+    ) -> _Encoder:
+        from sklearn.compose import ColumnTransformer
+        from sklearn.impute import SimpleImputer
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+        levels = {
+            name: check_typed(table.column(name)).different()
+            for name in features
+            if name not in question.numeric
+        }
+        numeric = [k for k, name in enumerate(features) if name not in levels]
+        others = [k for k, name in enumerate(features) if name in levels]
+        median = SimpleImputer(strategy="median")
+        transformer = ColumnTransformer(
+            [
+                ("numbers", make_pipeline(median, StandardScaler()) if scale else median, numeric),
+                (
+                    "categories",
+                    make_pipeline(
+                        SimpleImputer(strategy="most_frequent"),
+                        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+                    ),
+                    others,
+                ),
+            ]
+        )
+        made = cls(tuple(features), levels, transformer, np.zeros(0, dtype=np.intp))
+        transformer.fit(made.cells(table))
+        n_columns = [len(levels[features[k]]) for k in others]
+        owners = np.concatenate([numeric, np.repeat(others, n_columns)]).astype(np.intp)
+        return cls(tuple(features), levels, transformer, owners)
+
+    def numbers(self, table: DataTable) -> Table:
+        """Return the columns for scikit-learn."""
+        found: Table = self.transformer.transform(self.cells(table))
+        return found
+
+    def cells(self, table: DataTable) -> Table:
+        """Return a column for each feature, NaN where a cell is missing or its value is unseen."""
+        return np.stack([self._cells(table, name) for name in self.features], axis=1)
+
+    def _cells(self, table: DataTable, name: str) -> Table:
+        column = check_typed(table.column(name))
+        if name not in self.levels:
+            return to_numbers(column).values
+        codes, _ = encode_column(column, self.levels[name], None)
+        return np.where(codes < 0, np.nan, codes)
+
+    def states(self, table: DataTable) -> dict[str, list[str | None]]:
+        """Return the cells of each feature as evidence; None where one is missing or unseen."""
+        found: dict[str, list[str | None]] = {}
+        for name in self.features:
+            cells = self._cells(table, name).tolist()
+            levels = self.levels.get(name)
+            found[name] = [
+                None if x != x else write_number(x) if levels is None else levels[int(x)]  # noqa: PLR0124
+                for x in cells
+            ]
+        return found
+
+
+def _probabilities(model: Any, cells: Table, question: Question) -> Table:
+    """Return P(y | x) with a column for each class, also for those that were not learned from."""
+    found = np.zeros((len(cells), len(question.classes)))
+    found[:, model.classes_] = model.predict_proba(cells)
+    return found
