@@ -223,3 +223,67 @@ def test_reproduce_refuses_in_one_line(run, tmp_path, options, said):
     code, _, err = run("reproduce", "--out", f"{tmp_path}/r", *options)
     assert code == 2
     assert said in err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--recipe", "auto", "--score", "BIC"], "--score: is part of the recipe auto; give one"),
+        (["--recipe", "naive", "--smoothing", "2"], "--smoothing: is part of the recipe naive"),
+        (["--recipe", "naive", "--seed", "2"], "--seed: is for --recipe auto"),
+        (["--jobs", "2"], "--jobs: is for --recipe auto"),
+        (["--recipe", "auto", "--jobs", "0"], "--jobs: must be a number of processes"),
+        (["--recipe", "auto", "--seed", "-1"], "--seed: must be a whole number >= 0, got -1"),
+        (["--recipe", "odd"], "--recipe"),
+    ],
+)
+def test_options_that_contradict_a_recipe_are_refused(run, tmp_path, options, said):
+    (tmp_path / "t.csv").write_text(TABLE)
+    code, out, err = run(
+        "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/p", *options
+    )
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "p").exists()
+
+
+def test_learn_takes_a_recipe_by_its_name(run, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    code, out, _ = run(
+        "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/p", "--recipe", "naive",
+        "--ignore", "age", "--json",
+    )  # fmt: skip
+    document = json.loads(out)
+    assert (code, document["recipe"], document["trials"]) == (0, "naive", [])
+    readme = (tmp_path / "p" / "README.md").read_text()
+    assert "- Structure: each feature depends on the target alone;" in readme
+
+
+@pytest.mark.slow
+def test_learn_chooses_the_recipe_by_held_out_cost(run, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    (tmp_path / "costs.toml").write_text(COSTS)
+    found = []
+    for folder, options in (("one", []), ("two", ["--seed", "0", "--jobs", "1", "--json"])):
+        code, out, _ = run(
+            "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/{folder}",
+            "--recipe", "auto", "--costs", f"{tmp_path}/costs.toml", *options,
+        )  # fmt: skip
+        assert code == 0
+        found.append(out)
+    document = json.loads(found[1])
+    assert (
+        f"Recipe: {document['recipe']}, by its total cost on rows that it had not seen"
+        in (found[0])
+    )
+    names = [trial["recipe"] for trial in document["trials"]]
+    assert {"none", document["recipe"]} <= set(names)
+    assert names == sorted(
+        names, key=lambda n: document["trials"][names.index(n)]["mean_total_cost"]
+    )
+    for file in ("problem.toml", "network.bif", "README.md"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+    readme = (tmp_path / "one" / "README.md").read_text()
+    assert f"The recipe `{document['recipe']}` was chosen by its total cost" in readme
+    assert "| none | " in readme

@@ -125,7 +125,7 @@ def test_an_interrupted_write_loses_nothing(tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("voilattice.learning.problems._readme", interrupt)
+    monkeypatch.setattr("voilattice.learning.problems.write_readme", interrupt)
     with pytest.raises(KeyboardInterrupt):
         learn_problem(COLUMNS, "ill", title="second").write(folder, force=True)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
@@ -173,7 +173,9 @@ def test_prices_of_columns_that_are_left_out_are_not_needed_and_do_no_harm():
         (COLUMNS, {"costs": {"fever": 1}}, "costs.grade"),
         (COLUMNS, {"costs": {"fever": -1, "grade": 1}}, "costs.fever: must be >= 0"),
         (COLUMNS, {"misclassification": ("odd", 5)}, "misclassification"),
-        (COLUMNS, {"recipe": "auto"}, "recipe: must be a voilattice.learning.Recipe, got 'auto'"),
+        (COLUMNS, {"recipe": "odd"}, "recipe: must be a Recipe, 'auto', or one of search, "),
+        (COLUMNS, {"recipe": "auto", "policy": "odd"}, "policy: no policy 'odd'"),
+        (COLUMNS, {"recipe": "auto", "costs": {"fevr": 1}}, "costs.fevr: no feature 'fevr'"),
         (COLUMNS, {"ignore": "grade"}, "ignore: must be a list of columns, got 'grade'"),
         (COLUMNS, {"missing": "-"}, "missing: must be a list of marks, got '-'"),
         ({**COLUMNS, "x": [1]}, {}, "data: column 'x' has 1 cell, but column 'ill' has 40"),

@@ -13,11 +13,16 @@ from voilattice.cli.options import check_jobs, json_option
 from voilattice.cli.parameters import option_of
 from voilattice.cli.progress import progress_bar
 from voilattice.errors import InputError, VoilatticeError, within
-from voilattice.learning.recipes import DISCRETIZATIONS, SCORES, SEARCHES, Recipe
-from voilattice.wording import count_noun
+from voilattice.learning.recipes import DISCRETIZATIONS, NAMED, SCORES, SEARCHES, Recipe
+from voilattice.wording import count_noun, format_amount
 
 __all__ = ["learn_command", "reproduce_command"]
 
+AUTO = "auto"
+RECIPE_OPTIONS = (
+    *("discretization", "bins", "max_bins", "score", "search", "max_parents", "target_first"),
+    *("forbid", "require", "smoothing"),
+)
 _DEFAULTS = Recipe()
 POINTS = "points"  # the folder of what is done
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t"}  # what is hard to type in a shell
@@ -90,6 +95,16 @@ SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t"}  # what is hard to type in a shell
     "--smoothing", type=float, default=_DEFAULTS.smoothing, show_default=True, metavar="N",
     help="What is added to each count.",
 )  # fmt: skip
+@click.option(
+    "--recipe",
+    type=click.Choice([AUTO, *NAMED]),
+    help="A recipe by its name, in place of the options of the recipe (--discretization to "
+    "--smoothing). auto: the one whose policy is cheapest on rows that it has not seen.",
+)
+@click.option("--seed", type=int, metavar="N", help="For --recipe auto: how rows are dealt.")
+@click.option(
+    "--jobs", type=int, metavar="N", help="For --recipe auto: processes (default: one per core)."
+)
 @click.option("--force", is_flag=True, help="Overwrite the files that learn writes.")
 @json_option
 def learn_command(
@@ -116,6 +131,9 @@ def learn_command(
     forbid: Sequence[str],
     require: Sequence[str],
     smoothing: float,
+    recipe: str | None,
+    seed: int | None,
+    jobs: int | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -135,9 +153,10 @@ def learn_command(
         check_output(Path(output), force=force)  # said before the work, not after it
     if bins is not None and discretization != "frequency":
         raise InputError("is for --discretization frequency", "--bins")
+    _check_recipe_options(recipe, seed, jobs)
     prices, stakes = (None, None) if costs is None else read_costs(costs)
     try:
-        recipe = Recipe(
+        chosen = recipe or Recipe(
             discretization, _DEFAULTS.bins if bins is None else bins, score, search, max_parents,
             target_first, _arcs("--forbid", forbid), _arcs("--require", require), smoothing,
             max_bins,
@@ -147,16 +166,18 @@ def learn_command(
             data, missing=marks, separator=SEPARATOR_NAMES.get(separator or "", separator),
             decimal=decimal, encoding=encoding,
         )  # fmt: skip
-        found = learn_problem(
-            table, target, costs=prices, misclassification=stakes, recipe=recipe,
-            title=title or table_name(Path(data)), ignore=_names(ignore), numeric=_names(numeric),
-            categorical=_names(categorical), states=_states(states), missing=marks,
-        )  # fmt: skip
+        with progress_bar("trials") as progress, deaf_workers():
+            found = learn_problem(
+                table, target, costs=prices, misclassification=stakes, recipe=chosen,
+                title=title or table_name(Path(data)), ignore=_names(ignore),
+                numeric=_names(numeric), categorical=_names(categorical), states=_states(states),
+                missing=marks, seed=seed or 0, n_jobs=jobs or -1, progress=progress,
+            )  # fmt: skip
     except VoilatticeError as error:
         raise _name_options(error, data, costs) from None
     source = f"Learned by `voilattice learn` from `{Path(data).name}`."
     path = found.write(output, source=source, force=force)
-    problem, learned = found.problem, found.learned
+    problem, learned, choice = found.problem, found.learned, found.choice
     if as_json:
         console.print_json(
             {
@@ -164,12 +185,27 @@ def learn_command(
                 "target": target, "features": list(problem.features),
                 "arcs": learned.network.n_arcs, "columns_left_out": list(learned.left_out),
                 "leaks": list(learned.leaks),
+                "recipe": choice.name if choice else recipe,
+                "trials": [
+                    {
+                        "recipe": trial.name, "mean_total_cost": trial.mean_total_cost,
+                        "standard_error": trial.standard_error,
+                    }
+                    for trial in (choice.trials if choice else ())
+                ],
             }
         )  # fmt: skip
         return
     console.print_problem(problem, {})
     left_out = f" ({learned.n_left_out:,} more have no {target})" if learned.n_left_out else ""
     lines = ["", f"Learned from {count_noun(learned.n_rows, 'row')}{left_out}; written to {path}."]
+    if choice is not None:
+        lines.append(f"Recipe: {choice.name}, by its total cost on rows that it had not seen:")
+        lines += [
+            f"  {trial.name:<16}{format_amount(trial.mean_total_cost):>12} "
+            f"+- {format_amount(trial.standard_error)}"
+            for trial in choice.trials
+        ]
     if costs is None:
         lines.append("Every feature costs 1 until you edit that file. Or learn with --costs.")
     if stakes is None:
@@ -242,6 +278,23 @@ def _name_options(error: VoilatticeError, data: str, costs: str | None) -> Voila
     else:
         place, rest = costs or data, error.place
     return type(error)(error.message, f"{place}: {rest}" if rest else place, error.remedies)
+
+
+def _check_recipe_options(recipe: str | None, seed: int | None, jobs: int | None) -> None:
+    """Raise `InputError` if an option has no meaning beside a recipe, or without one."""
+    context = click.get_current_context()
+    for name in RECIPE_OPTIONS:
+        is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if recipe is not None and is_given:
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"is part of the recipe {recipe}; give one or the other", option)
+    for option, value in (("--seed", seed), ("--jobs", jobs)):
+        if value is not None and recipe != AUTO:
+            raise InputError(f"is for --recipe {AUTO}", option)
+    if seed is not None and seed < 0:
+        raise InputError(f"must be a whole number >= 0, got {seed}", "--seed")
+    if jobs is not None:
+        check_jobs(jobs)
 
 
 def _names(given: Sequence[str]) -> list[str]:

@@ -212,16 +212,15 @@ def _named_columns(data: Any, names: Sequence[str] | None) -> list[tuple[str, An
     if isinstance(data, Mapping):
         header = _texts(list(data))
         return list(zip(header, data.values(), strict=True))
-    if not isinstance(data, type) and hasattr(data, "columns"):
+    is_lazy = hasattr(data, "collect")  # a lazy frame has no cells
+    if not isinstance(data, type) and not is_lazy and hasattr(data, "columns"):
         import narwhals as nw
 
         header = _texts(_header_of(data))
         frame = nw.from_native(data, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             return list(zip(header, frame.iter_columns(), strict=True))
-        if hasattr(data, "__getitem__") and not hasattr(
-            data, "collect"
-        ):  # a lazy frame has no cells
+        if hasattr(data, "__getitem__"):
             return [(name, data[key]) for name, key in zip(header, data.columns, strict=True)]
     raise InputError(f"{WANTED}, got {quote(data)}")
 

@@ -8,26 +8,33 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voilattice.errors import InputError, Remedy, VoilatticeError, within
+import numpy as np
+
+from voilattice.budgets import TimeLimit
+from voilattice.errors import InputError, Remedy, UnknownNameError, VoilatticeError, located, within
 from voilattice.files.problems import FILE_NAME, write_problem
 from voilattice.learning.cells import MISSING
-from voilattice.learning.columns import MAX_CATEGORIES
 from voilattice.learning.data_tables import Data, DataTable, as_table
-from voilattice.learning.networks import DECIMALS, Learned, fit_network, warn_about_columns
-from voilattice.learning.preparation import prepare_cases
-from voilattice.learning.recipes import Recipe
+from voilattice.learning.networks import Learned, fit_network, warn_about_columns
+from voilattice.learning.preparation import Prepared, prepare_cases
+from voilattice.learning.readmes import write_readme
+from voilattice.learning.recipes import NAMED, Recipe, find_recipe
+from voilattice.learning.selection import NONE, Choice, choose_recipe
 from voilattice.learning.table_files import table_name
 from voilattice.model.costs import CostModel, FeatureCosts
+from voilattice.model.network import Network
 from voilattice.model.problem import Misclassification, Problem
+from voilattice.policy.solvers import solver_of
 from voilattice.wording import count_noun, quote
 
 __all__ = [
+    "AUTO",
     "PLACEHOLDER_PRICE",
     "PLACEHOLDER_STAKES",
     "LearnedProblem",
@@ -35,6 +42,7 @@ __all__ = [
     "learn_problem",
 ]
 
+AUTO = "auto"  # the recipe that is cheapest on new cases
 PLACEHOLDER_PRICE = 1.0
 PLACEHOLDER_STAKES = ("symmetric", 100.0)
 README = "README.md"
@@ -57,6 +65,8 @@ class LearnedProblem:
         What else was decided about the columns, a sentence each.
     stakes
         The scaled kind and the expected cost, if the misclassification costs were given so.
+    choice
+        How the recipe was chosen; None: it was given.
     """
 
     problem: Problem
@@ -65,6 +75,7 @@ class LearnedProblem:
     source: str
     notes: tuple[str, ...] = ()
     stakes: tuple[str, float] | None = None
+    choice: Choice | None = None
 
     def __repr__(self) -> str:
         rows = count_noun(self.learned.n_rows, "row")
@@ -95,7 +106,10 @@ class LearnedProblem:
             except VoilatticeError as error:
                 message = error.message.replace(f"{scratch}{os.sep}", "")
                 raise type(error)(message, error.place, error.remedies) from None
-            readme = _readme(self, source or self.source)
+            readme = write_readme(
+                self.problem.title, source or self.source, self.learned, self.table, self.notes,
+                self.choice,
+            )  # fmt: skip
             (scratch / README).write_text(readme, encoding="utf-8")
             for file in FILES:
                 os.replace(scratch / file, folder / file)
@@ -138,7 +152,8 @@ def learn_problem(
     *,
     costs: CostModel | Mapping[str, float] | None = None,
     misclassification: Misclassification | None = None,
-    recipe: Recipe | None = None,
+    recipe: Recipe | str | None = None,
+    policy: str = "optimal",
     title: str = "",
     ignore: Collection[str] = (),
     numeric: Collection[str] = (),
@@ -146,6 +161,10 @@ def learn_problem(
     states: Mapping[str, Sequence[str]] | None = None,
     missing: Collection[str] = MISSING,
     weights: Any = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    time_limit: TimeLimit = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> LearnedProblem:
     """Learn a problem from a table of cases.
 
@@ -164,7 +183,11 @@ def learn_problem(
     misclassification
         As in `Problem.create`. By default symmetric costs, scaled to an expected cost of 100.
     recipe
-        How the network is learned; by default ``Recipe()``.
+        How the network is learned: a `Recipe`, the name of one, or ``"auto"``. This tries several
+        recipes and chooses by what their policies cost on rows that they have not seen
+        (`selection`; `LearnedProblem.choice`). By default ``Recipe()``.
+    policy
+        The policy that will be used; ``"auto"`` chooses the recipe for it.
     title
         The name of the problem; by default that of the file.
     ignore
@@ -177,6 +200,10 @@ def learn_problem(
         The texts that mark a missing cell.
     weights
         As in `learn_network`.
+    seed, n_jobs, time_limit, progress
+        For ``"auto"``: the seed of the folds, the processes (as joblib has them), the seconds after
+        which no more folds begin, and a function that is called with the number of trials done and
+        of all trials.
 
     Raises
     ------
@@ -197,24 +224,39 @@ def learn_problem(
     >>> sorted(vl.best_set(found.problem).features)
     ['fever']
     """
-    if recipe is not None and not isinstance(recipe, Recipe):
-        raise InputError(f"must be a voilattice.learning.Recipe, got {quote(recipe)}", "recipe")
+    if recipe != AUTO:
+        recipe = check_recipe(recipe)
+    with located("policy"):
+        solver_of(policy)
     table = as_table(data, missing=missing)
-    recipe = recipe or Recipe()
-    cases = prepare_cases(
-        table, target, recipe, ignore=ignore, numeric=numeric, categorical=categorical,
-        states=states, weights=weights,
-    )  # fmt: skip
-    learned = fit_network(cases, recipe)
-    features = [name for name in learned.network.names if name != target]
+
+    def prepare(recipe: Recipe) -> Prepared:
+        return prepare_cases(
+            table, target, recipe, ignore=ignore, numeric=numeric, categorical=categorical,
+            states=states, weights=weights,
+        )  # fmt: skip
+
+    cases = prepare(Recipe() if isinstance(recipe, str) else recipe)
+    prices = _prices(costs, cases)
     stakes = PLACEHOLDER_STAKES if misclassification is None else misclassification
+    cost = _bare_problem(cases, prices, stakes).misclassification
+    choice = None
+    if isinstance(recipe, str):
+        choice = choose_recipe(
+            table, target, prices, cost, classes=cases.states[target], policy=policy,
+            weights=weights, seed=seed, n_jobs=n_jobs, time_limit=time_limit, progress=progress,
+            ignore=ignore, numeric=numeric, categorical=categorical, states=states or {},
+        )  # fmt: skip
+        # Where deciding at once is best, the trials name the best of those that learn.
+        best = next(trial.name for trial in choice.trials if trial.name != NONE)
+        recipe = choice.recipe or find_recipe(best)
+        cases = prepare(recipe)
+    learned = fit_network(cases, recipe, cost.max(axis=0).tolist())
     path = Path(data) if isinstance(data, str | Path) else None
     problem = Problem.create(
         learned.network,
         target,
-        dict.fromkeys(features, PLACEHOLDER_PRICE)
-        if costs is None
-        else _drop_prices(costs, learned.left_out),
+        prices,
         stakes,
         title=title or (table_name(path) if path else ""),
         bins=learned.cuts,
@@ -230,17 +272,42 @@ def learn_problem(
             *(() if weights is None else ("Rows count as often as their weights say.",)),
         ),
         stakes if isinstance(stakes, tuple) and isinstance(stakes[0], str) else None,
+        choice,
     )
 
 
-def _drop_prices(
-    costs: CostModel | Mapping[str, float], left_out: Collection[str]
-) -> CostModel | Mapping[str, float]:
-    """Return costs without those of the columns that were left out."""
-    if isinstance(costs, FeatureCosts):
-        return costs.without(left_out) if left_out else costs
+def check_recipe(recipe: Recipe | str | None) -> Recipe:
+    """Return a recipe by its name, or as it is; raise `UnknownNameError` if there is none."""
+    if isinstance(recipe, Recipe | None) or (isinstance(recipe, str) and recipe in NAMED):
+        return find_recipe(recipe)
+    raise UnknownNameError(
+        f"must be a Recipe, {AUTO!r}, or one of {', '.join(NAMED)}; got {quote(recipe)}", "recipe"
+    )
+
+
+def _bare_problem(cases: Prepared, costs: CostModel, stakes: Misclassification) -> Problem:
+    """Return the problem of a network without arcs, before anything is learned.
+
+    It checks the costs. Misclassification costs of a scaled kind become a matrix by the shares of
+    the classes in the table.
+    """
+    tables = {name: np.full(len(states), 1 / len(states)) for name, states in cases.states.items()}
+    n_classes = len(cases.states[cases.target])
+    n = np.bincount(cases.codes[cases.target], cases.weights, n_classes) + 1.0
+    tables[cases.target] = n / n.sum()
+    with located("data"):
+        network = Network.from_tables(cases.states, {}, tables)
+    return Problem.create(network, cases.target, costs, stakes)
+
+
+def _prices(costs: CostModel | Mapping[str, float] | None, cases: Prepared) -> CostModel:
+    """Return the costs of the columns that are not left out."""
+    if costs is None:
+        return FeatureCosts(dict.fromkeys(cases.features, PLACEHOLDER_PRICE))
     if isinstance(costs, Mapping):
-        return {name: price for name, price in costs.items() if name not in left_out}
+        return FeatureCosts({f: price for f, price in costs.items() if f not in cases.left_out})
+    if isinstance(costs, FeatureCosts) and cases.left_out:
+        return costs.without(cases.left_out)
     return costs
 
 
@@ -261,49 +328,3 @@ def _notes(
         ("No marks of missing cells here", [repr(mark) for mark in sorted(MISSING - set(missing))]),
     )
     return [f"{what}: {', '.join(names)}." for what, names in chosen if names]
-
-
-def _readme(found: LearnedProblem, source: str) -> str:
-    import pyagrum
-
-    learned = found.learned
-    recipe, network = learned.recipe, learned.network
-    is_capped = any(len(cuts) + 1 == recipe.max_bins for cuts in learned.cuts.values())
-    left_out = f", {learned.n_left_out} more left out for want of a target"
-    lines = [
-        f"# {found.problem.title or 'A learned problem'}",
-        "",
-        source,
-        "",
-        f"- Table: {learned.n_rows} rows{left_out if learned.n_left_out else ''}; "
-        f"SHA-256 of its content `{found.table.checksum}`.",
-        f"- Bins: a column of numbers with more than {MAX_CATEGORIES} different values is cut "
-        + (
-            "where a cut pays for its description (Fayyad and Irani, 1993), at the median where "
-            "none does" + (f"; at most {recipe.max_bins} bins." if is_capped else ".")
-            if recipe.discretization == "mdl"
-            else f"into {recipe.bins} bins of about as many cases."
-        ),
-        f"- Structure: {recipe.search} on {recipe.score}, at most {recipe.max_parents} parents"
-        + (", none for the target" if recipe.target_first else "")
-        + "; a missing cell stands at its column's most frequent state.",
-        f"- Parameters: counts, plus {recipe.smoothing:g} in each cell"
-        + ("; by expectation maximisation, since cells are missing" if learned.missing else "")
-        + f"; rounded to {DECIMALS} decimals.",
-        f"- Learned by pyAgrum {pyagrum.__version__}.",
-        *(f"- {note}" for note in found.notes),
-        *(f"- Arc forbidden: {a} -> {b}." for a, b in recipe.forbidden),
-        *(f"- Arc required: {a} -> {b}." for a, b in recipe.required),
-        "",
-        "| column | states | missing | parents |",
-        "| --- | --- | --- | --- |",
-    ]
-    for node, name in enumerate(network.names):
-        cells = (
-            f"{name} (target)" if name == learned.target else name,
-            ", ".join(network.states[node]),
-            str(learned.missing.get(name, 0)),
-            ", ".join(network.names[p] for p in network.parents[node]) or "-",
-        )
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join([*lines, ""])

@@ -23,13 +23,15 @@ the greedy policy stands in for the optimum.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voilattice.budgets import Deadline, TimeLimit
+from voilattice.errors import InputError
 from voilattice.feature_sets import bits
 from voilattice.learning.columns import check_typed, encode_column
 from voilattice.learning.data_tables import DataTable
@@ -107,6 +109,7 @@ def choose_recipe(
     weights: Any = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    time_limit: TimeLimit = None,
     progress: Callable[[int, int], None] | None = None,
     **columns: Any,
 ) -> Choice:
@@ -128,12 +131,17 @@ def choose_recipe(
         How many cases each row counts for.
     n_jobs
         Processes, as joblib has them.
+    time_limit
+        Seconds. At the limit no more folds begin after the first, and those that are done decide.
     progress
         Called with the number of trials done and of all trials.
     columns
         ``ignore``, ``numeric``, ``categorical`` and ``states``, as in `learn_network`.
     """
-    labelled = np.flatnonzero(~_missing(table, target))
+    is_used = ~_missing(table, target)
+    if weights is not None:
+        is_used &= np.asarray(weights) > 0
+    labelled = np.flatnonzero(is_used)
     random = np.random.default_rng(seed)
     if len(labelled) > MOST_ROWS:
         labelled = np.sort(random.choice(labelled, MOST_ROWS, replace=False))
@@ -141,17 +149,20 @@ def choose_recipe(
     folds = [fold for _ in range(n_repeats) for fold in deal_folds(labelled, N_FOLDS, random)]
     tasks = [(name, fold) for fold in folds for name in candidates]
     found = np.zeros((len(candidates), table.n_rows))
+    n_tries = np.zeros(table.n_rows)
     results = _run(
-        tasks, n_jobs, progress,
+        tasks, n_jobs, progress, Deadline.of(time_limit), len(candidates),
         lambda name, fold: try_recipe(
             table, target, name, fold, costs, cost, classes=classes, policy=policy,
             weights=weights, **columns,
         ),
     )  # fmt: skip
-    for (name, fold), paid in zip(tasks, results, strict=True):
-        found[candidates.index(name), fold.outside] += paid / n_repeats
-    counted = np.ones(len(labelled)) if weights is None else np.asarray(weights)[labelled]
-    return _choose(list(candidates), found[:, labelled], counted, n_repeats)
+    for (name, fold), paid in zip(tasks, results, strict=False):  # there may have been no time
+        found[candidates.index(name), fold.outside] += paid
+        n_tries[fold.outside] += name == candidates[0]
+    tried = np.flatnonzero(n_tries)
+    counted = np.ones(len(tried)) if weights is None else np.asarray(weights)[tried]
+    return _choose(list(candidates), found[:, tried] / n_tries[tried], counted, n_repeats)
 
 
 def deal_folds(rows: Rows, n_folds: int, random: np.random.Generator) -> list[Fold]:
@@ -179,11 +190,15 @@ def try_recipe(
     truth = _codes(outside, target, classes)
     counted = None if weights is None else np.asarray(weights, dtype=np.float64)[fold.inside]
     n = np.bincount(_codes(inside, target, classes), counted, len(classes)).astype(np.float64)
-    if name == NONE or not _has_variety(inside, target, n):
-        return np.asarray(cost[int((cost @ (n + 1.0)).argmin()), truth])
+    at_once: Costs = np.asarray(cost[int((cost @ (n + 1.0)).argmin()), truth])
+    if name == NONE:
+        return at_once
     recipe = find_recipe(name)
     states = {**columns.pop("states", {}), target: tuple(classes)}
-    cases = prepare_cases(inside, target, recipe, weights=counted, states=states, **columns)
+    try:
+        cases = prepare_cases(inside, target, recipe, weights=counted, states=states, **columns)
+    except InputError:  # few rows may have one class, or no column of two values
+        return at_once
     learned = fit_network(cases, recipe, cost.max(axis=0).tolist())
     problem = make_problem(learned, costs, cost)
     raw = outside.raw(list(cases.states))
@@ -192,14 +207,6 @@ def try_recipe(
     total = applied.total_cost
     assert total is not None  # the target is among the columns
     return total
-
-
-def _has_variety(table: DataTable, target: str, n: Costs) -> bool:
-    """Return whether there is anything to learn: two classes, and a column of two values."""
-    features = [name for name in table.columns if name != target]
-    return int((n > 0).sum()) > 1 and any(
-        check_typed(table.columns[name]).n_different() > 1 for name in features
-    )
 
 
 def make_problem(learned: Learned, costs: CostModel, cost: CostMatrix, title: str = "") -> Problem:
@@ -251,13 +258,21 @@ def _run(
     tasks: Sequence[tuple[Any, Fold]],
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
+    deadline: Deadline,
+    n_together: int,
     work: Callable[[Any, Fold], Costs],
 ) -> list[Costs]:
+    """Return the costs of the tasks; at the deadline no more tasks begin, `n_together` each."""
     from joblib import Parallel, delayed
 
-    found = []
-    run = Parallel(n_jobs=n_jobs, return_as="generator")
-    for costs in run(delayed(work)(*task) for task in tasks):
+    def begin() -> Iterator[Any]:
+        for number, task in enumerate(tasks):
+            if number and number % n_together == 0 and deadline.is_over:
+                return
+            yield delayed(work)(*task)
+
+    found: list[Costs] = []
+    for costs in Parallel(n_jobs=n_jobs, return_as="generator")(begin()):
         found.append(costs)
         if progress is not None:
             progress(len(found), len(tasks))
