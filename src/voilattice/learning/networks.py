@@ -32,7 +32,14 @@ from voilattice.learning.training import train
 from voilattice.model.network import Network
 from voilattice.wording import quote
 
-__all__ = ["DECIMALS", "Learned", "fit_network", "learn_network", "warn_about_columns"]
+__all__ = [
+    "DECIMALS",
+    "Learned",
+    "describe_left_out",
+    "fit_network",
+    "learn_network",
+    "warn_about_columns",
+]
 
 DECIMALS = 6
 
@@ -200,14 +207,18 @@ def _fit_augmented(cases: Prepared, recipe: Recipe, class_costs: Sequence[float]
 def warn_about_columns(learned: Learned) -> None:
     """Warn about the columns that were left out, and about those that may be leaks."""
     if learned.left_out:
-        names = ", ".join(map(quote, learned.left_out))
-        warn_user(f"columns with one value or none are left out: {names}")
+        warn_user(describe_left_out(learned.left_out))
     if learned.leaks:
         names = ", ".join(map(quote, learned.leaks))
         warn_user(
             f"columns that alone determine {quote(learned.target)}: {names}; leave them out if "
             f"they are not known before the decision"
         )
+
+
+def describe_left_out(columns: Sequence[str]) -> str:
+    """Return the warning about the columns that are left out."""
+    return f"columns with one value or none are left out: {', '.join(map(quote, columns))}"
 
 
 def _round_rows(table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -35,10 +35,13 @@ from voilattice.wording import count_noun, quote
 
 __all__ = [
     "AUTO",
+    "FILES",
     "PLACEHOLDER_PRICE",
     "PLACEHOLDER_STAKES",
+    "README",
     "LearnedProblem",
     "check_output",
+    "check_recipe",
     "learn_problem",
 ]
 
@@ -116,11 +119,11 @@ class LearnedProblem:
         return folder / FILE_NAME
 
 
-def check_output(folder: Path, *, force: bool) -> None:
-    """Raise `InputError` if a learned problem cannot be written to a folder."""
+def check_output(folder: Path, *, force: bool, files: Sequence[str] = FILES) -> None:
+    """Raise `InputError` if these files cannot be written to a folder."""
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, not a folder; choose another name", str(folder))
-    there = [file for file in FILES if (folder / file).exists()]
+    there = [file for file in files if (folder / file).exists()]
     if there and not force:
         raise InputError(
             f"{', '.join(there)} {'is' if len(there) == 1 else 'are'} there already",

@@ -45,7 +45,7 @@ from voilattice.policy.solvers import (
 )
 from voilattice.wording import quote
 
-__all__ = ["Applied", "apply_policy", "as_policy"]
+__all__ = ["Applied", "apply_policy", "as_policy", "follow_cases"]
 
 UNBUILT = Certificate(None, False, "ok", "Nothing of the policy is worked out yet.")
 
@@ -65,10 +65,15 @@ class Applied:
     feature_cost: NDArray[np.float64]
     misclassification_cost: NDArray[np.float64] | None  # None: the true class was not given
     truth: NDArray[np.object_] | None  # the true class; None: not given
-    replanned: NDArray[np.bool_]  # a feature that was asked for was missing
+    lacking: NDArray[np.object_]  # sets of features that were asked for, but missing
     impossible: NDArray[np.bool_]  # a result had probability 0 and was taken as missing
     unfinished: NDArray[np.bool_]  # the time was over, so the case was decided early
     unseen: Mapping[str, Mapping[str, int]]  # cells taken as missing, by column, and their number
+
+    @property
+    def replanned(self) -> NDArray[np.bool_]:
+        """Whether a feature that was asked for was missing."""
+        return self.lacking.astype(bool)
 
     @property
     def total_cost(self) -> NDArray[np.float64] | None:
@@ -84,6 +89,7 @@ def apply_policy(
     *,
     problem: Problem | None = None,
     strict: bool = True,
+    planner: str | None = None,
     time_limit: TimeLimit = TIME_LIMIT,
     progress: Callable[[int, int], None] | None = None,
 ) -> Applied:
@@ -100,6 +106,9 @@ def apply_policy(
     strict
         Refuse a cell that stands for no state, and a result of probability 0. Otherwise such a cell
         is missing (`Applied.unseen`, `Applied.impossible`).
+    planner
+        The policy that plans for the cases that leave the tree; by default the policy itself. The
+        optimum of a large problem takes long to plan again, and ``greedy`` does not.
     time_limit
         Seconds for all planning beyond the tree of the policy, for missing cells and at open
         leaves. At the limit the cases that are still under way are decided with what is known
@@ -114,9 +123,29 @@ def apply_policy(
     [('tub',), ('tub', 'xray')]
     """
     policy = as_policy(policy, problem)
+    read = read_cases(policy.problem, cases, strict=strict)
+    return follow_cases(
+        policy, read, strict=strict, planner=planner, time_limit=time_limit, progress=progress
+    )
+
+
+def follow_cases(
+    policy: Policy,
+    read: Cases,
+    *,
+    strict: bool = True,
+    planner: str | None = None,
+    time_limit: TimeLimit = TIME_LIMIT,
+    progress: Callable[[int, int], None] | None = None,
+) -> Applied:
+    """Follow a policy for cases that are read already, or read as they are asked for.
+
+    The codes of a feature are looked up when some case acquires it, and not before. The other
+    parameters are those of `apply_policy`.
+    """
+    planner = policy.name if planner is None else solver_of(planner).name
     problem = policy.problem
-    read = read_cases(problem, cases, strict=strict)
-    run = _Run(policy, read, strict, Deadline.of(time_limit), progress)
+    run = _Run(policy, planner, read, strict, Deadline.of(time_limit), progress)
     run.follow_tree()
     run.follow_beyond()
     classes = np.array(problem.classes, dtype=object)
@@ -127,7 +156,7 @@ def apply_policy(
         run.feature_cost,
         None if read.truth is None else problem.misclassification[run.decision, read.truth],
         None if read.truth is None else classes[read.truth],
-        run.lacks_something(),
+        run.lacking(),
         run.impossible,
         run.unfinished,
         read.unseen,
@@ -157,12 +186,14 @@ class _Run:
     def __init__(
         self,
         policy: Policy,
+        planner: str,
         cases: Cases,
         strict: bool,
         deadline: Deadline,
         progress: Callable[[int, int], None] | None,
     ) -> None:
         self._policy, self._problem, self._codes = policy, policy.problem, cases.codes
+        self._planner = planner
         self._strict, self._deadline, self._progress = strict, deadline, progress
         self._n, self._n_done = cases.n_rows, 0
         self._class_codes = {name: code for code, name in enumerate(policy.problem.classes)}
@@ -185,16 +216,18 @@ class _Run:
             tuples[number] = tuple(feature for acquired in path for feature in acquired)
         return tuples[self._path]
 
-    def lacks_something(self) -> NDArray[np.bool_]:
-        """Return which cases were asked for a feature that they do not have."""
-        return self._loss > 0
+    def lacking(self) -> NDArray[np.object_]:
+        """Return the features that each case was asked for, but does not have."""
+        sets = np.empty(len(self._losses.items), dtype=object)
+        sets[:] = self._losses.items
+        return sets[self._loss]
 
     # -- the tree
 
     def follow_tree(self) -> None:
         """Move all cases from the root to a decision, an open leaf, or a feature they lack."""
         nodes = self._policy.nodes
-        is_known = self._policy.name in policy_names()
+        is_known = self._planner in policy_names()
         root = len(nodes) - 1
         # Children come before their parents: a node is met when all its cases have come.
         waiting: dict[int, list[Rows]] = {root: [np.arange(self._n)]} if self._n else {}
@@ -253,13 +286,13 @@ class _Run:
                         onward = self._step(plan, onward)
 
     def _plan(self, lost: frozenset[str], rows: Rows) -> _Plan:
-        if self._policy.name not in policy_names():
+        if self._planner not in policy_names():
             raise InputError(
-                f"{', '.join(sorted(lost))} is missing, and policy {self._policy.name!r} "
+                f"{', '.join(sorted(lost))} is missing, and policy {self._planner!r} "
                 f"cannot be planned again without it",
                 f"row {int(rows[0]) + 1}",
             )
-        return _Plan(self._problem.without(lost), self._policy.name, self._deadline)
+        return _Plan(self._problem.without(lost), self._planner, self._deadline)
 
     def _step(self, plan: _Plan, rows: Rows) -> Rows:
         """Do what the solver says at the states of these cases; return those that go on."""

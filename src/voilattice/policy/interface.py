@@ -30,7 +30,8 @@ __all__ = ["TIME_LIMIT", "Cost", "Limits", "Progress", "Solver", "Step", "descri
 TIME_LIMIT = 60.0  # seconds
 
 # Called with the number of states so far and the interval of the optimum; None: a rule has none.
-Progress: TypeAlias = Callable[[int, tuple[float, float] | None], None]
+# It may return True to end a search for the optimum with what was found.
+Progress: TypeAlias = Callable[[int, tuple[float, float] | None], bool | None]
 
 
 def describe_search(n_states: int, interval: tuple[float, float] | None) -> str:

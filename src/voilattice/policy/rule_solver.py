@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from voilattice.budgets import Deadline
 from voilattice.model.costs import price_set
@@ -69,11 +70,9 @@ class RuleSolver:
             problem, max_states=limits.max_states, sweep=sweep, forgets=self.forgets,
             deadline=limits.deadline, max_cells=SEARCHED_CELLS if self.looks_ahead else None,
         )  # fmt: skip
+        tell = None if progress is None else partial(_tell, progress)
         needs_table = self.at_once is None or bool(set(self.at_once(problem)))
-        return builder.build(
-            self.name, self.rule, needs_table=needs_table,
-            progress=None if progress is None else lambda n: progress(n, None),
-        )  # fmt: skip
+        return builder.build(self.name, self.rule, needs_table=needs_table, progress=tell)
 
     def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
         """Return what the policy costs: by one valuation, or by building it."""
@@ -102,6 +101,10 @@ class RuleSolver:
             certificate,
             problem.feature_names(ahead) if ahead else None,
         )
+
+
+def _tell(progress: Progress, n_states: int) -> None:
+    progress(n_states, None)
 
 
 def _cost_at_once(problem: Problem, features: frozenset[str], deadline: Deadline) -> Cost:

@@ -177,7 +177,7 @@ def build_policy(
         Values that the points of a sweep of stakes share (see `Sweep`).
     progress
         Called repeatedly with the number of states so far, and the interval of a search for the
-        optimum or None.
+        optimum or None. It may return True to end the search with what was found.
 
     >>> import voilattice
     >>> p = build_policy(voilattice.load_problem("asia"), "optimal")

@@ -32,7 +32,7 @@ SHARE_OF_WRITING = 0.1
 
 MAX_QUICK_STATES = 20_000  # of a policy to start from
 
-Progress: TypeAlias = Callable[[int, tuple[float, float]], None]
+Progress: TypeAlias = Callable[[int, tuple[float, float]], bool | None]
 
 
 class Found(Protocol):

@@ -94,7 +94,7 @@ class Search:
         deadline: Deadline | None = None,
         max_states: int = MAX_POLICY_STATES,
         max_expansions: int | None = None,
-        progress: Callable[[int, tuple[float, float]], None] | None = None,
+        progress: Callable[[int, tuple[float, float]], bool | None] | None = None,
     ) -> None:
         self.problem = problem
         self._deadline = deadline or Deadline()
@@ -190,7 +190,7 @@ class Search:
     def _run(
         self,
         max_expansions: int | None,
-        progress: Callable[[int, tuple[float, float]], None] | None,
+        progress: Callable[[int, tuple[float, float]], bool | None] | None,
     ) -> None:
         # Nodes are never removed: when the memory is full, the search stops with its bounds.
         max_nodes = max(memory_budget() // BYTES_PER_NODE, 1)
@@ -202,8 +202,8 @@ class Search:
         ):
             self._expand(self._most_promising())
             self.n_expanded += 1
-            if progress is not None:
-                progress(self.n_expanded, (self.lower, self.upper))
+            if progress is not None and progress(self.n_expanded, (self.lower, self.upper)):
+                break
         self._ended_by = "memory" if len(self._nodes) >= max_nodes else "time"
 
     def _most_promising(self) -> StateKey:

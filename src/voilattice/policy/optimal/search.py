@@ -282,7 +282,7 @@ class Search:
         deadline: Deadline,
         *,
         max_expansions: int | None = None,
-        progress: Callable[[int, tuple[float, float]], None] | None = None,
+        progress: Callable[[int, tuple[float, float]], bool | None] | None = None,
     ) -> None:
         """Make trials until the bounds meet, or until the time or the memory is used up."""
         kernels, n_trials = self._kernels, 1
@@ -298,8 +298,8 @@ class Search:
                 break
             is_quick = time.monotonic() - began < SECONDS_AT_ONCE
             n_trials = 2 * n_trials if is_quick else max(n_trials // 2, 1)
-            if progress is not None:
-                progress(self.n_expanded, (self.lower, self.upper))
+            if progress is not None and progress(self.n_expanded, (self.lower, self.upper)):
+                break
 
     def choose(self, known: Mapping[str, str]) -> int:
         """Return the feature that the policy of the upper bounds acquires, as a mask; 0: decide."""

@@ -1,0 +1,574 @@
+r"""A classifier that asks for features only while they pay.
+
+`AcquiringClassifier` is an ordinary scikit-learn classifier with prices and stakes. Its `fit`
+learns a network from raw values, with the recipe that is cheapest on rows that it has not seen
+(`learning.selection`), and works out a policy: which feature to acquire next, given what is known,
+and when to stop. Its `predict` follows the policy and looks at a cell only when the policy buys it.
+
+The time limit covers all of `fit`. Choosing a recipe gets a part of it, and the policy the rest. A
+search for the optimum also ends when it has found nothing better for a while. Where the policy is
+not worked out, the greedy rule goes on (`policy.completion`), so nothing is left to plan when rows
+without missing cells are predicted. A missing cell cannot be had: the row goes on without it. Small
+problems are planned again by the same policy, others by the greedy policy, because that is quick.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from numbers import Integral
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from voilattice.budgets import Deadline
+from voilattice.errors import InputError, VoilatticeError, located, warn_user
+from voilattice.learning.cells import Categories, Unreadable, strip_cell
+from voilattice.learning.data_tables import DataTable, as_table
+from voilattice.learning.networks import describe_left_out
+from voilattice.learning.problems import AUTO, check_recipe, learn_problem
+from voilattice.learning.recipes import NAMED, Recipe
+from voilattice.learning.selection import NONE
+from voilattice.model.costs import CostMatrix, FeatureCosts
+from voilattice.model.network import Network
+from voilattice.model.problem import Problem
+from voilattice.model.raw_values import UNSEEN
+from voilattice.policy.application import Applied, follow_cases
+from voilattice.policy.cases import Cases
+from voilattice.policy.completion import complete_policy
+from voilattice.policy.interface import Limits
+from voilattice.policy.optimal.plain import count_states
+from voilattice.policy.policy import Acquisition, Leaf
+from voilattice.policy.solvers import build_policy, solver_of
+from voilattice.sklearn.inputs import (
+    LazyCodes,
+    Rows,
+    make_costs,
+    make_matrix,
+    name_target,
+    read_rows,
+    split_labels,
+)
+from voilattice.wording import count_noun, quote
+
+__all__ = ["Acquired", "AcquiringClassifier"]
+
+SHARE_OF_CHOICE = 0.6  # of the time, to choose a recipe
+SHARE_OF_POLICY = 0.8  # of the time left, to build the policy; the rest completes it
+LEAST_SECONDS = 1.0  # for the policy, even if the time is up
+LEAST_GAIN = 1e-3  # of the cost: a search that gains less is at its end ...
+PATIENCE = 2.0  # ... after this many seconds, and as long again as it took to come there
+QUICK = ("none", "markov-blanket", "greedy")  # policies that are planned again in no time
+MAX_REPLANNED = 20_000  # states; up to here, every policy is
+MAX_UNSEEN = 5  # values listed
+
+
+class Acquired(NamedTuple):
+    """One case: the decision, P(y) when it was made, what was bought in order, and its cost."""
+
+    decision: Any
+    posterior: dict[Any, float]
+    bought: tuple[str, ...]
+    feature_cost: float
+
+
+class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that acquires features one by one, and only while they pay.
+
+    Parameters
+    ----------
+    prices
+        What each column costs: a mapping of names to numbers, or one number for all. The columns of
+        an array are called x0, x1, and so on; their places are names too.
+    groups
+        Columns that share an overhead, paid once with the first of them: (name, overhead,
+        [columns]), or `voilattice.Group`.
+    discounts
+        Columns of which the first one acquired pays its price, and each later one so much less:
+        (name, {column: amount off}), or `voilattice.Discount`.
+    misclassification
+        What decisions cost: a matrix [predicted][actual] in the order of `classes_`, or
+        ``{predicted: {actual: cost}}``. By default 1 for every wrong decision.
+    policy
+        The name of a policy: ``optimal``, ``greedy``, ``greedy-la``, ``batch``, ``markov-blanket``,
+        ``none``, or a registered one.
+    recipe
+        How the network is learned: ``auto`` chooses by the total cost on rows that were not seen;
+        or the name of a recipe, or a `voilattice.learning.Recipe`.
+    time_limit
+        Seconds for all of `fit`, and for planning around missing cells in a prediction. None: no
+        limit.
+    n_jobs
+        Processes that choose the recipe, as joblib has them.
+    random_state
+        Deals the rows into folds.
+
+    Attributes
+    ----------
+    classes_
+        The labels, in order.
+    n_features_in_, feature_names_in_
+        The columns of the table; names only if the table had some.
+    problem_
+        The problem that was learned. Constant columns are no features of it.
+    policy_
+        The policy that is followed. If no recipe was better than deciding at once, it is ``none``.
+    recipe_
+        The name of the recipe that was used; ``none`` if nothing was learned.
+    choice_
+        The recipes that were tried, and their costs; None: none was tried.
+    learned_
+        How the problem was learned, as in `learn_problem`; None: nothing was, or it was loaded.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> X = np.stack([y + rng.normal(0, 0.3, 200), y + rng.normal(0, 1.0, 200)], axis=1)
+    >>> clf = AcquiringClassifier({"x0": 9, "x1": 1}, misclassification=[[0, 50], [50, 0]],
+    ...                           recipe="naive").fit(X, y)
+    >>> clf.predict(X[:3]), y[:3]
+    (array([1, 1, 1]), array([1, 1, 1]))
+    >>> clf.next_feature([[np.nan, np.nan]])[0]
+    ('x0',)
+    """
+
+    def __init__(
+        self,
+        prices: Any = 0,
+        *,
+        groups: Any = (),
+        discounts: Any = (),
+        misclassification: Any = None,
+        policy: str = "optimal",
+        recipe: Recipe | str = AUTO,
+        time_limit: float | None = 60,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.prices = prices
+        self.groups = groups
+        self.discounts = discounts
+        self.misclassification = misclassification
+        self.policy = policy
+        self.recipe = recipe
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    # -- fitting
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AcquiringClassifier:
+        """Learn a problem and work out its policy.
+
+        Parameters
+        ----------
+        X
+            A data frame of raw numbers, categories and truth values, or a 2-D array. NaN, None and
+            marks such as ``?`` are missing.
+        y
+            A label for each row, of any type.
+        sample_weight
+            How many cases each row counts for.
+
+        Raises
+        ------
+        VoilatticeError, ValueError, TypeError
+            In one line that names the parameter or the column. Constant columns, columns that alone
+            determine the label, and labels of one class only are warnings.
+        """
+        deadline = Deadline(_check_time(self.time_limit))
+        seed = self._check_settings()
+        if y is None:
+            raise InputError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                f"is None",
+                "y",
+            )
+        rows = self._read(X, reset=True)
+        weights = None
+        if sample_weight is not None:
+            probe = np.empty((rows.n_rows, 1))
+            weights = _check_sample_weight(sample_weight, probe, ensure_non_negative=True)
+            if not weights.any():
+                raise InputError("every row has the weight 0", "sample_weight")
+        labels, codes = split_labels(y)
+        if len(codes) != rows.n_rows:
+            raise InputError(
+                f"Found input variables with inconsistent numbers of samples: X has {rows.n_rows}, "
+                f"y has {len(codes)}",
+                "y",
+            )
+        costs = make_costs(self.prices, self.groups, self.discounts, rows)
+        names = [strip_cell(name) for name in rows.names]
+        table = as_table({name: rows.column(k) for k, name in enumerate(names)})
+        if weights is not None and not weights.all():
+            used = np.flatnonzero(weights)
+            table, weights = table.take(used), weights[used]
+            labels, codes = split_labels(labels.classes[codes[used]])
+        target = name_target(y, names)
+        cost = make_matrix(self.misclassification, labels)
+        columns = {target: Categories(codes, labels.states, True, True), **table.columns}
+        table = DataTable(columns, table.checksum)
+        self.classes_ = labels.classes
+        self._labels, self._columns = labels, dict(zip(names, rows.names, strict=True))
+        self._learn(table, target, costs, cost, weights, seed, deadline)
+        self._plan(deadline)
+        return self
+
+    def _check_settings(self) -> int:
+        """Raise `VoilatticeError` if a setting is wrong; return the seed."""
+        with located("policy"):
+            solver_of(self.policy)
+        if self.recipe != AUTO:
+            check_recipe(self.recipe)
+        is_number = isinstance(self.n_jobs, Integral) and not isinstance(self.n_jobs, bool)
+        if self.n_jobs is not None and (not is_number or self.n_jobs == 0):
+            raise InputError(
+                f"must be a number of processes, or -1 for one per core, got {quote(self.n_jobs)}",
+                "n_jobs",
+            )
+        if isinstance(self.random_state, int | np.integer) and self.random_state >= 0:
+            return int(self.random_state)
+        try:
+            return int(check_random_state(self.random_state).randint(2**31))
+        except ValueError as error:
+            raise InputError(str(error), "random_state") from None
+
+    def _learn(
+        self,
+        table: DataTable,
+        target: str,
+        costs: FeatureCosts,
+        cost: CostMatrix,
+        weights: NDArray[np.float64] | None,
+        seed: int,
+        deadline: Deadline,
+    ) -> None:
+        """Set the problem, and how it was learned."""
+        constant = [
+            name
+            for name, column in table.columns.items()
+            if name != target and not isinstance(column, Unreadable) and column.n_different() < 2
+        ]
+        self.choice_, self.learned_, self.recipe_ = None, None, NONE
+        if len(self.classes_) == 1 or len(constant) == len(table.columns) - 1:
+            if len(self.classes_) == 1:
+                warn_user(f"one class only, {quote(self.classes_[0])}: it is always predicted")
+            else:
+                warn_user(describe_left_out(constant))
+            codes = table.columns[target].codes  # type: ignore[union-attr]
+            shares = np.bincount(codes, weights, len(self.classes_))
+            states = self._labels.states
+            network = Network.from_tables({target: states}, {}, {target: shares / shares.sum()})
+            self.problem_ = Problem.create(network, target, {}, cost)
+            return
+        with _named_x():
+            found = learn_problem(
+                table, target, costs=costs, misclassification=cost, recipe=self.recipe,
+                policy=self.policy, weights=weights, seed=seed, n_jobs=self.n_jobs,
+                time_limit=deadline.share(SHARE_OF_CHOICE),
+            )  # fmt: skip
+        # The table itself is not kept: it may be large, and it need not go where the model goes.
+        self.learned_ = replace(found, table=DataTable({}, found.table.checksum))
+        self.problem_, self.choice_ = found.problem, found.choice
+        self.recipe_ = NONE if self._decides_at_once else name_recipe(found.learned.recipe)
+
+    @property
+    def _decides_at_once(self) -> bool:
+        """Whether no recipe was better than deciding at once."""
+        return self.choice_ is not None and self.choice_.recipe is None
+
+    def _plan(self, deadline: Deadline) -> None:
+        """Set the policy."""
+        if self._decides_at_once:
+            self.policy_ = build_policy(self.problem_, NONE)
+            return
+        left = deadline.seconds_left
+        seconds = None if left is None else max(left, LEAST_SECONDS)
+        all_time = Deadline(seconds)
+        policy = build_policy(
+            self.problem_, self.policy, time_limit=all_time.share(SHARE_OF_POLICY),
+            progress=_Patience(),
+        )  # fmt: skip
+        self.policy_ = complete_policy(policy, time_limit=all_time)
+
+    # -- using
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the decision for each row: follow the policy, cell by cell.
+
+        A cell is looked at only when the policy buys it. A missing one cannot be had.
+        """
+        applied, _ = self._follow(X)
+        return self.classes_[self._codes(applied)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return P(y) at the end of each row's path, in the order of `classes_`."""
+        applied, _ = self._follow(X)
+        return applied.posterior
+
+    def bill(self, X: Any) -> Any:
+        """Return a data frame of what each row bought, in order, and what that cost.
+
+        It is a polars frame for a polars frame, with lists in place of tuples, and a pandas frame
+        (with the same index) for all else.
+        """
+        import narwhals as nw
+
+        applied, rows = self._follow(X)
+        paths = {path: self._own_names(path) for path in set(applied.bought.tolist())}
+        bought = [paths[path] for path in applied.bought.tolist()]
+        if nw.dependencies.is_polars_dataframe(X):
+            import polars
+
+            columns = {"bought": list(map(list, bought)), "feature_cost": applied.feature_cost}
+            return polars.DataFrame(
+                columns, schema_overrides={"bought": polars.List(polars.String)}
+            )
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("a bill is a data frame of pandas, which is not installed") from None
+        index = X.index if nw.dependencies.is_pandas_dataframe(X) else None
+        cells = np.empty(rows.n_rows, dtype=object)
+        cells[:] = bought
+        return pandas.DataFrame(
+            {"bought": cells, "feature_cost": applied.feature_cost}, index=index
+        )
+
+    def total_cost(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Return what each row costs: its features, and the decision."""
+        applied, rows = self._follow(X)
+        truth = self._labels.encode(y)
+        if len(truth) != rows.n_rows:
+            raise InputError(
+                f"Found input variables with inconsistent numbers of samples: X has {rows.n_rows}, "
+                f"y has {len(truth)}",
+                "y",
+            )
+        cost: NDArray[np.float64] = self.problem_.misclassification[self._codes(applied), truth]
+        return applied.feature_cost + cost
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return minus the mean total cost: more is better."""
+        costs = self.total_cost(X, y)
+        if sample_weight is None:
+            return -float(costs.mean())
+        weights = _check_sample_weight(sample_weight, costs[:, None], ensure_non_negative=True)
+        return -float(np.average(costs, weights=weights))
+
+    def next_feature(self, X: Any) -> NDArray[np.object_]:
+        """Return the columns to acquire next in each row, as tuples; () is: decide.
+
+        Parameters
+        ----------
+        X
+            Cells that are not missing are known. A missing cell can still be acquired.
+        """
+        check_is_fitted(self)
+        rows = self._read(X, reset=False)
+        codes = self._lazy_codes(rows)
+        states = np.stack([codes[name] for name in codes], axis=1) if len(codes) else None
+        self._warn_unseen(codes, {name: codes[name] == UNSEEN for name in codes.read})
+        found = np.empty(rows.n_rows, dtype=object)
+        if states is None:
+            found[:] = [()] * rows.n_rows
+            return found
+        different, places = np.unique(np.maximum(states, -1), axis=0, return_inverse=True)
+        steps = np.empty(len(different), dtype=object)
+        steps[:] = [self._next(row) for row in different]
+        return steps[places.ravel()]
+
+    def _next(self, codes: NDArray[np.intp]) -> tuple[str, ...]:
+        """Return the columns to acquire next in a case."""
+        problem, policy = self.problem_, self.policy_
+        known = {
+            name: problem.states(name)[code]
+            for name, code in zip(problem.features, codes.tolist(), strict=True)
+            if code >= 0
+        }
+        number = policy.locate(known)
+        node = None if number is None else policy.nodes[number]
+        if isinstance(node, Acquisition):
+            features: Iterable[str] = node.features
+        elif isinstance(node, Leaf) and not node.is_open:
+            features = ()
+        elif not problem.joint(known).any():
+            features = ()  # such a case cannot be, so there is nothing to learn about it
+        else:
+            limits = Limits(time_limit=self.time_limit)
+            step = solver_of(self._planner).next_step(problem, known, limits)
+            features = [name for name in problem.features if name in step.features]
+        return self._own_names(features)
+
+    def acquire(self, oracle: Callable[[str], Any]) -> Acquired:
+        """Decide one case, asking for one feature after the other.
+
+        Parameters
+        ----------
+        oracle
+            Is called with the name of a column when the policy buys it, and returns its value. None
+            and NaN: it cannot be had.
+        """
+        check_is_fitted(self)
+        if not callable(oracle):
+            raise InputError(
+                f"must be a function of a column's name, got {quote(oracle)}", "oracle"
+            )
+        shown = {name: own for own, name in self._names.items()}
+        codes = LazyCodes(self.problem_, lambda name: [oracle(shown[name])])
+        applied = self._apply(codes, 1)
+        [decision], [posterior] = self._codes(applied).tolist(), applied.posterior.tolist()
+        return Acquired(
+            self.classes_[decision],
+            dict(zip(self.classes_.tolist(), posterior, strict=True)),
+            self._own_names(applied.bought[0]),
+            float(applied.feature_cost[0]),
+        )
+
+    # -- files
+
+    def save(self, folder: str | Path, *, force: bool = False) -> Path:
+        """Write the classifier as a problem folder that every command can use.
+
+        Besides the problem, its network and a README, the folder holds the policy
+        (``policy.json``), and the labels and settings (``estimator.json``).
+
+        Parameters
+        ----------
+        force
+            Overwrite the files of these names that the folder holds already, and no others.
+        """
+        from voilattice.sklearn.folders import save_classifier
+
+        check_is_fitted(self)
+        return save_classifier(self, Path(folder), force=force)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> AcquiringClassifier:
+        """Return a classifier that was saved to a folder."""
+        from voilattice.sklearn.folders import load_classifier
+
+        return load_classifier(cls, Path(folder))
+
+    # -- rows to results
+
+    def _read(self, X: Any, *, reset: bool) -> Rows:
+        """Return the rows of a table; check its columns against those of `fit`."""
+        names = None if reset else getattr(self, "feature_names_in_", None)
+        rows = read_rows(X, names)
+        # The columns of `fit` may come in another order: they are found by their names.
+        if names is None or not rows.has_names or list(rows.names) != list(names):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        return rows
+
+    def _own_names(self, features: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of columns as they were given."""
+        return tuple(self._columns[name] for name in features)
+
+    def _lazy_codes(self, rows: Rows) -> LazyCodes:
+        places = {name: place for place, name in enumerate(self._columns)}
+        return LazyCodes(self.problem_, lambda name: rows.column(places[name]))
+
+    def _follow(self, X: Any) -> tuple[Applied, Rows]:
+        check_is_fitted(self)
+        rows = self._read(X, reset=False)
+        return self._apply(self._lazy_codes(rows), rows.n_rows), rows
+
+    def _apply(self, codes: LazyCodes, n_rows: int) -> Applied:
+        """Follow the policy; warn about cells that were asked for and stand for no state."""
+        applied = follow_cases(
+            self.policy_, Cases(n_rows, codes, None, {}), strict=False, planner=self._planner,
+            time_limit=self.time_limit,
+        )  # fmt: skip
+        if any(applied.lacking):
+            self._warn_unseen(
+                codes,
+                {
+                    name: (codes[name] == UNSEEN)
+                    & np.array([name in lost for lost in applied.lacking.tolist()])
+                    for name in codes.read
+                    if (codes[name] == UNSEEN).any()
+                },
+            )
+        if n := int(applied.unfinished.sum()):
+            warn_user(f"{count_noun(n, 'row')} decided early: time_limit is too short to plan them")
+        return applied
+
+    @property
+    def _planner(self) -> str:
+        """The policy that plans for cases in which cells are missing."""
+        name = self.policy_.name
+        sizes = [len(self.problem_.states(feature)) for feature in self.problem_.features]
+        return name if name in QUICK or count_states(sizes) <= MAX_REPLANNED else "greedy"
+
+    def _codes(self, applied: Applied) -> NDArray[np.intp]:
+        places = {state: place for place, state in enumerate(self._labels.states)}
+        decisions = applied.decision.tolist()
+        return np.fromiter(map(places.__getitem__, decisions), np.intp, len(decisions))
+
+    def _warn_unseen(self, codes: LazyCodes, odd: dict[str, NDArray[np.bool_]]) -> None:
+        """Warn once about the cells that are taken as missing."""
+        said = []
+        for name, rows in odd.items():
+            values = list(dict.fromkeys(map(str, codes.cells(name)[rows].tolist())))
+            if values:
+                more = ", ..." if len(values) > MAX_UNSEEN else ""
+                said.append(f"{name} = {', '.join(map(quote, values[:MAX_UNSEEN]))}{more}")
+        if said:
+            warn_user(f"values that were not seen in fit are taken as missing: {'; '.join(said)}")
+
+
+class _Patience:
+    """Ends a search that has found nothing better for a while."""
+
+    def __init__(self) -> None:
+        self._began = self._gained = time.monotonic()
+        self._best = np.inf
+
+    def __call__(self, n_states: int, interval: tuple[float, float] | None) -> bool:
+        if interval is None:  # of a rule, which has nothing to search for
+            return False
+        now, (_, upper) = time.monotonic(), interval
+        if upper < self._best * (1 - LEAST_GAIN):
+            self._best, self._gained = upper, now
+        return now - self._gained > PATIENCE + (self._gained - self._began)
+
+
+def name_recipe(recipe: Recipe) -> str:
+    """Return the name of a recipe, or what it does if it has none."""
+    return next((name for name, own in NAMED.items() if own == recipe), str(recipe))
+
+
+def _check_time(limit: Any) -> float | None:
+    if isinstance(limit, np.number):
+        limit = limit.item()
+    Deadline(limit)  # raises
+    return limit  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _named_x() -> Iterator[None]:
+    """Say X for the table in the errors of learning, and prices for its costs."""
+    try:
+        yield
+    except VoilatticeError as error:
+        first, dot, rest = error.place.partition(".")
+        place = {"data": "X", "costs": "prices", "weights": "sample_weight"}.get(first, first)
+        # There is no option to leave a column out, or to name its kind.
+        remedies = [r for r in error.remedies if r.parameter is None]
+        raise type(error)(error.message, f"{place}{dot}{rest}", remedies) from None

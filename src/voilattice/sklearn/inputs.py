@@ -1,0 +1,360 @@
+"""What users give to a classifier: tables, labels, prices and stakes, checked and named.
+
+A data frame is read column by column, and only when a column is needed. The columns of an array are
+called x0, x1, and so on. Labels may be of any type: `Labels` gives each class a state of the
+problem's target, and gives the labels back as they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.learning.cells import MISSING, make_column, spell, strip_cell
+from voilattice.model.costs import CostMatrix, Discount, FeatureCosts, Group, check_amount
+from voilattice.model.problem import Problem
+from voilattice.model.raw_values import Codes
+from voilattice.wording import nearest, quote
+
+__all__ = [
+    "Labels",
+    "LazyCodes",
+    "Rows",
+    "make_costs",
+    "make_matrix",
+    "name_target",
+    "read_rows",
+    "split_labels",
+]
+
+TARGET = "target"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table of cases: how many, the names of its columns as given, and a column at a place."""
+
+    n_rows: int
+    names: Sequence[str]
+    column: Callable[[int], Any]
+    has_names: bool  # the names are the user's own
+
+    def place_of(self, key: object) -> int:
+        """Return the place of a column by its name, or of an array's column by its number too."""
+        if isinstance(key, str) and key in self.names:
+            return list(self.names).index(key)
+        is_place = isinstance(key, int | np.integer) and not isinstance(key, bool)
+        if is_place and not self.has_names and key in range(len(self.names)):
+            return int(str(key))
+        raise UnknownNameError(f"no column {quote(key)}{nearest(key, list(self.names))}")
+
+
+def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
+    """Return the rows of a data frame, or of anything that makes a 2-D array.
+
+    Parameters
+    ----------
+    names
+        The columns of a data frame in the order wanted, if all of them are there; by default its
+        own order.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Of scikit-learn: there are no rows or columns, or the array is sparse, complex or not 2-D.
+    """
+    import narwhals as nw
+    from sklearn.utils import check_array
+
+    frame = nw.from_native(data, eager_only=True, pass_through=True) if _is_frame(data) else None
+    if not isinstance(frame, nw.DataFrame):
+        array = check_array(data, dtype=None, ensure_all_finite=False, estimator="X")
+        return Rows(len(array), _numbered(array.shape[1]), lambda k: array[:, k], False)
+    own = list(frame.columns)
+    if not own or not len(frame):
+        raise InputError(
+            f"Found array with {len(frame)} sample(s) (shape={frame.shape}): at least one row and "
+            f"one column are required",
+            "X",
+        )
+    has_names = all(isinstance(name, str) for name in own)
+    if not has_names:
+        return Rows(len(frame), _numbered(len(own)), lambda k: frame[:, k], False)
+    order = list(names) if names is not None and set(names) == set(own) else own
+    return Rows(len(frame), order, lambda k: frame[order[k]], True)
+
+
+def _is_frame(data: Any) -> bool:
+    """Return whether this is a data frame; raise `InputError` if two columns have one name."""
+    if not hasattr(data, "columns") or isinstance(data, type) or hasattr(data, "collect"):
+        return False
+    header = list(getattr(data, "column_names", data.columns))
+    twice = {name for name in header if header.count(name) > 1}
+    if twice:
+        raise InputError(f"column {quote(min(twice, key=str))} is there more than once", "X")
+    return True
+
+
+def _numbered(n: int) -> list[str]:
+    return [f"x{k}" for k in range(n)]
+
+
+class LazyCodes(Mapping[str, Codes]):
+    """The states of each feature in some cases, read when they are asked for.
+
+    Parameters
+    ----------
+    column
+        Returns the cells of a feature.
+    """
+
+    def __init__(self, problem: Problem, column: Callable[[str], Any]) -> None:
+        self._problem, self._column = problem, column
+        self._read: dict[str, tuple[Codes, NDArray[Any]]] = {}
+
+    def __getitem__(self, name: str) -> Codes:
+        if name not in self._read:
+            with located(f"X.{name}"):
+                cells = make_column(self._column(name), MISSING).raw()
+                self._read[name] = self._problem.reader(name).codes(cells), cells
+        return self._read[name][0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._problem.features)
+
+    def __len__(self) -> int:
+        return len(self._problem.features)
+
+    def cells(self, name: str) -> NDArray[Any]:
+        """Return the cells of a feature that was read, without marks of missing cells."""
+        return self._read[name][1]
+
+    @property
+    def read(self) -> list[str]:
+        """The features that were asked for."""
+        return list(self._read)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """The classes in scikit-learn's order, and the state of the target for each of them."""
+
+    classes: NDArray[Any]
+    states: tuple[str, ...]
+
+    @classmethod
+    def of(cls, classes: NDArray[Any]) -> Labels:
+        """Name the states: by the label's text, with its type where two labels look alike."""
+        texts = [_text(label) for label in classes.tolist()]
+        states: list[str] = []
+        for label, text in zip(classes.tolist(), texts, strict=True):
+            name = text if texts.count(text) == 1 else f"{text} ({type(label).__name__})"
+            while name in states:
+                name += "'"
+            states.append(name)
+        return cls(classes, tuple(states))
+
+    def place_of(self, label: object) -> int:
+        """Return the place of a class by its label, or by the text of its label."""
+        for place, own in enumerate(self.classes.tolist()):
+            if type(own) is type(label) and own == label:
+                return place
+        for place, own in enumerate(self.classes.tolist()):
+            if _equals(own, label) or self.states[place] == label:
+                return place
+        raise UnknownNameError(
+            f"no class {quote(label)}; the classes are "
+            f"{', '.join(map(quote, self.classes.tolist()))}"
+        )
+
+    def encode(self, y: Any) -> Codes:
+        """Return the place of each label's class."""
+        found, codes = _different(_as_labels(y))
+        with located("y"):
+            places = [self.place_of(label) for label in found.tolist()]
+        return np.array(places, dtype=np.intp)[codes]
+
+
+def split_labels(y: Any) -> tuple[Labels, Codes]:
+    """Return the classes of some labels, and the place of each label's class."""
+    classes, codes = _different(_as_labels(y))
+    return Labels.of(classes), codes
+
+
+def _as_labels(y: Any) -> NDArray[Any]:
+    from sklearn.utils import column_or_1d
+    from sklearn.utils.multiclass import check_classification_targets
+
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            row = int((~np.isfinite(labels)).argmax()) + 1
+            raise InputError(f"row {row}: Input y contains NaN or infinity", "y")
+        check_classification_targets(labels)
+    if labels.dtype.kind == "c":
+        raise InputError("Complex data not supported", "y")
+    if labels.dtype.kind == "O":
+        for row, label in enumerate(labels):
+            if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:  # noqa: PLR0124
+                raise InputError(f"row {row + 1}: Input y contains NaN", "y")
+    return labels
+
+
+def _different(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    """Return the different labels in order, and the place of each label among them."""
+    kinds = set(map(type, labels.tolist())) if labels.dtype.kind == "O" else set()
+    try:
+        if len(kinds) < 2:
+            classes, codes = np.unique(labels, return_inverse=True)
+            return classes, codes
+        # True and 1 are equal, but not the same label.
+        places = {(type(label), label): label for label in labels.tolist()}
+        order = sorted(places, key=lambda key: (key[0].__name__, key[1]))
+        numbers = {key: place for place, key in enumerate(order)}
+        classes = np.empty(len(order), dtype=object)
+        classes[:] = [places[key] for key in order]
+        return classes, np.array([numbers[type(y), y] for y in labels.tolist()], dtype=np.intp)
+    except TypeError:
+        raise InputError("the labels cannot be compared with each other", "y") from None
+
+
+def _text(label: object) -> str:
+    text = spell(strip_cell(str(label)))
+    return text if text.strip() and text.isprintable() else repr(label)
+
+
+def _equals(one: object, other: object) -> bool:
+    try:
+        return bool(one == other)
+    except (TypeError, ValueError):
+        return False
+
+
+def name_target(y: Any, columns: Iterable[str]) -> str:
+    """Return a name for the target: that of the labels, or one that no column has."""
+    taken = set(columns)
+    own = getattr(y, "name", None)
+    name = strip_cell(own) if isinstance(own, str) and own.isprintable() else ""
+    name = name or TARGET
+    while name in taken:
+        name += "_"
+    return name
+
+
+def make_costs(prices: Any, groups: Any, discounts: Any, rows: Rows) -> FeatureCosts:
+    """Return the costs of the columns, by their names."""
+    names = [strip_cell(name) for name in rows.names]
+    if isinstance(prices, Mapping):
+        found: dict[str, float] = {}
+        for key, price in prices.items():
+            with located("prices"):
+                name = names[rows.place_of(key)]
+            if name in found:
+                raise InputError(f"{quote(name)} has two prices", "prices")
+            with located(f"prices.{name}"):
+                found[name] = check_amount(price)
+        for name in names:
+            if name not in found:
+                raise InputError("every column needs a price >= 0, found none", f"prices.{name}")
+    elif isinstance(prices, Real) and not isinstance(prices, bool):
+        with located("prices"):
+            found = dict.fromkeys(names, check_amount(prices))
+    else:
+        raise InputError(
+            f"must be a number, or a mapping of columns to numbers, got {quote(prices)}", "prices"
+        )
+    return FeatureCosts(
+        found,
+        tuple(_make_groups(groups, rows, names)),
+        discounts=tuple(_make_discounts(discounts, rows, names)),
+    )
+
+
+def _make_groups(groups: Any, rows: Rows, names: Sequence[str]) -> Iterator[Group]:
+    wanted = "must be a list of (name, overhead, [columns])"
+    for place, entry in enumerate(_entries(groups, "groups", wanted)):
+        given = (entry.name, entry.overhead, entry.features) if isinstance(entry, Group) else entry
+        with located(f"groups[{place}]"):
+            name, overhead, features = _parts(given, 3, wanted)
+            if isinstance(features, str) or not isinstance(features, Iterable):
+                raise InputError(f"must be a list of columns, got {quote(features)}", "features")
+            with located("features"):
+                members = tuple(names[rows.place_of(key)] for key in features)
+            yield Group(name, overhead, members)
+
+
+def _make_discounts(discounts: Any, rows: Rows, names: Sequence[str]) -> Iterator[Discount]:
+    wanted = "must be a list of (name, {column: amount off})"
+    for place, entry in enumerate(_entries(discounts, "discounts", wanted)):
+        given = (entry.name, entry.off) if isinstance(entry, Discount) else entry
+        with located(f"discounts[{place}]"):
+            name, off = _parts(given, 2, wanted)
+            if not isinstance(off, Mapping):
+                raise InputError(f"must be a mapping of columns to numbers, got {quote(off)}")
+            with located("off"):
+                members = {names[rows.place_of(key)]: amount for key, amount in off.items()}
+            yield Discount(name, members)
+
+
+def _entries(given: Any, parameter: str, wanted: str) -> Iterable[Any]:
+    if given is None:
+        return ()
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise InputError(f"{wanted}, got {quote(given)}", parameter)
+    return given
+
+
+def _parts(entry: Any, n: int, wanted: str) -> Sequence[Any]:
+    is_list = isinstance(entry, Sequence) and not isinstance(entry, str)
+    if not is_list or len(entry) != n or not isinstance(entry[0], str):
+        raise InputError(f"{wanted}, got {quote(entry)}")
+    return entry  # type: ignore[no-any-return]
+
+
+def make_matrix(given: Any, labels: Labels) -> CostMatrix:
+    """Return c_ij, [predicted][actual], in the order of the classes."""
+    m = len(labels.states)
+    if given is None:
+        return 1.0 - np.eye(m)
+    if not isinstance(given, Mapping):
+        return _check_matrix(given, labels)
+    matrix = np.full((m, m), np.nan)
+    with located("misclassification"):
+        for decision, row in given.items():
+            i = labels.place_of(decision)
+            with located(labels.states[i]):
+                if not isinstance(row, Mapping):
+                    raise InputError(f"must be a mapping of classes to costs, got {quote(row)}")
+                for label, amount in row.items():
+                    j = labels.place_of(label)
+                    with located(labels.states[j]):
+                        matrix[i, j] = check_amount(amount)
+        for i, j in zip(*np.nonzero(np.isnan(matrix)), strict=True):
+            raise InputError("the cost is missing", f"{labels.states[i]}.{labels.states[j]}")
+    return matrix
+
+
+def _check_matrix(given: Any, labels: Labels) -> CostMatrix:
+    m = len(labels.states)
+    try:
+        matrix: CostMatrix = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"must be a matrix of numbers [predicted][actual], got {quote(given)}",
+            "misclassification",
+        ) from None
+    if matrix.shape != (m, m):
+        raise InputError(
+            f"must be a {m} x {m} matrix, one row for each class, got the shape {matrix.shape}",
+            "misclassification",
+        )
+    for i, j in np.ndindex(m, m):
+        with located(f"misclassification.{labels.states[i]}.{labels.states[j]}"):
+            check_amount(float(matrix[i, j]))
+    return matrix

@@ -1,0 +1,40 @@
+import pytest
+from helpers.strategies import problems
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voilattice import apply_policy, build_policy, load_problem
+from voilattice.policy.completion import complete_policy
+
+
+@settings(max_examples=25, deadline=None)
+@given(problems(), st.integers(1, 6), st.sampled_from(["optimal", "greedy", "greedy-la"]))
+def test_a_completed_policy_has_no_open_leaves_and_costs_no_more(problem, max_states, name):
+    cut = build_policy(problem, name, max_states=max_states)
+    done = complete_policy(cut)
+    assert done.open_share == 0
+    assert done.expected_total_cost <= cut.expected_total_cost + 1e-9
+    assert done.lower_bound == cut.lower_bound
+    if not cut.open_share:
+        assert done is cut
+
+
+def test_without_time_the_rest_stays_open():
+    cut = build_policy(load_problem("heart"), "optimal", max_states=3)
+    done = complete_policy(cut, time_limit=0)
+    assert done.open_share > 0
+    assert "the greedy policy goes on" in done.certificate.note
+
+
+def test_another_policy_plans_beyond_the_tree():
+    heart = load_problem("heart")
+    policy = build_policy(heart, "optimal")
+    (first,) = policy.root.features
+    case = {name: [heart.states(name)[0]] for name in heart.features if name != first}
+    mixed = apply_policy(policy, case, planner="greedy")
+    assert mixed.lacking.tolist() == [{first}]
+    assert mixed.replanned.tolist() == [True]
+    alone = apply_policy("greedy", case, problem=heart.without([first]))
+    assert mixed.bought.tolist() == alone.bought.tolist()
+    with pytest.raises(KeyError, match="no policy 'odd'"):
+        apply_policy(policy, case, planner="odd")
