@@ -190,7 +190,7 @@ def ask_question(
         table, target, NAMED["naive"],
         ignore=ignore, numeric=numeric, categorical=categorical, states=states,
     )  # fmt: skip
-    warn_about_columns(fit_network(cases, NAMED["naive"]))
+    warn_about_columns(cases)
     classes = tuple(cases.states[target])
     counts = np.bincount(cases.codes[target], minlength=len(classes))
     if (counts > 1).sum() < 2:

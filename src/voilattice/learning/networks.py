@@ -197,7 +197,7 @@ def _fit_augmented(cases: Prepared, recipe: Recipe, class_costs: Sequence[float]
     return cases, parents, tables
 
 
-def warn_about_columns(learned: Learned) -> None:
+def warn_about_columns(learned: Learned | Prepared) -> None:
     """Warn about the columns that were left out, and about those that may be leaks."""
     if learned.left_out:
         names = ", ".join(map(quote, learned.left_out))
