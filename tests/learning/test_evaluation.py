@@ -6,6 +6,7 @@ from helpers.clinic import COSTS, STAKES, draw_clinic
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voilattice import ConditionalCost, FeatureCosts
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.learning import Recipe, as_table
 from voilattice.learning.evaluation import (
@@ -257,3 +258,26 @@ def test_some_folds_can_be_put_together():
     assert (np.diff(part.rows) > 0).all()
     with pytest.raises(InputError, match="at least one fold is needed"):
         summarize([])
+
+
+def when(feature, state):
+    return FeatureCosts(COSTS.prices, conditional=(ConditionalCost("gene", {feature: state}, 8),))
+
+
+def test_a_price_may_depend_on_a_state_that_a_fold_does_not_have():
+    columns = {name: c.raw().tolist() for name, c in draw_clinic(60).columns.items()}
+    columns["ward"][5] = "west"
+    found = evaluate(columns, "ill", **QUICK | {"costs": when("ward", "west")})
+    assert len(found.rows) == 60
+
+
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        (when("age", "<50"), r"conditional_costs\[0\].when.age: has other bins in every fold"),
+        (when("ward", "nort"), r"when.ward: no state 'nort' \(nearest: 'north'\)"),
+    ],
+)
+def test_a_price_may_not_depend_on_what_is_no_state_of_the_table(costs, said):
+    with pytest.raises((InputError, UnknownNameError), match=said):
+        evaluate_folds(draw_clinic(60), "ill", **QUICK | {"costs": costs})
