@@ -1,11 +1,13 @@
 """The benchmarks run: in small, with the code that `make bench` runs. No time is asserted."""
 
 import importlib.util
+import json
 import math
 import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -112,6 +114,83 @@ def test_a_benchmark_may_have_a_large_part(monkeypatch):
     chosen = []
     arguments.run(lambda *sizes: chosen.append(sizes), "A benchmark.", large="more of it")
     assert chosen == [(False, True)]
+
+
+def write_held_out_data(folder):
+    """Write a small table as one of Turney's data sets, and as one of Lomax's."""
+    rng = np.random.default_rng(0)
+    ill = rng.random(90) < 0.4
+    cells = {
+        "mcv": rng.normal(ill, 1.0).round(2), "sgpt": rng.normal(2 * ill, 1.0).round(2),
+        "class": ill.astype(int),
+    }  # fmt: skip
+    rows = [
+        ",".join(cells),
+        *(",".join(map(str, row)) for row in zip(*cells.values(), strict=True)),
+    ]
+    (folder / "liver.csv").write_text("\n".join(rows))
+    entry = {"cost": 7.27, "group": "A", "discounted": 5.17}
+    costs = {"liver": {"mcv": entry, "sgpt": entry, "groups": {"A": 2.1}, "source": ""}}
+    (folder / "costs.json").write_text(json.dumps(costs))
+    lomax = folder / "lomax" / "iris"
+    lomax.mkdir(parents=True)
+    for part, first in (("train", 0), ("test", 60)):
+        lines = [
+            f"b{int(a > 0)},{'b10' if b > 1 else 'b01'},c{int(y)}"
+            for a, b, y in list(zip(*cells.values(), strict=True))[first : first + 60]
+        ]
+        (lomax / f"{part}-1.csv").write_text("\n".join(["a,b,class", *lines]))
+    for level in ("low", "middle", "high"):
+        (lomax / f"{level}.toml").write_text(
+            "[costs]\na = 1\nb = 2\n[[discounts]]\nname = 'g'\noff = { a = 0.5, b = 1 }\n"
+            "[misclassification]\nc0 = { c0 = 0, c1 = 20 }\nc1 = { c0 = 10, c1 = 0 }\n"
+        )
+
+
+@pytest.fixture
+def held_out(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.setenv("VOILATTICE_DATA", str(tmp_path))
+    import held_out
+
+    # The choice of a recipe is tested elsewhere, and takes long.
+    monkeypatch.setattr(held_out, "fit_and_pay", held_out.rival_methods()["at once"])
+    return held_out
+
+
+@pytest.mark.parametrize(
+    ("suite", "name", "n", "verdict"),
+    [
+        ("turney", "liver", 54, "cells in which voilattice is lowest: "),
+        ("lomax", "iris", 6, "mean ratio to pystreed over 3 cells: "),
+    ],
+)
+def test_held_out_costs_go_on_where_they_stopped(
+    held_out, tmp_path, capsys, suite, name, n, verdict
+):
+    write_held_out_data(tmp_path)
+    out = tmp_path / "results.jsonl"
+    arguments = [suite, "--splits", "1", "--only", name, "--out", str(out)]
+    held_out.main(arguments)
+    first = capsys.readouterr().out
+    assert f"0 of {n} pieces of work are done" in first
+    assert verdict in first
+    lines = out.read_text().splitlines()
+    assert len(lines) == n
+    out.write_text("\n".join([*lines[:-1], lines[-1][:20]]))  # cut off in the middle of a line
+    held_out.main(arguments)
+    again = capsys.readouterr().out
+    assert f"{n - 1} of {n} pieces of work are done" in again
+    assert verdict in again
+    assert first.splitlines()[-1] == again.splitlines()[-1]
+    held_out.main([*arguments, "--report", "--label", "another"])
+    assert "no cell is done yet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("suite", ["turney", "lomax"])
+def test_held_out_costs_say_why_they_are_skipped(held_out, capsys, suite):
+    held_out.main([suite])
+    assert re.match(r"skipped: .* is not there; VOILATTICE_DATA names", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*.py")), ids=lambda path: path.name)

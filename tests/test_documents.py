@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from helpers.problems import opener
 
@@ -11,6 +12,7 @@ from voilattice.documents import (
     advice_document,
     best_document,
     comparison_document,
+    evaluation_document,
     explanation_document,
     lattice_document,
     policy_document,
@@ -19,6 +21,7 @@ from voilattice.documents import (
     set_document,
     value_document,
 )
+from voilattice.learning.held_out_results import FoldResults, Result, summarize
 
 ASIA, FIGURE3 = load_problem("asia"), load_problem("figure3")
 
@@ -64,7 +67,14 @@ DOCUMENTS = {
         lambda: comparison_document(compare(FIGURE3, policies=("none",)))[0],
         {"kind", "expected", "policy", "expected_total_cost", "savings"} | CERTIFICATE,
     ),
+    "evaluate": (lambda: evaluation_document(evaluated()), {"rows", "folds", "results"}),
 }
+
+
+def evaluated():
+    names = np.full(2, "a", dtype=object)
+    result = Result("m", names, names, np.ones(2), np.zeros(2), np.full(2, 0.9), np.ones(2), 0.1)
+    return summarize([FoldResults("y", np.arange(2), (result,))])
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -121,3 +131,9 @@ def test_a_decision_has_no_target_set():
     assert (document["action"], document["features"]) == ("decide", [])
     assert document["target_set"] is None
     assert document["decision"] == "no"
+
+
+def test_an_evaluation_has_calibrations_and_paired_differences():
+    [result] = evaluation_document(evaluated())["results"]
+    assert (result["difference"], result["p_value"]) == (0.0, 1.0)
+    assert result["calibration"] == [{"predicted": 0.9, "observed": 1.0, "count": 2}]

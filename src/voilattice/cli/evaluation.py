@@ -99,11 +99,12 @@ def evaluate_command(
     calibration: str | None,
     as_json: bool,
 ) -> None:
-    """Measure what policies and their rivals cost on new cases (cross-validation).
+    """Measure what policies and their rivals cost on new cases.
 
     DATA is a table of past cases (CSV, TSV or Parquet). Every method learns from a part of the
-    rows, and decides and pays for the others. The rivals are what people use instead: to decide at
-    once, a pruned decision tree, logistic regression and gradient boosting.
+    rows, and decides and pays for the others, until each row has had its turn. The rivals are what
+    people use instead: deciding at once, a pruned decision tree, logistic regression and gradient
+    boosting.
     """
     from voilattice.files.problems import read_costs
     from voilattice.learning.evaluation import evaluate_folds
@@ -112,7 +113,9 @@ def evaluate_command(
     check_jobs(jobs)
     prices, stakes = read_costs(costs)
     if stakes is None:
-        raise InputError("misclassification: is missing; without it no decision is wrong", costs)
+        raise InputError(
+            "misclassification: is missing; without it nothing is a wrong decision", costs
+        )
     done: list[FoldResults] = []
     with progress_bar("pieces of work") as progress, deaf_workers():
         try:

@@ -34,10 +34,7 @@ COMMANDS = {
     "best": ("sets", "Find the set of highest benefit (Equation 7)."),
     "compare": ("policies", "Compare all policies, at the problem's stakes or over a sweep."),
     "completion": ("completion", "Print the completion script of a shell: bash, zsh or fish."),
-    "evaluate": (
-        "evaluation",
-        "Measure what policies and their rivals cost on new cases (cross-validation).",
-    ),
+    "evaluate": ("evaluation", "Measure what policies and their rivals cost on new cases."),
     "explain": ("sets", "Say in words why a set of features is, or is not, in the lattice."),
     "lattice": ("sets", "Build the lattice of irreducible sets: statistics, and drawings."),
     "learn": ("data", "Learn a problem from a table (CSV, TSV or Parquet)."),

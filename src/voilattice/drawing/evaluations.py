@@ -17,7 +17,7 @@ SPENDING = "#4c78a8"
 ERRORS = "#e08a3c"
 FAINT = "#8b97a8"
 RIVALS = "#54a24b"
-CLOSE = 0.04  # of the height or width of a panel: points closer than that share a label
+CLOSE = (0.09, 0.04)  # of the width and the height of a panel: such points share a label
 MAX_LABEL = 36  # letters in a line
 MAX_PANELS = 12  # of calibrations
 PANELS_IN_A_ROW = 4
@@ -165,7 +165,7 @@ def _clusters(points: Sequence[tuple[float, float]]) -> list[list[int]]:
     for k, (x, y) in enumerate(points):
         for cluster in found:
             a, b = points[cluster[0]]
-            if abs(x - a) < CLOSE and abs(y - b) < CLOSE:
+            if abs(x - a) < CLOSE[0] and abs(y - b) < CLOSE[1]:
                 cluster.append(k)
                 break
         else:

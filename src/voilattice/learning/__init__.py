@@ -4,10 +4,12 @@ A table is read and its cells are typed once (`table_files`, `cells`, `data_tabl
 states (`discretization`, `columns`, `preparation`), a search finds the arcs (`structure`), and
 counts or expectation maximization fill the tables (`parameters`). A `Recipe` holds every choice on
 the way (`recipes`), and `networks` takes the steps in order. `learn_problem` adds the costs and
-returns a problem that can be solved, or written to a folder (`problems`).
+returns a problem that can be solved, or written to a folder (`problems`). `evaluate` measures what
+policies and their rivals cost on cases that they have not seen (`evaluation`, `rivals`).
 """
 
 from voilattice.learning.data_tables import DataTable, as_table, read_table
+from voilattice.learning.evaluation import evaluate
 from voilattice.learning.networks import Learned, learn_network
 from voilattice.learning.problems import LearnedProblem, learn_problem
 from voilattice.learning.recipes import Recipe
@@ -18,6 +20,7 @@ __all__ = [
     "LearnedProblem",
     "Recipe",
     "as_table",
+    "evaluate",
     "learn_network",
     "learn_problem",
     "read_table",

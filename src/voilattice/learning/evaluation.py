@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.errors import InputError, Remedy, UnknownNameError, located
+from voilattice.learning.cells import LEAVE_OUT
 from voilattice.learning.columns import check_typed, find_classes
 from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.held_out_results import Evaluation, FoldResults, Result, summarize
 from voilattice.learning.networks import fit_network, warn_about_columns
-from voilattice.learning.preparation import prepare_cases
+from voilattice.learning.preparation import Prepared, prepare_cases
 from voilattice.learning.recipes import NAMED, Recipe, find_recipe
 from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
 from voilattice.learning.selection import Fold, choose_recipe, make_problem
@@ -190,7 +191,6 @@ def ask_question(
         table, target, NAMED["naive"],
         ignore=ignore, numeric=numeric, categorical=categorical, states=states,
     )  # fmt: skip
-    warn_about_columns(fit_network(cases, NAMED["naive"]))
     classes = tuple(cases.states[target])
     counts = np.bincount(cases.codes[target], minlength=len(classes))
     if (counts > 1).sum() < 2:
@@ -201,11 +201,14 @@ def ask_question(
     if isinstance(costs, FeatureCosts):
         _check_prices(costs, features, set(table.columns) - {target, *ignore})
         costs = costs.without(sorted(set(costs.prices) - set(features)))
+        # A state that a price depends on may be in no row of a fold; the price is given all the same.
+        states |= {name: cases.states[name] for name in _check_conditions(costs, cases)}
     codes = cases.codes[target]
     shares = np.bincount(codes, minlength=len(classes)) / len(codes)
     cost = _matrix(misclassification, classes, shares)
     known = {name: names for name, names in states.items() if name in features}
     question = Question(target, classes, features, frozenset(cases.cuts), costs, cost, known)
+    warn_about_columns(cases)
     rows = np.flatnonzero(~check_typed(table.column(target)).is_missing)
     return question, rows
 
@@ -412,12 +415,29 @@ def _check_prices(costs: FeatureCosts, features: Sequence[str], columns: Collect
     without = [name for name in features if name not in costs.prices]
     if without:
         raise InputError(
-            f"no price for {', '.join(map(quote, without))}; give one, or leave the column out",
+            f"no price for {', '.join(map(quote, without))}",
             "costs",
+            (Remedy("give one"), LEAVE_OUT),
         )
     for name in costs.prices:
         if name not in columns:
             raise UnknownNameError(f"no such feature{nearest(name, columns)}", f"costs.{name}")
+
+
+def _check_conditions(costs: FeatureCosts, cases: Prepared) -> set[str]:
+    """Return the features on which prices depend; raise `VoilatticeError` for an odd condition."""
+    found: set[str] = set()
+    for place, entry in enumerate(costs.conditional):
+        for name, state in entry.when:
+            with located(f"conditional_costs[{place}].when.{name}"):
+                if name in cases.cuts:
+                    raise InputError("has other bins in every fold, so no price can depend on it")
+                if state not in cases.states[name]:
+                    raise UnknownNameError(
+                        f"no state {quote(state)}{nearest(state, cases.states[name])}"
+                    )
+            found.add(name)
+    return found
 
 
 def _matrix(given: Misclassification, classes: Sequence[str], shares: Table) -> CostMatrix:

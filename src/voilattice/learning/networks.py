@@ -204,7 +204,7 @@ def _fit_augmented(cases: Prepared, recipe: Recipe, class_costs: Sequence[float]
     return cases, parents, tables
 
 
-def warn_about_columns(learned: Learned) -> None:
+def warn_about_columns(learned: Learned | Prepared) -> None:
     """Warn about the columns that were left out, and about those that may be leaks."""
     if learned.left_out:
         warn_user(describe_left_out(learned.left_out))
