@@ -16,7 +16,14 @@ EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 
 
 @pytest.mark.parametrize(
-    "file", ["README.md", "docs/policies.md", "docs/learning.md", "docs/optimal.md"]
+    "file",
+    [
+        "README.md",
+        "docs/policies.md",
+        "docs/learning.md",
+        "docs/evaluation.md",
+        "docs/optimal.md",
+    ],
 )
 def test_the_python_in_the_documentation_runs_and_prints_what_it_says(file):
     failures, tried = doctest.testfile(str(ROOT / file), module_relative=False, encoding="utf-8")

@@ -230,6 +230,7 @@ def test_users_may_add_a_rival():
         ({"n_folds": 61}, "n_folds: must be 2 to 60"),
         ({"policies": ["best"]}, "policies: no policy 'best'; there are none, "),
         ({"recipes": ["soup"]}, "recipes: no recipe 'soup'; there are auto, search"),
+        ({"seed": -1}, "seed: must be a whole number >= 0, got -1"),
         ({"budgets": [-1]}, "budgets: must be >= 0, got -1"),
         ({"policies": [], "rivals": []}, "policies: nothing is asked for"),
         ({"rivals": [AtOnce(), AtOnce()]}, "rivals: two rivals have the same name"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,8 @@ def evaluate_command(
         raise InputError(
             "misclassification: is missing; without it nothing is a wrong decision", costs
         )
+    # joblib replaces workers that have grown large, and says so.
+    warnings.filterwarnings("ignore", "A worker stopped", UserWarning)
     done: list[FoldResults] = []
     with progress_bar("pieces of work") as progress, deaf_workers():
         try:

@@ -146,7 +146,10 @@ def evaluate_folds(
         table, target, costs, misclassification,
         ignore=ignore, numeric=numeric, categorical=categorical, states=states,
     )  # fmt: skip
+    policies = tuple(dict.fromkeys(policies))
     _check_policies(policies)
+    if not isinstance(seed, int) or seed < 0:
+        raise InputError(f"must be a whole number >= 0, got {quote(seed)}", "seed")
     for budget in budgets or ():
         with located("budgets"):
             check_amount(budget)
@@ -158,7 +161,7 @@ def evaluate_folds(
     works: list[Callable[[Fold], list[Result]]] = []
     if policies:
         works += [
-            _recipe_work(table, question, name, recipe, tuple(policies), seed, time_limit)
+            _recipe_work(table, question, name, recipe, policies, seed, time_limit)
             for name, recipe in named.items()
         ]
     works += [_rival_work(table, question, rival, seed) for rival in against]
@@ -201,7 +204,7 @@ def ask_question(
     if isinstance(costs, FeatureCosts):
         _check_prices(costs, features, set(table.columns) - {target, *ignore})
         costs = costs.without(sorted(set(costs.prices) - set(features)))
-        # A state that a price depends on may be in no row of a fold; the price is given all the same.
+        # A state that a price depends on may be in no row of a fold, and is a state all the same.
         states |= {name: cases.states[name] for name in _check_conditions(costs, cases)}
     codes = cases.codes[target]
     shares = np.bincount(codes, minlength=len(classes)) / len(codes)
