@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from voilattice.cli import console, terminal
 from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import check_jobs, json_option
-from voilattice.cli.parameters import option_of
 from voilattice.cli.progress import progress_bar
+from voilattice.cli.tables import name_options, on_table
 from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.learning.recipes import DISCRETIZATIONS, NAMED, SCORES, SEARCHES, Recipe
 from voilattice.wording import count_noun, format_amount
+
+if TYPE_CHECKING:
+    from voilattice.learning.data_tables import DataTable
 
 __all__ = ["learn_command", "reproduce_command"]
 
@@ -25,11 +29,10 @@ RECIPE_OPTIONS = (
 )
 _DEFAULTS = Recipe()
 POINTS = "points"  # the folder of what is done
-SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t"}  # what is hard to type in a shell
 
 
 @click.command(name="learn")
-@click.argument("data", type=click.Path(), metavar="DATA")
+@on_table
 @click.option("--target", required=True, metavar="Y", help="The column to predict.")
 @click.option("-o", "--output", required=True, metavar="FOLDER", help="Where the problem goes.")
 @click.option(
@@ -39,32 +42,6 @@ SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t"}  # what is hard to type in a shell
     "as in a problem file. Without it every feature costs 1.",
 )
 @click.option("--title", default="", help="What the problem is called.")
-@click.option("--ignore", multiple=True, metavar="A,B", help="Columns to leave out.")
-@click.option("--numeric", multiple=True, metavar="A,B", help="Columns to cut into bins.")
-@click.option("--categorical", multiple=True, metavar="A,B", help="Columns never to cut.")
-@click.option(
-    "--states",
-    multiple=True,
-    metavar="X=a,b,c",
-    help="The states of a column, in this order; repeatable.",
-)
-@click.option(
-    "--missing", multiple=True, metavar="TEXT", help="Another mark of a missing cell; repeatable."
-)
-@click.option(
-    "--separator",
-    metavar="CHARACTER",
-    help="What separates the cells, or the word tab (default: the one of , ; tab | that the header "
-    "has most often).",
-)
-@click.option(
-    "--decimal", default=".", show_default=True, metavar="SIGN", help="The decimal sign: . or ,"
-)
-@click.option(
-    "--encoding",
-    metavar="NAME",
-    help="The encoding of the text, such as cp1252 (default: UTF-8, or what the file begins with).",
-)
 @click.option(
     "--discretization",
     type=click.Choice(DISCRETIZATIONS),
@@ -73,7 +50,7 @@ SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t"}  # what is hard to type in a shell
     help="How numbers are cut into bins.",
 )
 @click.option(
-    "--bins", type=int, metavar="N", help=f"How many, for frequency (default: {_DEFAULTS.bins})."
+    "--bins", type=int, metavar="N", help=f"How many, unless for mdl (default: {_DEFAULTS.bins})."
 )
 @click.option(
     "--max-bins", type=int, default=_DEFAULTS.max_bins, show_default=True, metavar="N",
@@ -109,18 +86,12 @@ SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t"}  # what is hard to type in a shell
 @json_option
 def learn_command(
     data: str,
+    table: DataTable,
+    columns: dict[str, Any],
     target: str,
     output: str,
     costs: str | None,
     title: str,
-    ignore: Sequence[str],
-    numeric: Sequence[str],
-    categorical: Sequence[str],
-    states: Sequence[str],
-    missing: Sequence[str],
-    separator: str | None,
-    decimal: str,
-    encoding: str | None,
     discretization: str,
     bins: int | None,
     max_bins: int,
@@ -143,7 +114,6 @@ def learn_command(
     """
     from voilattice.files.problems import read_costs
     from voilattice.learning.cells import MISSING
-    from voilattice.learning.data_tables import read_table
     from voilattice.learning.problems import PLACEHOLDER_STAKES, check_output, learn_problem
     from voilattice.learning.table_files import table_name
 
@@ -151,8 +121,8 @@ def learn_command(
         raise InputError("must name a folder, got ''", "--output")
     with within("--output"):
         check_output(Path(output), force=force)  # said before the work, not after it
-    if bins is not None and discretization != "frequency":
-        raise InputError("is for --discretization frequency", "--bins")
+    if bins is not None and discretization == "mdl":
+        raise InputError("is for --discretization frequency and affordable", "--bins")
     _check_recipe_options(recipe, seed, jobs)
     prices, stakes = (None, None) if costs is None else read_costs(costs)
     try:
@@ -161,20 +131,15 @@ def learn_command(
             target_first, _arcs("--forbid", forbid), _arcs("--require", require), smoothing,
             max_bins,
         )  # fmt: skip
-        marks = MISSING.union(missing)
-        table = read_table(
-            data, missing=marks, separator=SEPARATOR_NAMES.get(separator or "", separator),
-            decimal=decimal, encoding=encoding,
-        )  # fmt: skip
+        marks = MISSING.union(click.get_current_context().params["missing"])
         with progress_bar("trials") as progress, deaf_workers():
             found = learn_problem(
                 table, target, costs=prices, misclassification=stakes, recipe=chosen,
-                title=title or table_name(Path(data)), ignore=_names(ignore),
-                numeric=_names(numeric), categorical=_names(categorical), states=_states(states),
-                missing=marks, seed=seed or 0, n_jobs=jobs or -1, progress=progress,
+                title=title or table_name(Path(data)), missing=marks, seed=seed or 0,
+                n_jobs=jobs or -1, progress=progress, **columns,
             )  # fmt: skip
     except VoilatticeError as error:
-        raise _name_options(error, data, costs) from None
+        raise name_options(error, data, costs) from None
     source = f"Learned by `voilattice learn` from `{Path(data).name}`."
     path = found.write(output, source=source, force=force)
     problem, learned, choice = found.problem, found.learned, found.choice
@@ -265,21 +230,6 @@ def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_
     )
 
 
-def _name_options(error: VoilatticeError, data: str, costs: str | None) -> VoilatticeError:
-    """Return an error about parameters of `learn_problem` as one about options and files."""
-    first, _, rest = error.place.partition(".")
-    if not first or first.startswith("--"):
-        return error  # its text names the file, or the option
-    options = {name for p in click.get_current_context().command.params for name in p.opts}
-    if first == "data":
-        place = data
-    elif (option := option_of(first, options)) is not None and first != "costs":
-        place = option
-    else:
-        place, rest = costs or data, error.place
-    return type(error)(error.message, f"{place}: {rest}" if rest else place, error.remedies)
-
-
 def _check_recipe_options(recipe: str | None, seed: int | None, jobs: int | None) -> None:
     """Raise `InputError` if an option has no meaning beside a recipe, or without one."""
     context = click.get_current_context()
@@ -297,10 +247,6 @@ def _check_recipe_options(recipe: str | None, seed: int | None, jobs: int | None
         check_jobs(jobs)
 
 
-def _names(given: Sequence[str]) -> list[str]:
-    return [name for entry in given for name in entry.split(",") if name]
-
-
 def _arcs(option: str, given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     arcs = []
     for entry in given:
@@ -309,16 +255,3 @@ def _arcs(option: str, given: Sequence[str]) -> tuple[tuple[str, str], ...]:
             raise InputError(f"must be FROM:TO, two columns, got {entry!r}", option)
         arcs.append((start, end))
     return tuple(arcs)
-
-
-def _states(given: Sequence[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for entry in given:
-        name, equals, listed = entry.partition("=")
-        states = listed.split(",")
-        if not (name and equals and all(states)):
-            raise InputError(f"must be COLUMN=a,b,c, got {entry!r}", "--states")
-        if name in found:
-            raise InputError(f"{name!r} is given twice", f"--states {entry}")
-        found[name] = states
-    return found
