@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from voilattice.budgets import Deadline
 from voilattice.errors import InputError, located, warn_user
-from voilattice.learning.cells import Categories, Unreadable, strip_cell
+from voilattice.learning.cells import Categories, Unreadable
 from voilattice.learning.data_tables import DataTable, as_table
 from voilattice.learning.networks import describe_left_out
 from voilattice.learning.problems import AUTO, check_recipe, learn_problem
@@ -197,7 +197,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, codes = split_labels(y)
         check_lengths(rows, codes)
         costs = make_costs(self.prices, self.groups, self.discounts, rows)
-        names = [strip_cell(name) for name in rows.names]
+        names = rows.features
         with name_places():
             table = as_table({name: rows.column(k) for k, name in enumerate(names)})
         if weights is not None and not weights.all():

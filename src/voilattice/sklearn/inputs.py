@@ -54,6 +54,14 @@ class Rows:
     column: Callable[[int], Any]
     has_names: bool  # the names are the user's own
 
+    @property
+    def features(self) -> list[str]:
+        """The names without blanks around them, as a problem has them."""
+        found = [strip_cell(name) for name in self.names]
+        if twice := [name for name in found if found.count(name) > 1]:
+            raise InputError(f"column {quote(twice[0])} is there more than once", "X")
+        return found
+
     def place_of(self, key: object) -> int:
         """Return the place of a column by its name, or of an array's column by its number too."""
         if isinstance(key, str) and key in self.names:
@@ -102,7 +110,8 @@ def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
 
 def _is_frame(data: Any) -> bool:
     """Return whether this is a data frame; raise `InputError` if two columns have one name."""
-    if not hasattr(data, "columns") or isinstance(data, type) or hasattr(data, "collect"):
+    is_lazy = hasattr(data, "collect")  # a lazy frame has no cells
+    if is_lazy or isinstance(data, type) or not hasattr(data, "columns"):
         return False
     header = list(getattr(data, "column_names", data.columns))
     twice = {name for name in header if header.count(name) > 1}
@@ -130,7 +139,7 @@ class LazyCodes(Mapping[str, Codes]):
 
     def __getitem__(self, name: str) -> Codes:
         if name not in self._read:
-            with located(f"X.{name}"):
+            with name_places(), located(f"X.{name}"):
                 cells = make_column(self._column(name), MISSING).raw()
                 self._read[name] = self._problem.reader(name).codes(cells), cells
         return self._read[name][0]
@@ -347,7 +356,7 @@ def _one_line(place: str) -> Iterator[None]:
 
 def make_costs(prices: Any, groups: Any, discounts: Any, rows: Rows) -> FeatureCosts:
     """Return the costs of the columns, by their names."""
-    names = [strip_cell(name) for name in rows.names]
+    names = rows.features
     if isinstance(prices, Mapping):
         found: dict[str, float] = {}
         for key, price in prices.items():
