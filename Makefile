@@ -50,6 +50,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/optimal.py
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/learning.py
+	$(BIN)/python benchmarks/estimator.py
 
 # About half an hour; prints the mutants that survive and are not listed in mutants.toml.
 mutants: $(DEV) requirements-mutants.txt

@@ -40,6 +40,7 @@ HEADINGS = {
         "gap of the optimum",
     ],
     "learning": ["5% of the cells missing", "parameters"],
+    "estimator": ["120 rows x 5 features", "the same, 5% of the cells missing"],
 }
 RATIOS = {
     "lattice": [
@@ -65,6 +66,7 @@ RATIOS = {
         r"depth 1: +(\S+) times our time",
     ],
     "learning": [r"^  all / structure search +(\S+)$"],
+    "estimator": [r"^  fit, n_jobs=1 +(\S+) s$", r"^  predict 500 rows +(\S+) s$"],
     "large": [r"^ +compiled +\S+ us +ratio +(\S+)$", r"^ +NumPy +\S+ ms +ratio +(\S+)$"],
 }
 

@@ -19,11 +19,12 @@ def test_a_completed_policy_has_no_open_leaves_and_costs_no_more(problem, max_st
         assert done is cut
 
 
-def test_without_time_the_rest_stays_open():
+def test_without_time_the_policy_decides_where_it_was_open():
     cut = build_policy(load_problem("heart"), "optimal", max_states=3)
     done = complete_policy(cut, time_limit=0)
-    assert done.open_share > 0
-    assert "the greedy policy goes on" in done.certificate.note
+    assert done.open_share == 0
+    assert done.status == "memory"
+    assert "of the cases reach a state where it only decides" in done.certificate.note
 
 
 def test_another_policy_plans_beyond_the_tree():

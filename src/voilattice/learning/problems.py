@@ -162,7 +162,7 @@ def learn_problem(
     numeric: Collection[str] = (),
     categorical: Collection[str] = (),
     states: Mapping[str, Sequence[str]] | None = None,
-    missing: Collection[str] = MISSING,
+    missing: Collection[str] | None = None,
     weights: Any = None,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -200,7 +200,7 @@ def learn_problem(
     states
         The states of a column in the order wanted; by default they are sorted.
     missing
-        The texts that mark a missing cell.
+        The texts that mark a missing cell, as in `as_table`.
     weights
         As in `learn_network`.
     seed, n_jobs, time_limit, progress
@@ -318,9 +318,10 @@ def _notes(
     ignore: Collection[str],
     numeric: Collection[str],
     categorical: Collection[str],
-    missing: Collection[str],
+    missing: Collection[str] | None,
     learned: Learned,
 ) -> list[str]:
+    missing = MISSING if missing is None else missing
     chosen = (
         ("Left out", ignore),
         ("Left out, with one value or none", learned.left_out),

@@ -2,8 +2,8 @@
 
 An open leaf (`policy.policy`) decides, because there was no time to work out what the policy does
 there. The greedy rule is quick, and it acquires a feature only if its benefit is positive. So the
-policy costs less with the rule in place of the open leaves, and whoever follows it has nothing left
-to plan.
+policy costs less with the rule in place of the open leaves. If there is no time for this either,
+the policy decides there for good: whoever follows it has nothing left to plan.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def complete_policy(policy: Policy, *, time_limit: TimeLimit = TIME_LIMIT) -> Po
     Parameters
     ----------
     time_limit
-        Seconds, or a deadline. At the limit the rest stays open.
+        Seconds, or a deadline. Where the greedy rule has not come by then, the policy decides.
 
     >>> import voilattice
     >>> asia = voilattice.load_problem("asia")
@@ -51,4 +51,9 @@ def complete_policy(policy: Policy, *, time_limit: TimeLimit = TIME_LIMIT) -> Po
     builder = PolicyBuilder(problem, deadline=Deadline.of(time_limit))
     built = builder.build(policy.name, choose)
     note = f"{NOTE} {built.certificate.note}".strip()
-    return built.certify(replace(policy.certificate, exact=False, note=note))
+    nodes = tuple(
+        replace(node, is_open=False) if isinstance(node, Leaf) and node.is_open else node
+        for node in built.nodes
+    )
+    closed = replace(built, nodes=nodes) if built.open_share else built
+    return closed.certify(replace(policy.certificate, exact=False, note=note))

@@ -5,32 +5,28 @@ learns a network from raw values, with the recipe that is cheapest on rows that 
 (`learning.selection`), and works out a policy: which feature to acquire next, given what is known,
 and when to stop. Its `predict` follows the policy and looks at a cell only when the policy buys it.
 
-The time limit covers all of `fit`. Choosing a recipe gets a part of it, and the policy the rest. A
-search for the optimum also ends when it has found nothing better for a while. Where the policy is
-not worked out, the greedy rule goes on (`policy.completion`), so nothing is left to plan when rows
-without missing cells are predicted. A missing cell cannot be had: the row goes on without it. Small
-problems are planned again by the same policy, others by the greedy policy, because that is quick.
+The time limit covers all of `fit`: choosing a recipe, and planning (`sklearn.planning`). When rows
+without missing cells are predicted, nothing is left to plan. A missing cell cannot be had: the row
+goes on without it. Small problems are planned again by the same policy, others by the greedy
+policy, because that is quick. A prediction plans for some seconds at most, and a warning says how
+many rows were decided early.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from voilattice.budgets import Deadline
-from voilattice.errors import InputError, VoilatticeError, located, warn_user
-from voilattice.learning.cells import Categories, Unreadable, strip_cell
+from voilattice.errors import InputError, located, warn_user
+from voilattice.learning.cells import Categories, Unreadable
 from voilattice.learning.data_tables import DataTable, as_table
 from voilattice.learning.networks import describe_left_out
 from voilattice.learning.problems import AUTO, check_recipe, learn_problem
@@ -42,32 +38,31 @@ from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN
 from voilattice.policy.application import Applied, follow_cases
 from voilattice.policy.cases import Cases
-from voilattice.policy.completion import complete_policy
 from voilattice.policy.interface import Limits
-from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.policy import Acquisition, Leaf
-from voilattice.policy.solvers import build_policy, solver_of
+from voilattice.policy.solvers import solver_of
 from voilattice.sklearn.inputs import (
     LazyCodes,
     Rows,
+    check_jobs,
+    check_lengths,
+    check_time,
+    check_weights,
+    find_seed,
     make_costs,
     make_matrix,
+    name_places,
     name_target,
     read_rows,
     split_labels,
 )
+from voilattice.sklearn.planning import find_planner, plan_policy
 from voilattice.wording import count_noun, quote
 
 __all__ = ["Acquired", "AcquiringClassifier"]
 
 SHARE_OF_CHOICE = 0.6  # of the time, to choose a recipe
-SHARE_OF_POLICY = 0.8  # of the time left, to build the policy; the rest completes it
-LEAST_SECONDS = 1.0  # for the policy, even if the time is up
-LEAST_GAIN = 1e-3  # of the cost: a search that gains less is at its end ...
-PATIENCE = 2.0  # ... after this many seconds, and as long again as it took to come there
-QUICK = ("none", "markov-blanket", "greedy")  # policies that are planned again in no time
-MAX_REPLANNED = 20_000  # states; up to here, every policy is
-MAX_UNSEEN = 5  # values listed
+PLANNING_SECONDS = 10.0  # for a prediction, around missing cells
 
 
 class Acquired(NamedTuple):
@@ -103,8 +98,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How the network is learned: ``auto`` chooses by the total cost on rows that were not seen;
         or the name of a recipe, or a `voilattice.learning.Recipe`.
     time_limit
-        Seconds for all of `fit`, and for planning around missing cells in a prediction. None: no
-        limit.
+        Seconds for all of `fit`. None: no limit.
     n_jobs
         Processes that choose the recipe, as joblib has them.
     random_state
@@ -190,7 +184,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             In one line that names the parameter or the column. Constant columns, columns that alone
             determine the label, and labels of one class only are warnings.
         """
-        deadline = Deadline(_check_time(self.time_limit))
+        deadline = Deadline(check_time(self.time_limit))
         seed = self._check_settings()
         if y is None:
             raise InputError(
@@ -199,22 +193,13 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "y",
             )
         rows = self._read(X, reset=True)
-        weights = None
-        if sample_weight is not None:
-            probe = np.empty((rows.n_rows, 1))
-            weights = _check_sample_weight(sample_weight, probe, ensure_non_negative=True)
-            if not weights.any():
-                raise InputError("every row has the weight 0", "sample_weight")
+        weights = check_weights(sample_weight, rows.n_rows)
         labels, codes = split_labels(y)
-        if len(codes) != rows.n_rows:
-            raise InputError(
-                f"Found input variables with inconsistent numbers of samples: X has {rows.n_rows}, "
-                f"y has {len(codes)}",
-                "y",
-            )
+        check_lengths(rows, codes)
         costs = make_costs(self.prices, self.groups, self.discounts, rows)
-        names = [strip_cell(name) for name in rows.names]
-        table = as_table({name: rows.column(k) for k, name in enumerate(names)})
+        names = rows.features
+        with name_places():
+            table = as_table({name: rows.column(k) for k, name in enumerate(names)})
         if weights is not None and not weights.all():
             used = np.flatnonzero(weights)
             table, weights = table.take(used), weights[used]
@@ -226,7 +211,8 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = labels.classes
         self._labels, self._columns = labels, dict(zip(names, rows.names, strict=True))
         self._learn(table, target, costs, cost, weights, seed, deadline)
-        self._plan(deadline)
+        name = NONE if self._decides_at_once else self.policy
+        self.policy_ = plan_policy(self.problem_, name, deadline)
         return self
 
     def _check_settings(self) -> int:
@@ -235,18 +221,8 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             solver_of(self.policy)
         if self.recipe != AUTO:
             check_recipe(self.recipe)
-        is_number = isinstance(self.n_jobs, Integral) and not isinstance(self.n_jobs, bool)
-        if self.n_jobs is not None and (not is_number or self.n_jobs == 0):
-            raise InputError(
-                f"must be a number of processes, or -1 for one per core, got {quote(self.n_jobs)}",
-                "n_jobs",
-            )
-        if isinstance(self.random_state, int | np.integer) and self.random_state >= 0:
-            return int(self.random_state)
-        try:
-            return int(check_random_state(self.random_state).randint(2**31))
-        except ValueError as error:
-            raise InputError(str(error), "random_state") from None
+        check_jobs(self.n_jobs)
+        return find_seed(self.random_state)
 
     def _learn(
         self,
@@ -267,7 +243,8 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.choice_, self.learned_, self.recipe_ = None, None, NONE
         if len(self.classes_) == 1 or len(constant) == len(table.columns) - 1:
             if len(self.classes_) == 1:
-                warn_user(f"one class only, {quote(self.classes_[0])}: it is always predicted")
+                [label] = self.classes_.tolist()
+                warn_user(f"one class only, {quote(label)}: it is always predicted")
             else:
                 warn_user(describe_left_out(constant))
             codes = table.columns[target].codes  # type: ignore[union-attr]
@@ -276,7 +253,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             network = Network.from_tables({target: states}, {}, {target: shares / shares.sum()})
             self.problem_ = Problem.create(network, target, {}, cost)
             return
-        with _named_x():
+        with name_places():
             found = learn_problem(
                 table, target, costs=costs, misclassification=cost, recipe=self.recipe,
                 policy=self.policy, weights=weights, seed=seed, n_jobs=self.n_jobs,
@@ -291,20 +268,6 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _decides_at_once(self) -> bool:
         """Whether no recipe was better than deciding at once."""
         return self.choice_ is not None and self.choice_.recipe is None
-
-    def _plan(self, deadline: Deadline) -> None:
-        """Set the policy."""
-        if self._decides_at_once:
-            self.policy_ = build_policy(self.problem_, NONE)
-            return
-        left = deadline.seconds_left
-        seconds = None if left is None else max(left, LEAST_SECONDS)
-        all_time = Deadline(seconds)
-        policy = build_policy(
-            self.problem_, self.policy, time_limit=all_time.share(SHARE_OF_POLICY),
-            progress=_Patience(),
-        )  # fmt: skip
-        self.policy_ = complete_policy(policy, time_limit=all_time)
 
     # -- using
 
@@ -354,12 +317,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return what each row costs: its features, and the decision."""
         applied, rows = self._follow(X)
         truth = self._labels.encode(y)
-        if len(truth) != rows.n_rows:
-            raise InputError(
-                f"Found input variables with inconsistent numbers of samples: X has {rows.n_rows}, "
-                f"y has {len(truth)}",
-                "y",
-            )
+        check_lengths(rows, truth)
         cost: NDArray[np.float64] = self.problem_.misclassification[self._codes(applied), truth]
         return applied.feature_cost + cost
 
@@ -368,8 +326,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         costs = self.total_cost(X, y)
         if sample_weight is None:
             return -float(costs.mean())
-        weights = _check_sample_weight(sample_weight, costs[:, None], ensure_non_negative=True)
-        return -float(np.average(costs, weights=weights))
+        return -float(np.average(costs, weights=check_weights(sample_weight, len(costs))))
 
     def next_feature(self, X: Any) -> NDArray[np.object_]:
         """Return the columns to acquire next in each row, as tuples; () is: decide.
@@ -383,7 +340,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._read(X, reset=False)
         codes = self._lazy_codes(rows)
         states = np.stack([codes[name] for name in codes], axis=1) if len(codes) else None
-        self._warn_unseen(codes, {name: codes[name] == UNSEEN for name in codes.read})
+        codes.warn_unseen(dict.fromkeys(codes.read, np.ones(rows.n_rows, dtype=bool)))
         found = np.empty(rows.n_rows, dtype=object)
         if states is None:
             found[:] = [()] * rows.n_rows
@@ -410,8 +367,8 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif not problem.joint(known).any():
             features = ()  # such a case cannot be, so there is nothing to learn about it
         else:
-            limits = Limits(time_limit=self.time_limit)
-            step = solver_of(self._planner).next_step(problem, known, limits)
+            limits = Limits(time_limit=PLANNING_SECONDS)
+            step = solver_of(find_planner(policy)).next_step(problem, known, limits)
             features = [name for name in problem.features if name in step.features]
         return self._own_names(features)
 
@@ -429,8 +386,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"must be a function of a column's name, got {quote(oracle)}", "oracle"
             )
-        shown = {name: own for own, name in self._names.items()}
-        codes = LazyCodes(self.problem_, lambda name: [oracle(shown[name])])
+        codes = LazyCodes(self.problem_, lambda name: [oracle(self._columns[name])])
         applied = self._apply(codes, 1)
         [decision], [posterior] = self._codes(applied).tolist(), applied.posterior.tolist()
         return Acquired(
@@ -492,83 +448,23 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _apply(self, codes: LazyCodes, n_rows: int) -> Applied:
         """Follow the policy; warn about cells that were asked for and stand for no state."""
         applied = follow_cases(
-            self.policy_, Cases(n_rows, codes, None, {}), strict=False, planner=self._planner,
-            time_limit=self.time_limit,
+            self.policy_, Cases(n_rows, codes, None, {}), strict=False,
+            planner=find_planner(self.policy_), time_limit=PLANNING_SECONDS,
         )  # fmt: skip
-        if any(applied.lacking):
-            self._warn_unseen(
-                codes,
-                {
-                    name: (codes[name] == UNSEEN)
-                    & np.array([name in lost for lost in applied.lacking.tolist()])
-                    for name in codes.read
-                    if (codes[name] == UNSEEN).any()
-                },
-            )
+        odd = {name for name in codes.read if (codes[name] == UNSEEN).any()}
+        lacking = applied.lacking.tolist() if odd else []
+        codes.warn_unseen({name: np.array([name in lost for lost in lacking]) for name in odd})
         if n := int(applied.unfinished.sum()):
-            warn_user(f"{count_noun(n, 'row')} decided early: time_limit is too short to plan them")
+            rows = count_noun(n, "row")
+            warn_user(f"{rows} decided early: there was no time to plan around missing cells")
         return applied
-
-    @property
-    def _planner(self) -> str:
-        """The policy that plans for cases in which cells are missing."""
-        name = self.policy_.name
-        sizes = [len(self.problem_.states(feature)) for feature in self.problem_.features]
-        return name if name in QUICK or count_states(sizes) <= MAX_REPLANNED else "greedy"
 
     def _codes(self, applied: Applied) -> NDArray[np.intp]:
         places = {state: place for place, state in enumerate(self._labels.states)}
         decisions = applied.decision.tolist()
         return np.fromiter(map(places.__getitem__, decisions), np.intp, len(decisions))
 
-    def _warn_unseen(self, codes: LazyCodes, odd: dict[str, NDArray[np.bool_]]) -> None:
-        """Warn once about the cells that are taken as missing."""
-        said = []
-        for name, rows in odd.items():
-            values = list(dict.fromkeys(map(str, codes.cells(name)[rows].tolist())))
-            if values:
-                more = ", ..." if len(values) > MAX_UNSEEN else ""
-                said.append(f"{name} = {', '.join(map(quote, values[:MAX_UNSEEN]))}{more}")
-        if said:
-            warn_user(f"values that were not seen in fit are taken as missing: {'; '.join(said)}")
-
-
-class _Patience:
-    """Ends a search that has found nothing better for a while."""
-
-    def __init__(self) -> None:
-        self._began = self._gained = time.monotonic()
-        self._best = np.inf
-
-    def __call__(self, n_states: int, interval: tuple[float, float] | None) -> bool:
-        if interval is None:  # of a rule, which has nothing to search for
-            return False
-        now, (_, upper) = time.monotonic(), interval
-        if upper < self._best * (1 - LEAST_GAIN):
-            self._best, self._gained = upper, now
-        return now - self._gained > PATIENCE + (self._gained - self._began)
-
 
 def name_recipe(recipe: Recipe) -> str:
     """Return the name of a recipe, or what it does if it has none."""
     return next((name for name, own in NAMED.items() if own == recipe), str(recipe))
-
-
-def _check_time(limit: Any) -> float | None:
-    if isinstance(limit, np.number):
-        limit = limit.item()
-    Deadline(limit)  # raises
-    return limit  # type: ignore[no-any-return]
-
-
-@contextmanager
-def _named_x() -> Iterator[None]:
-    """Say X for the table in the errors of learning, and prices for its costs."""
-    try:
-        yield
-    except VoilatticeError as error:
-        first, dot, rest = error.place.partition(".")
-        place = {"data": "X", "costs": "prices", "weights": "sample_weight"}.get(first, first)
-        # There is no option to leave a column out, or to name its kind.
-        remedies = [r for r in error.remedies if r.parameter is None]
-        raise type(error)(error.message, f"{place}{dot}{rest}", remedies) from None

@@ -78,9 +78,7 @@ def load_classifier(kind: type[AcquiringClassifier], folder: Path) -> AcquiringC
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise InputError(f"not a saved classifier: the key 'format' must be {FORMAT!r}")
         if document.get("version") != VERSION:
-            raise InputError(
-                f"version {document.get('version')!r} is not supported, only {VERSION}"
-            )
+            raise InputError(f"version {quote(document.get('version'))} is not {VERSION}")
     problem = load_problem(folder)
     policy = load_policy(folder / POLICY, problem)
     with within(str(path)):
@@ -131,26 +129,27 @@ def _restore(classifier: AcquiringClassifier, document: Mapping[str, Any]) -> No
 
 def _encode(value: Any, place: str) -> Any:
     """Return a setting as JSON has it; mappings keep the types of their keys."""
-    if value is None or isinstance(value, PLAIN):
-        return value
-    if isinstance(value, np.generic):
-        return _encode(value.item(), place)
-    if isinstance(value, np.ndarray):
-        return _encode(value.tolist(), place)
-    if isinstance(value, Recipe):
-        return {"recipe": _encode(asdict(value), place)}
-    if isinstance(value, Group):
-        return _encode((value.name, value.overhead, value.features), place)
-    if isinstance(value, Discount):
-        return _encode((value.name, value.off), place)
-    if isinstance(value, Mapping):
-        pairs = [[_encode(k, place), _encode(v, f"{place}.{k}")] for k, v in value.items()]
-        return {"mapping": pairs}
-    if isinstance(value, tuple):
-        return {"tuple": [_encode(item, place) for item in value]}
-    if isinstance(value, list):
-        return [_encode(item, place) for item in value]
-    raise InputError(f"{quote(value)} cannot be saved; pickle or joblib may do", place)
+    match value:
+        case None | str() | int() | float():
+            found: Any = value
+        case np.generic() | np.ndarray():
+            found = _encode(value.tolist(), place)
+        case Recipe():
+            found = {"recipe": _encode(asdict(value), place)}
+        case Group():
+            found = _encode((value.name, value.overhead, value.features), place)
+        case Discount():
+            found = _encode((value.name, value.off), place)
+        case Mapping():
+            pairs = [[_encode(k, place), _encode(v, f"{place}.{k}")] for k, v in value.items()]
+            found = {"mapping": pairs}
+        case tuple():
+            found = {"tuple": [_encode(item, place) for item in value]}
+        case list():
+            found = [_encode(item, place) for item in value]
+        case _:
+            raise InputError(f"{quote(value)} cannot be saved; pickle or joblib may do", place)
+    return found
 
 
 def _decode(value: Any) -> Any:

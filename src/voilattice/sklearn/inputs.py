@@ -8,6 +8,7 @@ problem's target, and gives the labels back as they came.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -15,25 +16,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.budgets import Deadline
+from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, warn_user
 from voilattice.learning.cells import MISSING, make_column, spell, strip_cell
 from voilattice.model.costs import CostMatrix, Discount, FeatureCosts, Group, check_amount
 from voilattice.model.problem import Problem
-from voilattice.model.raw_values import Codes
+from voilattice.model.raw_values import UNSEEN, Codes
 from voilattice.wording import nearest, quote
 
 __all__ = [
     "Labels",
     "LazyCodes",
     "Rows",
+    "check_jobs",
+    "check_lengths",
+    "check_time",
+    "check_weights",
+    "find_seed",
     "make_costs",
     "make_matrix",
+    "name_places",
     "name_target",
     "read_rows",
     "split_labels",
 ]
 
 TARGET = "target"
+MAX_UNSEEN = 5  # values listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,14 @@ class Rows:
     names: Sequence[str]
     column: Callable[[int], Any]
     has_names: bool  # the names are the user's own
+
+    @property
+    def features(self) -> list[str]:
+        """The names without blanks around them, as a problem has them."""
+        found = [strip_cell(name) for name in self.names]
+        if twice := [name for name in found if found.count(name) > 1]:
+            raise InputError(f"column {quote(twice[0])} is there more than once", "X")
+        return found
 
     def place_of(self, key: object) -> int:
         """Return the place of a column by its name, or of an array's column by its number too."""
@@ -74,7 +91,8 @@ def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
 
     frame = nw.from_native(data, eager_only=True, pass_through=True) if _is_frame(data) else None
     if not isinstance(frame, nw.DataFrame):
-        array = check_array(data, dtype=None, ensure_all_finite=False, estimator="X")
+        with _one_line("X"):
+            array = check_array(data, dtype=None, ensure_all_finite=False)
         return Rows(len(array), _numbered(array.shape[1]), lambda k: array[:, k], False)
     own = list(frame.columns)
     if not own or not len(frame):
@@ -92,7 +110,8 @@ def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
 
 def _is_frame(data: Any) -> bool:
     """Return whether this is a data frame; raise `InputError` if two columns have one name."""
-    if not hasattr(data, "columns") or isinstance(data, type) or hasattr(data, "collect"):
+    is_lazy = hasattr(data, "collect")  # a lazy frame has no cells
+    if is_lazy or isinstance(data, type) or not hasattr(data, "columns"):
         return False
     header = list(getattr(data, "column_names", data.columns))
     twice = {name for name in header if header.count(name) > 1}
@@ -120,7 +139,7 @@ class LazyCodes(Mapping[str, Codes]):
 
     def __getitem__(self, name: str) -> Codes:
         if name not in self._read:
-            with located(f"X.{name}"):
+            with name_places(), located(f"X.{name}"):
                 cells = make_column(self._column(name), MISSING).raw()
                 self._read[name] = self._problem.reader(name).codes(cells), cells
         return self._read[name][0]
@@ -131,14 +150,22 @@ class LazyCodes(Mapping[str, Codes]):
     def __len__(self) -> int:
         return len(self._problem.features)
 
-    def cells(self, name: str) -> NDArray[Any]:
-        """Return the cells of a feature that was read, without marks of missing cells."""
-        return self._read[name][1]
-
     @property
     def read(self) -> list[str]:
         """The features that were asked for."""
         return list(self._read)
+
+    def warn_unseen(self, rows: Mapping[str, NDArray[np.bool_]]) -> None:
+        """Warn once about the cells of these rows that stand for no state."""
+        said = []
+        for name, there in rows.items():
+            codes, cells = self._read[name]
+            values = list(dict.fromkeys(map(str, cells[there & (codes == UNSEEN)].tolist())))
+            if values:
+                more = ", ..." if len(values) > MAX_UNSEEN else ""
+                said.append(f"{name} = {', '.join(map(quote, values[:MAX_UNSEEN]))}{more}")
+        if said:
+            warn_user(f"values that were not seen in fit are taken as missing: {'; '.join(said)}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,12 +218,14 @@ def _as_labels(y: Any) -> NDArray[Any]:
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    with _one_line("y"):
+        labels: NDArray[Any] = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all():
             row = int((~np.isfinite(labels)).argmax()) + 1
             raise InputError(f"row {row}: Input y contains NaN or infinity", "y")
-        check_classification_targets(labels)
+        with _one_line("y"):
+            check_classification_targets(labels)
     if labels.dtype.kind == "c":
         raise InputError("Complex data not supported", "y")
     if labels.dtype.kind == "O":
@@ -247,9 +276,87 @@ def name_target(y: Any, columns: Iterable[str]) -> str:
     return name
 
 
+def check_lengths(rows: Rows, labels: Sequence[Any] | NDArray[Any]) -> None:
+    """Raise `InputError` unless there is a label for each row."""
+    if len(labels) != rows.n_rows:
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: X has {rows.n_rows}, y "
+            f"has {len(labels)}",
+            "y",
+        )
+
+
+def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return how many cases each row counts for; None: each counts once."""
+    from sklearn.utils.validation import _check_sample_weight
+
+    if weights is None:
+        return None
+    with _one_line("sample_weight"):
+        found: NDArray[np.float64] = _check_sample_weight(
+            weights, np.empty((n_rows, 1)), ensure_non_negative=True
+        )
+    if not found.any():
+        raise InputError("every row has the weight 0", "sample_weight")
+    return found
+
+
+def check_time(limit: Any) -> float | None:
+    """Return a number of seconds, or raise `InputError`; None: no limit."""
+    limit = limit.item() if isinstance(limit, np.number) else limit
+    return Deadline(limit).seconds
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Raise `InputError` unless this is a number of processes, or None."""
+    is_number = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not is_number or n_jobs == 0):
+        raise InputError(
+            f"must be a number of processes, or -1 for one per core, got {quote(n_jobs)}", "n_jobs"
+        )
+
+
+def find_seed(random_state: Any) -> int:
+    """Return a seed, from anything that scikit-learn takes for one."""
+    from sklearn.utils import check_random_state
+
+    is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if is_seed and random_state >= 0:
+        return int(random_state)
+    with _one_line("random_state"):
+        return int(check_random_state(random_state).randint(2**31))
+
+
+@contextmanager
+def name_places() -> Iterator[None]:
+    """Say X for the table in the errors of learning, and prices for its costs."""
+    try:
+        yield
+    except VoilatticeError as error:
+        first, dot, rest = error.place.partition(".")
+        place = {"data": "X", "costs": "prices", "weights": "sample_weight"}.get(first, first)
+        # There is no setting to leave a column out, or to name its kind.
+        remedies = [remedy for remedy in error.remedies if remedy.parameter is None]
+        raise type(error)(error.message, f"{place}{dot}{rest}", remedies) from None
+
+
+@contextmanager
+def _one_line(place: str) -> Iterator[None]:
+    """Make the errors of scikit-learn one line that names the place."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if isinstance(error, VoilatticeError):
+            raise
+        said = " ".join(str(error).split())
+        if isinstance(error, TypeError):
+            raise TypeError(f"{place}: {said}") from None
+        raise InputError(said, place) from None
+
+
 def make_costs(prices: Any, groups: Any, discounts: Any, rows: Rows) -> FeatureCosts:
     """Return the costs of the columns, by their names."""
-    names = [strip_cell(name) for name in rows.names]
+    names = rows.features
     if isinstance(prices, Mapping):
         found: dict[str, float] = {}
         for key, price in prices.items():
