@@ -25,7 +25,9 @@ def test_the_heart_goes_from_a_table_to_a_served_policy(data, tmp_path, monkeypa
     notebook = nbformat.read(ROOT / "examples" / "heart.ipynb", 4)
     settings = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(notebook, timeout=300, resources=settings).execute()
-    texts = [output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", [])]
+    texts = [
+        output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", [])
+    ]
     said = "".join(texts)
     assert ("drawn from" in said) == (data == "drawn")
     assert "deciding at once:" in said
