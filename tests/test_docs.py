@@ -13,6 +13,7 @@ from voilattice.cli import main
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+SLOW_EXAMPLES = {"estimator.py"}
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,7 @@ EXAMPLES = sorted(ROOT.glob("examples/*.py"))
         "docs/learning.md",
         "docs/evaluation.md",
         "docs/optimal.md",
+        "docs/estimator.md",
     ],
 )
 def test_the_python_in_the_documentation_runs_and_prints_what_it_says(file):
@@ -44,10 +46,22 @@ def test_console_output_in_the_documentation_is_what_the_command_prints(capsys, 
         ]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=[path.name for path in EXAMPLES])
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(path, id=path.name, marks=[pytest.mark.slow] * (path.name in SLOW_EXAMPLES))
+        for path in EXAMPLES
+    ],
+)
 def test_examples_run(example, capsys):
     runpy.run_path(str(example), run_name="__main__")
-    assert capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert printed
+    if example.name == "estimator.py":
+        readme = (ROOT / "README.md").read_text()
+        assert f"```text\n{printed}```" in readme
+        for line in example.read_text().splitlines()[-3:]:
+            assert line in readme
 
 
 def test_the_problem_file_in_the_documentation_loads(tmp_path):

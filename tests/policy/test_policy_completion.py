@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voilattice import apply_policy, build_policy, load_problem
+from voilattice.budgets import Deadline
 from voilattice.policy.completion import complete_policy
 
 
@@ -39,3 +40,17 @@ def test_another_policy_plans_beyond_the_tree():
     assert mixed.bought.tolist() == alone.bought.tolist()
     with pytest.raises(KeyError, match="no policy 'odd'"):
         apply_policy(policy, case, planner="odd")
+
+
+def test_progress_may_end_a_search():
+    from voilattice.policy.optimal.search import Search
+
+    calls = []
+
+    def stop(n_states, interval):
+        calls.append(interval)
+        return True
+
+    search = Search(load_problem("hepatitis"))
+    search.run(Deadline(20), progress=stop)
+    assert len(calls) == 1

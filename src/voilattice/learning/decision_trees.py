@@ -39,6 +39,7 @@ MAX_ROWS = 20_000  # of the target's table
 N_FOLDS = 5
 N_SIZES = 12  # pruned trees that are compared
 LEAST_LEAF = 1e-6  # of a class, in the log loss
+LARGEST = 1e30  # trees of scikit-learn have floats of 32 bits; all that is larger is the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,7 @@ def _columns(cases: Prepared, name: str) -> list[tuple[int | None, Table]]:
     """Return a feature as columns for the tree; a missing number stands at the median."""
     if name in cases.cuts:
         values = cases.values[name]
+        values = np.clip(values, -LARGEST, LARGEST)
         return [(None, np.where(np.isnan(values), np.nanmedian(values), values))]
     codes, n_states = cases.codes[name], len(cases.states[name])
     wanted = [1] if n_states == 2 else range(n_states)
