@@ -3,8 +3,9 @@
 A table is read and its cells are typed once (`table_files`, `cells`, `data_tables`). Columns become
 states (`discretization`, `columns`, `preparation`), a search finds the arcs (`structure`), and
 counts or expectation maximization fill the tables (`parameters`). A `Recipe` holds every choice on
-the way (`recipes`), and `networks` takes the steps in order. `learn_problem` adds the costs and
-returns a problem that can be solved, or written to a folder (`problems`).
+the way (`recipes`), and `networks` takes the steps in order. `selection` chooses a recipe by what
+its policy costs on new cases. `learn_problem` adds the costs and returns a problem that can be
+solved, or written to a folder with a README (`problems`, `readmes`).
 """
 
 from voilattice.learning.data_tables import DataTable, as_table, read_table
