@@ -2,7 +2,6 @@
 
 import pickle
 import time
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from voilattice import Discount, Group, advise, build_policy
 from voilattice.errors import DataWarning
@@ -33,10 +32,13 @@ EXPECTED_FAILURES = {
 
 
 @pytest.mark.slow
-def test_scikit_learn_accepts_the_classifier():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its tables: one class only, constant columns
-        check_estimator(AcquiringClassifier(), expected_failed_checks=EXPECTED_FAILURES)
+@pytest.mark.filterwarnings("ignore")  # its tables have one class only, or constant columns
+@parametrize_with_checks(
+    [AcquiringClassifier(time_limit=10)],
+    expected_failed_checks=lambda classifier: EXPECTED_FAILURES,
+)
+def test_scikit_learn_accepts_the_classifier(estimator, check):
+    check(estimator)
 
 
 def test_settings_are_kept_as_they_are():

@@ -5,7 +5,7 @@ of features exactly: the Value of Information Lattice of Bilgic and Getoor (JAIR
 
 The package is a house of rooms along the data flow: `model` (networks, costs, problems), `lattice`
 (irreducible sets), `valuation` (what sets are worth), `policy` (what to do, and in which order),
-`files`, `learning`, `drawing`, `paper`, and the surfaces `cli` and `web`.
+`files`, `learning`, `drawing`, `paper`, and the surfaces `sklearn`, `cli` and `web`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Learning: from a table of cases to a network, and to a problem.
 
 A table is read and its cells are typed once (`table_files`, `cells`, `data_tables`). Columns become
-states (`discretization`, `columns`, `preparation`), a search finds the arcs (`structure`), and
-counts or expectation maximization fill the tables (`parameters`). A `Recipe` holds every choice on
-the way (`recipes`), and `networks` takes the steps in order. `learn_problem` adds the costs and
-returns a problem that can be solved, or written to a folder (`problems`). `evaluate` measures what
-policies and their rivals cost on cases that they have not seen (`evaluation`, `rivals`).
+states (`discretization`, `columns`, `preparation`). A `Recipe` says how they become a network
+(`recipes`, `networks`): with arcs that a search finds and counted tables (`structure`,
+`parameters`), as an augmented naive Bayes network (`augmented`) with smooth or trained tables
+(`smooth`, `training`), or from a decision tree (`decision_trees`). `selection` chooses a recipe by
+what its policy costs on new cases. `learn_problem` adds the costs and returns a problem that can be
+solved, or written to a folder with a README (`problems`, `readmes`). `evaluate` measures what
+policies and their rivals cost on new cases (`evaluation`, `rivals`, `held_out_results`).
 """
 
 from voilattice.learning.data_tables import DataTable, as_table, read_table

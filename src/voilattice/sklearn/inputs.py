@@ -66,9 +66,9 @@ class Rows:
         """Return the place of a column by its name, or of an array's column by its number too."""
         if isinstance(key, str) and key in self.names:
             return list(self.names).index(key)
-        is_place = isinstance(key, int | np.integer) and not isinstance(key, bool)
-        if is_place and not self.has_names and key in range(len(self.names)):
-            return int(str(key))
+        is_place = not isinstance(key, bool) and not self.has_names
+        if isinstance(key, int | np.integer) and is_place and 0 <= key < len(self.names):
+            return int(key)
         raise UnknownNameError(f"no column {quote(key)}{nearest(key, list(self.names))}")
 
 
