@@ -47,6 +47,7 @@ def test_the_search_knows_every_score_and_every_search_of_a_recipe():
         ({"structure": "naive", "required": (("a", "b"),)}, "required"),
         ({"structure": "tree", "forbidden": (("a", "b"),)}, "forbidden"),
         ({"strength": -1.0}, "strength"),
+        ({"strength": 0.0}, "strength"),
         ({"pull": float("nan")}, "pull"),
     ],
 )

@@ -109,3 +109,12 @@ def test_a_case_of_weight_two_counts_twice():
     assert one.parents == two.parents
     for mine, theirs in zip(one.tables, two.tables, strict=True):
         np.testing.assert_allclose(mine, theirs)
+
+
+@pytest.mark.parametrize("weights", [np.full(80, 1 / 80), np.where(np.arange(80) == 3, 1e12, 1.0)])
+def test_weights_may_be_tiny_or_uneven(weights):
+    y, features = draw(5, n=80)
+    found = fit_smooth(features, y, 3, weights, 1000.0)
+    for table in found.tables:
+        np.testing.assert_allclose(table.sum(axis=-1), 1.0)
+        assert (table > 0).all()

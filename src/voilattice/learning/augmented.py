@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from voilattice.learning.cells import Codes
 
 __all__ = [
+    "LEAST_PROBABILITY",
     "Augmented",
     "Table",
     "count_pairs",
@@ -37,6 +38,8 @@ __all__ = [
 ]
 
 Table = NDArray[np.float64]
+
+LEAST_PROBABILITY = 1e-5  # of a state: a new case may have it
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ weight of its size (minimal cost-complexity pruning) is the one with the best lo
 cross-validation. Then it becomes an ordinary network:
 
 - *Bins.* The thresholds of the tree cut its columns of numbers. Values that the tree never tells
-  apart are one state.
+  apart are one state. The tree sees the ranks of the values, because it keeps numbers in single
+  precision, which would make neighbours of large numbers equal.
 - *The target.* Each combination of states of the tested features falls into one leaf, and
   P(y | leaf) becomes a row of the table. Few cases reach some leaves, so a node's probabilities are
   drawn towards those of the node above it:
@@ -31,9 +32,10 @@ import numpy as np
 
 from voilattice.learning.augmented import Table, plain_forest
 from voilattice.learning.cells import Codes
+from voilattice.learning.discretization import middle
 from voilattice.learning.preparation import Prepared
 
-__all__ = ["MAX_ROWS", "TreeNetwork", "grow_tree_network"]
+__all__ = ["TreeNetwork", "grow_tree_network"]
 
 MAX_ROWS = 20_000  # of the target's table
 N_FOLDS = 5
@@ -83,11 +85,17 @@ class _Tree:
     def __init__(self, cases: Prepared, names: Sequence[str], smoothing: float) -> None:
         self._cases, self._names, self._smoothing = cases, list(names), smoothing
         self._owners: list[tuple[str, int | None]] = []  # of each column, with the state of a name
+        self._different: dict[str, Table] = {}  # the values of a column of numbers, ascending
         columns = []
         for name in names:
-            for state, column in _columns(cases, name):
+            if name in cases.cuts:
+                self._different[name], ranks = _rank(cases.values[name])
+                self._owners.append((name, None))
+                columns.append(ranks)
+                continue
+            for state in [1] if self._n_states(name) == 2 else range(self._n_states(name)):
                 self._owners.append((name, state))
-                columns.append(column)
+                columns.append((cases.codes[name] == state).astype(np.float64))
         self._x = np.stack(columns, axis=1) if columns else np.zeros((cases.n_rows, 0))
         self._y = cases.codes[cases.target]
         self._tree = _prune(self._x, self._y, cases.weights) if columns else None
@@ -112,9 +120,9 @@ class _Tree:
         if self._tree is None:
             return self._cases.cuts[name]
         column = self._owners.index((name, None))
-        tree = self._tree.tree_
-        found = sorted(set(tree.threshold[tree.feature == column].tolist()))
-        return tuple(found) or self._cases.cuts[name]
+        tree, values = self._tree.tree_, self._different[name]
+        ranks = sorted({math.ceil(rank) for rank in tree.threshold[tree.feature == column]})
+        return tuple(middle(values[r - 1], values[r]) for r in ranks) or self._cases.cuts[name]
 
     def table(self, cases: Prepared, order: Sequence[str]) -> Table:
         """Return P(y | states of the tested features), the target last."""
@@ -128,15 +136,15 @@ class _Tree:
         for k, (name, state) in enumerate(self._owners):
             codes = grid[order.index(name)]
             if state is None:
-                # A bin of the tree has no threshold inside, so any of its values will do.
-                ends = np.array([-math.inf, *cases.cuts[name], math.inf])
-                x[:, k] = np.where(codes == 0, ends[1] - 1.0, ends[codes])
+                # A bin of the tree has no threshold inside, so its lowest value will do.
+                first = np.searchsorted(self._different[name], cases.cuts[name])
+                x[:, k] = np.array([-math.inf, *first])[codes]
             else:
                 x[:, k] = codes == state
         return self._probabilities(n_classes)[self._leaves(x)].reshape(*sizes, n_classes)
 
     def _leaves(self, x: Table) -> Codes:
-        """Return the leaf of each row. A value at a threshold is in the upper bin (`bins_of`)."""
+        """Return the leaf of each row; thresholds lie between ranks."""
         assert self._tree is not None
         tree = self._tree.tree_
         at = np.zeros(len(x), dtype=np.intp)
@@ -169,15 +177,13 @@ class _Tree:
         return len(self._cases.states[name])
 
 
-def _columns(cases: Prepared, name: str) -> list[tuple[int | None, Table]]:
-    """Return a feature as columns for the tree; a missing number stands at the median."""
-    if name in cases.cuts:
-        values = cases.values[name]
-        values = np.clip(values, -LARGEST, LARGEST)
-        return [(None, np.where(np.isnan(values), np.nanmedian(values), values))]
-    codes, n_states = cases.codes[name], len(cases.states[name])
-    wanted = [1] if n_states == 2 else range(n_states)
-    return [(state, (codes == state).astype(np.float64)) for state in wanted]
+def _rank(values: Table) -> tuple[Table, Table]:
+    """Return the different values, and the rank of each one; a missing one has the middle rank."""
+    there = ~np.isnan(values)
+    different, inverse = np.unique(values[there], return_inverse=True)
+    ranks = np.full(len(values), np.floor(np.median(inverse)))
+    ranks[there] = inverse
+    return different, ranks
 
 
 def _prune(x: Table, y: Codes, weights: Table | None) -> Any:
@@ -196,17 +202,19 @@ def _prune(x: Table, y: Codes, weights: Table | None) -> Any:
     for fold in range(folds.max() + 1):
         inside, outside = everything[folds != fold], everything[folds == fold]
         for k, alpha in enumerate(alphas):
-            losses[k] += _loss(grow(float(alpha), inside), x[outside], y[outside])
+            w = None if weights is None else weights[outside]
+            losses[k] += _loss(grow(float(alpha), inside), x[outside], y[outside], w)
     best = np.flatnonzero(losses <= losses.min() * (1 + 1e-9))[-1]  # the smallest of equal trees
     return grow(float(alphas[best]), everything)
 
 
-def _loss(tree: Any, x: Table, y: Codes) -> float:
+def _loss(tree: Any, x: Table, y: Codes, weights: Table | None) -> float:
     """Return the log loss; a leaf counts one case more of each class."""
     counts = tree.tree_.value[:, 0, :] * tree.tree_.weighted_n_node_samples[:, None] + 1.0
     p = (counts / counts.sum(axis=1, keepdims=True))[tree.apply(x)]
     place = {label: k for k, label in enumerate(tree.classes_.tolist())}
-    return -sum(
-        math.log(row[place[label]] if label in place else LEAST_LEAF)
+    answered = [
+        row[place[label]] if label in place else LEAST_LEAF
         for row, label in zip(p, y.tolist(), strict=True)
-    )
+    ]
+    return -float(np.log(answered) @ (np.ones(len(y)) if weights is None else weights))

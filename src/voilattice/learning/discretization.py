@@ -29,7 +29,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["bin_labels", "bins_of", "frequency_cuts", "mdl_cuts", "median_cut"]
+__all__ = ["bin_labels", "bins_of", "frequency_cuts", "mdl_cuts", "median_cut", "middle"]
 
 Values = NDArray[np.float64]
 Classes = NDArray[np.intp]
@@ -82,7 +82,7 @@ def mdl_cuts(
         found.append(place)
         add_part(start, place)
         add_part(place, end)
-    return [_middle(values[place - 1], values[place]) for place in sorted(found)]
+    return [middle(values[place - 1], values[place]) for place in sorted(found)]
 
 
 def median_cut(values: Values, weights: Values | None = None) -> list[float]:
@@ -108,7 +108,7 @@ def frequency_cuts(values: Values, n_bins: int, weights: Values | None = None) -
     below = np.arange(1, len(values) + 1) if weights is None else np.cumsum(weights[order])
     wanted = [below[-1] * k / n_bins for k in range(1, n_bins)]
     nearest = sorted({int(places[np.argmin(abs(below[places - 1] - w))]) for w in wanted})
-    return [_middle(values[place - 1], values[place]) for place in nearest]
+    return [middle(values[place - 1], values[place]) for place in nearest]
 
 
 def bin_labels(cuts: Sequence[float]) -> list[str]:
@@ -154,7 +154,7 @@ def _entropy(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return summed
 
 
-def _middle(low: float, high: float) -> float:
+def middle(low: float, high: float) -> float:
     """Return the middle of two values, as its label will show it."""
     middle = float(f"{low + (high - low) / 2:.10g}")
     # Values that differ beyond ten digits have no such number between them.

@@ -112,6 +112,10 @@ class Recipe:
             raise InputError(f"must be 2 to {MAX_STATES}, got {self.max_bins}", "max_bins")
         if self.max_parents < 1:
             raise InputError(f"must be at least 1, got {self.max_parents}", "max_parents")
+        if self.strength == 0:
+            raise InputError(
+                "must be more than 0: some row of a table may have no case", "strength"
+            )
         for name in ("smoothing", "strength", "pull"):
             if not 0 <= (amount := getattr(self, name)) <= MAX_SMOOTHING:
                 raise InputError(

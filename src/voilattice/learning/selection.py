@@ -9,8 +9,9 @@ taken with
     mean(d) <= SE(d),
 
 within one standard error of this paired difference: what does not show in the rows is not worth a
-less simple model. `CANDIDATES` have fewer parameters the earlier they stand. To decide at once,
-without any feature, is always among what is compared.
+less simple model. A recipe whose costs vary much has a large SE. So one that is dearer than an
+earlier one is not taken, even if the earlier one was left out. `CANDIDATES` have fewer parameters
+the earlier they stand. To decide at once, without any feature, is always the last of them.
 
 The rows that recipes learn from overlap between the folds, so the costs of two folds are not
 independent, and std(d) / √n is too small. With r repeats of k folds, the standard error is
@@ -31,18 +32,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, TimeLimit
-from voilattice.errors import InputError
+from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.feature_sets import bits
 from voilattice.learning.columns import check_typed, encode_column
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.networks import Learned, fit_network
-from voilattice.learning.preparation import prepare_cases
+from voilattice.learning.preparation import Prepared, prepare_cases
 from voilattice.learning.recipes import Recipe, find_recipe
 from voilattice.model.costs import CostMatrix, CostModel, FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.application import apply_policy
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.relevance import Relevance
+from voilattice.wording import nearest, quote
 
 __all__ = [
     "CANDIDATES",
@@ -51,6 +53,7 @@ __all__ = [
     "Fold",
     "Trial",
     "choose_recipe",
+    "condition_states",
     "deal_folds",
     "make_problem",
     "try_recipe",
@@ -138,6 +141,9 @@ def choose_recipe(
     columns
         ``ignore``, ``numeric``, ``categorical`` and ``states``, as in `learn_network`.
     """
+    if isinstance(costs, FeatureCosts) and costs.conditional:
+        cases = prepare_cases(table, target, find_recipe("naive"), weights=weights, **columns)
+        columns["states"] = {**(columns.get("states") or {}), **condition_states(costs, cases)}
     is_used = ~_missing(table, target)
     if weights is not None:
         is_used &= np.asarray(weights) > 0
@@ -194,7 +200,7 @@ def try_recipe(
     if name == NONE:
         return at_once
     recipe = find_recipe(name)
-    states = {**columns.pop("states", {}), target: tuple(classes)}
+    states = {**(columns.pop("states", None) or {}), target: tuple(classes)}
     try:
         cases = prepare_cases(inside, target, recipe, weights=counted, states=states, **columns)
     except InputError:  # few rows may have one class, or no column of two values
@@ -202,11 +208,36 @@ def try_recipe(
     learned = fit_network(cases, recipe, cost.max(axis=0).tolist())
     problem = make_problem(learned, costs, cost)
     raw = outside.raw(list(cases.states))
-    chosen = stand_in(problem, policy)
+    chosen = _stand_in(problem, policy)
     applied = apply_policy(chosen, raw, problem=problem, strict=False, time_limit=SECONDS)
     total = applied.total_cost
     assert total is not None  # the target is among the columns
     return total
+
+
+def condition_states(costs: FeatureCosts, cases: Prepared) -> dict[str, Sequence[str]]:
+    """Return the states of the features on which prices depend.
+
+    A state that a price depends on may be in no row of a fold, and is a state all the same.
+
+    Raises
+    ------
+    VoilatticeError
+        A condition names no feature or no state, or a feature whose bins differ from fold to fold.
+    """
+    found: dict[str, Sequence[str]] = {}
+    for place, entry in enumerate(costs.conditional):
+        for name, state in entry.when:
+            with located(f"conditional_costs[{place}].when.{name}"):
+                if name not in cases.states:
+                    raise UnknownNameError(f"no such feature{nearest(name, cases.features)}")
+                if name in cases.cuts:
+                    raise InputError("has other bins in every fold, so no price can depend on it")
+                if state not in cases.states[name]:
+                    near = nearest(state, cases.states[name])
+                    raise UnknownNameError(f"no state {quote(state)}{near}")
+            found[name] = cases.states[name]
+    return found
 
 
 def make_problem(learned: Learned, costs: CostModel, cost: CostMatrix, title: str = "") -> Problem:
@@ -219,7 +250,7 @@ def make_problem(learned: Learned, costs: CostModel, cost: CostMatrix, title: st
     )
 
 
-def stand_in(problem: Problem, policy: str) -> str:
+def _stand_in(problem: Problem, policy: str) -> str:
     """Return the policy to try: the greedy one in place of an optimum that takes long."""
     relevant, _ = Relevance(problem).what_matters(problem.feature_mask(problem.evidence))
     sizes = [len(problem.states(problem.features[k])) for k in bits(relevant)]
@@ -241,7 +272,12 @@ def _choose(names: list[str], costs: Costs, weights: Costs, n_repeats: int) -> C
                 overlap * _error(costs[k] - costs[best], weights),
             )
         )
-    chosen = next(t for t in trials if t.difference <= t.error_of_difference)
+    chosen, least = trials[best], math.inf
+    for trial in trials:
+        if trial.difference <= trial.error_of_difference and trial.mean_total_cost <= least:
+            chosen = trial
+            break
+        least = min(least, trial.mean_total_cost)
     recipe = None if chosen.name == NONE else find_recipe(chosen.name)
     return Choice(chosen.name, recipe, tuple(sorted(trials, key=lambda t: t.mean_total_cost)))
 

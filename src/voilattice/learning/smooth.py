@@ -39,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.learning.augmented import (
+    LEAST_PROBABILITY,
     Augmented,
     Table,
     count_pairs,
@@ -48,7 +49,6 @@ from voilattice.learning.cells import Codes
 
 __all__ = ["Feature", "fit_smooth"]
 
-LEAST_PROBABILITY = 1e-5  # of a state: a new case may have it
 MAX_CORRELATION = 0.98
 N_SLICES = 200  # a normal distribution is cut into so many slices of equal probability
 N_ROUNDS = 5  # of scaling a table to its margin
@@ -123,7 +123,7 @@ def fit_smooth(
             continue
         shape = (n_classes, features[p].n_states, features[i].n_states)
         counts = count_pairs(classes, features[p].codes, features[i].codes, shape, weights)
-        model = _model(scores, weights, counts, alone, features[p].codes, features[i].codes, i, p)
+        model = _model(features, scores, weights, counts, alone, i, p)
         tables.append(_normalize(counts + strength * _match_margin(model, alone[p], alone[i])))
     return Augmented(prior / prior.sum(), parents, tuple(tables))
 
@@ -144,9 +144,9 @@ def _score(
     z = np.full(len(classes), np.nan)
     z[there] = ndtri((below + mass / 2) / total)[inverse]
     at = np.searchsorted(values, feature.cuts)
-    # A cut has cases on both sides; half a case keeps its score finite if their weight is tiny.
-    share = np.append(below, total)[at] / total
-    limits = ndtri(np.clip(share, 0.5 / (total + 1), 1 - 0.5 / (total + 1)))
+    # A cut has rows on both sides; half a row keeps its score finite if their weight is tiny.
+    share, least = np.append(below, total)[at] / total, 0.5 / (there.sum() + 1)
+    limits = ndtri(np.clip(share, least, 1 - least))
     w, y, z_there = weights[there], classes[there], z[there]
     n = np.bincount(y, w, n_classes)
     mean = np.bincount(y, w * z_there, n_classes) / (n + 1.0)
@@ -183,7 +183,8 @@ def _bins(limits: Table, mean: Table, deviation: Table | float) -> Table:
     spread = np.broadcast_to(deviation, mean.shape)
     below = ndtr((limits - mean[..., None]) / spread[..., None])
     ends = np.zeros((*mean.shape, 1))
-    return np.diff(np.concatenate([ends, below, ends + 1.0], axis=-1), axis=-1)
+    shares = np.diff(np.concatenate([ends, below, ends + 1.0], axis=-1), axis=-1)
+    return np.maximum(shares, LEAST_PROBABILITY)
 
 
 def _gain(
@@ -242,12 +243,11 @@ def _shift(
 
 
 def _model(
+    features: Sequence[Feature],
     scores: Sequence[_Scores | None],
     weights: Table,
     counts: Table,
     alone: Sequence[Table],
-    above: Codes,
-    below: Codes,
     i: int,
     p: int,
 ) -> Table:
@@ -256,9 +256,9 @@ def _model(
     if one is not None and parent is not None:
         return _model_numbers(one, parent, _correlate(one, parent, weights)[0], alone[i])
     if one is not None:
-        return _model_shifted(one, above, counts.shape[1], weights)
+        return _model_shifted(one, features[p].codes, counts.shape[1], weights)
     if parent is not None:  # by Bayes' rule from m(u | y, x)
-        shifted = _model_shifted(parent, below, counts.shape[2], weights)
+        shifted = _model_shifted(parent, features[i].codes, counts.shape[2], weights)
         return _normalize(alone[i][:, None, :] * shifted.transpose(0, 2, 1))
     pooled = counts.sum(axis=0)
     overall = _normalize(pooled.sum(axis=0) + 1.0)

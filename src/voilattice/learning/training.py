@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.engines import choose_engine
-from voilattice.learning.augmented import Augmented, Table
+from voilattice.learning.augmented import LEAST_PROBABILITY, Augmented, Table
 from voilattice.learning.cells import Codes
 
 __all__ = ["Forest", "Questions", "ask_questions", "pass_forest", "score_answers", "train"]
@@ -44,7 +44,6 @@ N_SETS = 6  # drawn for each case
 SHARE_OF_ALL = 0.2  # of the weight of a case, for the set of all features
 MAX_QUESTIONS = 15_000  # more cases have fewer sets, or are drawn themselves
 MAX_STEPS = 50  # of L-BFGS
-LEAST_PROBABILITY = 1e-5  # of a state: a new case may have it
 
 
 class Forest(NamedTuple):
