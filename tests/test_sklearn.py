@@ -34,7 +34,7 @@ EXPECTED_FAILURES = {
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # its tables have one class only, or constant columns
 @parametrize_with_checks(
-    [AcquiringClassifier(time_limit=10)],
+    [AcquiringClassifier(time_limit=30)],
     expected_failed_checks=lambda classifier: EXPECTED_FAILURES,
 )
 def test_scikit_learn_accepts_the_classifier(estimator, check):
