@@ -28,7 +28,7 @@ from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.held_out_results import Evaluation, FoldResults, Result, summarize
 from voilattice.learning.networks import fit_network, warn_about_columns
 from voilattice.learning.preparation import Prepared, prepare_cases
-from voilattice.learning.recipes import NAMED, Recipe, find_recipe
+from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe, name_recipe
 from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
 from voilattice.learning.selection import Fold, choose_recipe, make_problem
 from voilattice.model.costs import (
@@ -45,7 +45,6 @@ from voilattice.policy.solvers import build_policy, policy_names
 from voilattice.wording import nearest, quote
 
 __all__ = [
-    "AUTO",
     "POLICIES",
     "TIME_LIMIT",
     "ask_question",
@@ -55,7 +54,6 @@ __all__ = [
     "evaluate_folds",
 ]
 
-AUTO = "auto"
 POLICIES = ("none", "markov-blanket", "greedy", "greedy-la", "batch", "optimal")
 TIME_LIMIT = 20.0  # seconds for a policy in a fold
 
@@ -153,7 +151,8 @@ def evaluate_folds(
     for budget in budgets or ():
         with located("budgets"):
             check_amount(budget)
-    named = {_name_recipe(recipe): recipe for recipe in recipes}
+    with located("recipes"):
+        named = {name_recipe(recipe): recipe for recipe in recipes}
     codes = question.classes_of(table)
     folds = deal_evenly(rows, codes, n_folds, np.random.default_rng(seed))
     against = make_rivals(question, budgets) if rivals is None else tuple(rivals)
@@ -264,7 +263,7 @@ def decide_by_policies(
         "categorical": sorted(set(features) - question.numeric - set(question.states)),
         "states": {name: s for name, s in question.states.items() if name in features},
     }
-    name, found = _name_recipe(recipe), None
+    name, found = name_recipe(recipe), None
     if features and recipe == AUTO:
         choice = choose_recipe(
             inside, question.target, question.costs, question.cost, classes=question.classes,
@@ -383,18 +382,6 @@ def _run(
 
 def _rank(policy: str) -> int:
     return POLICIES.index(policy) if policy in POLICIES else len(POLICIES)
-
-
-def _name_recipe(recipe: str | Recipe) -> str:
-    if isinstance(recipe, Recipe):
-        return next((name for name, one in NAMED.items() if one == recipe), str(recipe))
-    if recipe != AUTO:
-        with located("recipes"):
-            if recipe not in NAMED:
-                raise UnknownNameError(
-                    f"no recipe {quote(recipe)}; there are {', '.join((AUTO, *NAMED))}"
-                )
-    return recipe
 
 
 def _check_policies(policies: Sequence[str]) -> None:
