@@ -418,8 +418,11 @@ def _check_conditions(costs: FeatureCosts, cases: Prepared) -> set[str]:
     """Return the features on which prices depend; raise `VoilatticeError` for an odd condition."""
     found: set[str] = set()
     for place, entry in enumerate(costs.conditional):
+        with located(f"conditional_costs[{place}].feature"):
+            _check_feature(entry.feature, cases)
         for name, state in entry.when:
             with located(f"conditional_costs[{place}].when.{name}"):
+                _check_feature(name, cases)
                 if name in cases.cuts:
                     raise InputError("has other bins in every fold, so no price can depend on it")
                 if state not in cases.states[name]:
@@ -428,6 +431,11 @@ def _check_conditions(costs: FeatureCosts, cases: Prepared) -> set[str]:
                     )
             found.add(name)
     return found
+
+
+def _check_feature(name: str, cases: Prepared) -> None:
+    if name not in cases.features:
+        raise UnknownNameError(f"no feature {quote(name)}{nearest(name, cases.features)}")
 
 
 def _matrix(given: Misclassification, classes: Sequence[str], shares: Table) -> CostMatrix:
