@@ -151,6 +151,15 @@ def test_errors_name_the_option(evaluate, options, said):
     assert len(err.splitlines()) == 1
 
 
+def test_a_price_that_depends_on_an_unknown_feature_is_one_line(evaluate, tmp_path):
+    costs = tmp_path / "when.toml"
+    entry = '[[conditional_costs]]\nfeature = "gene"\nwhen = { wardd = "north" }\ncost = 8\n'
+    costs.write_text(PRICES + entry + STAKES)
+    status, out, err = evaluate(*QUICK, costs=costs)
+    place = f"{costs}: conditional_costs[0].when.wardd"
+    assert (status, out, err) == (2, "", f"{place}: no feature 'wardd' (nearest: 'ward')\n")
+
+
 def test_without_costs_of_wrong_decisions_nothing_can_be_measured(evaluate):
     status, _, err = evaluate(*QUICK, costs="prices.toml")
     assert status == 2

@@ -277,6 +277,12 @@ def test_a_price_may_depend_on_a_state_that_a_fold_does_not_have():
     [
         (when("age", "<50"), r"conditional_costs\[0\].when.age: has other bins in every fold"),
         (when("ward", "nort"), r"when.ward: no state 'nort' \(nearest: 'north'\)"),
+        (when("wardd", "north"), r"when.wardd: no feature 'wardd' \(nearest: 'ward'\)"),
+        (when("ill", "yes"), r"when.ill: no feature 'ill'"),
+        (
+            FeatureCosts(COSTS.prices, conditional=(ConditionalCost("jean", {"ward": "n"}, 8),)),
+            r"conditional_costs\[0\].feature: no feature 'jean'",
+        ),
     ],
 )
 def test_a_price_may_not_depend_on_what_is_no_state_of_the_table(costs, said):

@@ -1,7 +1,14 @@
 import pytest
 
 from voilattice import VoilatticeError
-from voilattice.learning.recipes import NAMED, SCORES, SEARCHES, Recipe, find_recipe
+from voilattice.learning.recipes import (
+    NAMED,
+    SCORES,
+    SEARCHES,
+    Recipe,
+    find_recipe,
+    name_recipe,
+)
 from voilattice.learning.structure import CHOOSE_SCORE, CHOOSE_SEARCH
 
 
@@ -67,3 +74,12 @@ def test_a_recipe_says_what_it_does():
     assert str(NAMED["smooth"]) == "<= 8 bins, tree, smooth"
     assert str(NAMED["decision-tree"]) == "decision tree"
     assert str(NAMED["k-dependence"]) == "mdl, k-dependence, <= 3 parents, counts"
+
+
+def test_a_recipe_is_called_by_its_name_or_by_what_it_does():
+    assert [name_recipe(recipe) for recipe in NAMED.values()] == list(NAMED)
+    assert [name_recipe(name) for name in (*NAMED, "auto")] == [*NAMED, "auto"]
+    assert name_recipe(Recipe(max_parents=1)) == str(Recipe(max_parents=1))
+    for odd in ("soup", ["naive"]):
+        with pytest.raises(VoilatticeError, match="no recipe .*; there are auto, search"):
+            name_recipe(odd)

@@ -14,7 +14,7 @@ from voilattice.cli.options import check_jobs, json_option
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import name_options, on_table
 from voilattice.errors import InputError, VoilatticeError, within
-from voilattice.learning.recipes import DISCRETIZATIONS, NAMED, SCORES, SEARCHES, Recipe
+from voilattice.learning.recipes import AUTO, DISCRETIZATIONS, NAMED, SCORES, SEARCHES, Recipe
 from voilattice.wording import count_noun, format_amount
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["learn_command", "reproduce_command"]
 
-AUTO = "auto"
 RECIPE_OPTIONS = (
     *("discretization", "bins", "max_bins", "score", "search", "max_parents", "target_first"),
     *("forbid", "require", "smoothing"),

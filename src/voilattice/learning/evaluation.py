@@ -28,7 +28,7 @@ from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.held_out_results import Evaluation, FoldResults, Result, summarize
 from voilattice.learning.networks import fit_network, warn_about_columns
 from voilattice.learning.preparation import Prepared, prepare_cases
-from voilattice.learning.recipes import NAMED, Recipe, find_recipe
+from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe, name_recipe
 from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
 from voilattice.learning.selection import Fold, choose_recipe, make_problem
 from voilattice.model.costs import (
@@ -45,7 +45,6 @@ from voilattice.policy.solvers import build_policy, policy_names
 from voilattice.wording import nearest, quote
 
 __all__ = [
-    "AUTO",
     "POLICIES",
     "TIME_LIMIT",
     "ask_question",
@@ -55,7 +54,6 @@ __all__ = [
     "evaluate_folds",
 ]
 
-AUTO = "auto"
 POLICIES = ("none", "markov-blanket", "greedy", "greedy-la", "batch", "optimal")
 TIME_LIMIT = 20.0  # seconds for a policy in a fold
 
@@ -153,7 +151,8 @@ def evaluate_folds(
     for budget in budgets or ():
         with located("budgets"):
             check_amount(budget)
-    named = {_name_recipe(recipe): recipe for recipe in recipes}
+    with located("recipes"):
+        named = {name_recipe(recipe): recipe for recipe in recipes}
     codes = question.classes_of(table)
     folds = deal_evenly(rows, codes, n_folds, np.random.default_rng(seed))
     against = make_rivals(question, budgets) if rivals is None else tuple(rivals)
@@ -264,7 +263,7 @@ def decide_by_policies(
         "categorical": sorted(set(features) - question.numeric - set(question.states)),
         "states": {name: s for name, s in question.states.items() if name in features},
     }
-    name, found = _name_recipe(recipe), None
+    name, found = name_recipe(recipe), None
     if features and recipe == AUTO:
         choice = choose_recipe(
             inside, question.target, question.costs, question.cost, classes=question.classes,
@@ -385,18 +384,6 @@ def _rank(policy: str) -> int:
     return POLICIES.index(policy) if policy in POLICIES else len(POLICIES)
 
 
-def _name_recipe(recipe: str | Recipe) -> str:
-    if isinstance(recipe, Recipe):
-        return next((name for name, one in NAMED.items() if one == recipe), str(recipe))
-    if recipe != AUTO:
-        with located("recipes"):
-            if recipe not in NAMED:
-                raise UnknownNameError(
-                    f"no recipe {quote(recipe)}; there are {', '.join((AUTO, *NAMED))}"
-                )
-    return recipe
-
-
 def _check_policies(policies: Sequence[str]) -> None:
     for policy in policies:
         if policy not in policy_names():
@@ -431,8 +418,11 @@ def _check_conditions(costs: FeatureCosts, cases: Prepared) -> set[str]:
     """Return the features on which prices depend; raise `VoilatticeError` for an odd condition."""
     found: set[str] = set()
     for place, entry in enumerate(costs.conditional):
+        with located(f"conditional_costs[{place}].feature"):
+            _check_feature(entry.feature, cases)
         for name, state in entry.when:
             with located(f"conditional_costs[{place}].when.{name}"):
+                _check_feature(name, cases)
                 if name in cases.cuts:
                     raise InputError("has other bins in every fold, so no price can depend on it")
                 if state not in cases.states[name]:
@@ -441,6 +431,11 @@ def _check_conditions(costs: FeatureCosts, cases: Prepared) -> set[str]:
                     )
             found.add(name)
     return found
+
+
+def _check_feature(name: str, cases: Prepared) -> None:
+    if name not in cases.features:
+        raise UnknownNameError(f"no feature {quote(name)}{nearest(name, cases.features)}")
 
 
 def _matrix(given: Misclassification, classes: Sequence[str], shares: Table) -> CostMatrix:

@@ -24,7 +24,7 @@ from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.networks import Learned, fit_network, warn_about_columns
 from voilattice.learning.preparation import Prepared, prepare_cases
 from voilattice.learning.readmes import write_readme
-from voilattice.learning.recipes import NAMED, Recipe, find_recipe
+from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe
 from voilattice.learning.selection import NONE, Choice, choose_recipe
 from voilattice.learning.table_files import table_name
 from voilattice.model.costs import CostModel, FeatureCosts
@@ -34,7 +34,6 @@ from voilattice.policy.solvers import solver_of
 from voilattice.wording import count_noun, quote
 
 __all__ = [
-    "AUTO",
     "FILES",
     "PLACEHOLDER_PRICE",
     "PLACEHOLDER_STAKES",
@@ -45,7 +44,6 @@ __all__ = [
     "learn_problem",
 ]
 
-AUTO = "auto"  # the recipe that is cheapest on new cases
 PLACEHOLDER_PRICE = 1.0
 PLACEHOLDER_STAKES = ("symmetric", 100.0)
 README = "README.md"

@@ -14,6 +14,7 @@ from voilattice.errors import InputError, UnknownNameError
 from voilattice.wording import quote
 
 __all__ = [
+    "AUTO",
     "DISCRETIZATIONS",
     "MAX_STATES",
     "NAMED",
@@ -23,8 +24,10 @@ __all__ = [
     "STRUCTURES",
     "Recipe",
     "find_recipe",
+    "name_recipe",
 ]
 
+AUTO = "auto"  # in place of a name: the recipe that is cheapest on new cases
 DISCRETIZATIONS = ("mdl", "frequency", "affordable")
 STRUCTURES = ("search", "naive", "tree", "k-dependence", "decision-tree")
 PARAMETERS = ("counts", "smooth", "trained")
@@ -160,6 +163,15 @@ def find_recipe(recipe: Recipe | str | None) -> Recipe:
             f"must be a Recipe or one of {', '.join(NAMED)}, got {quote(recipe)}", "recipe"
         )
     return NAMED[recipe]
+
+
+def name_recipe(recipe: Recipe | str) -> str:
+    """Return the name of a recipe, or what it does if it has none; ``auto`` stays as it is."""
+    if isinstance(recipe, Recipe):
+        return next((name for name, own in NAMED.items() if own == recipe), str(recipe))
+    if recipe not in (AUTO, *NAMED):
+        raise UnknownNameError(f"no recipe {quote(recipe)}; there are {', '.join((AUTO, *NAMED))}")
+    return recipe
 
 
 def _check_choice(name: str, value: str, allowed: Collection[str]) -> None:

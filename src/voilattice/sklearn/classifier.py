@@ -29,8 +29,8 @@ from voilattice.errors import InputError, located, warn_user
 from voilattice.learning.cells import Categories, Unreadable
 from voilattice.learning.data_tables import DataTable, as_table
 from voilattice.learning.networks import describe_left_out
-from voilattice.learning.problems import AUTO, check_recipe, learn_problem
-from voilattice.learning.recipes import NAMED, Recipe
+from voilattice.learning.problems import check_recipe, learn_problem
+from voilattice.learning.recipes import AUTO, Recipe, name_recipe
 from voilattice.learning.selection import NONE
 from voilattice.model.costs import CostMatrix, FeatureCosts
 from voilattice.model.network import Network
@@ -463,8 +463,3 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         places = {state: place for place, state in enumerate(self._labels.states)}
         decisions = applied.decision.tolist()
         return np.fromiter(map(places.__getitem__, decisions), np.intp, len(decisions))
-
-
-def name_recipe(recipe: Recipe) -> str:
-    """Return the name of a recipe, or what it does if it has none."""
-    return next((name for name, own in NAMED.items() if own == recipe), str(recipe))
