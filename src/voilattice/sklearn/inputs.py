@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, warn_user
-from voilattice.learning.cells import MISSING, make_column, spell, strip_cell
+from voilattice.learning.cells import MISSING, make_case_column, spell, strip_cell
 from voilattice.model.costs import CostMatrix, Discount, FeatureCosts, Group, check_amount
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN, Codes
@@ -140,7 +140,7 @@ class LazyCodes(Mapping[str, Codes]):
     def __getitem__(self, name: str) -> Codes:
         if name not in self._read:
             with name_places(), located(f"X.{name}"):
-                cells = make_column(self._column(name), MISSING).raw()
+                cells = make_case_column(self._column(name), MISSING).raw()
                 self._read[name] = self._problem.reader(name).codes(cells), cells
         return self._read[name][0]
 
