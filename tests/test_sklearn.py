@@ -230,9 +230,9 @@ def test_arrays_have_numbered_columns():
 
 def test_columns_are_found_by_their_names():
     assert (FITTED.predict(NEW[NEW.columns[::-1]]) == FITTED.predict(NEW)).all()
-    with pytest.raises(ValueError, match="Feature names seen at fit time, yet now missing:\n- age"):
+    with pytest.raises(ValueError, match="^X: .*seen at fit time, yet now missing: - age$"):
         FITTED.predict(NEW.drop(columns="age"))
-    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- more"):
+    with pytest.raises(ValueError, match="^X: .*Feature names unseen at fit time: - more$"):
         FITTED.predict(NEW.assign(more=1))
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
         FITTED.predict(NEW.to_numpy())

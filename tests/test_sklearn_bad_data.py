@@ -39,7 +39,7 @@ BAD_TABLES = {
     "infinite in an array": (np.where(ARRAY > 60, -np.inf, ARRAY), "X: 2 columns cannot be used"),
     "a column twice": (pd.concat([X, X[["age"]]], axis=1), "X: column 'age' is there more than"),
     "two names that differ by blanks": (frame(**{"age ": 1}), "X: column 'age' is there more than"),
-    "names of two types": (X.rename(columns={"age": 3}), "Feature names are only supported if"),
+    "names of two types": (X.rename(columns={"age": 3}), "X: Feature names are only supported if"),
     "dates": (frame(day=pd.to_datetime("2020-01-01")), "X.day: dates or times"),
     "dates as objects": (frame(day=datetime.date(2020, 1, 1)), "X.day: row 1: a date or a time"),
     "durations": (frame(gap=pd.Timedelta(days=3)), "X.gap: dates or times"),
@@ -201,7 +201,10 @@ FITTED = make_classifier().fit(X, Y)
         (lambda: FITTED.score(X, Y, [1, 2]), "sample_weight: "),
         (lambda: FITTED.acquire("age"), "oracle: must be a function of a column's name, got 'age'"),
         (lambda: FITTED.next_feature([1, 2]), "X: Expected 2D array, got 1D array"),
-        (lambda: make_classifier(prices=1).fit(ARRAY, Y).predict(ARRAY[:, :1]), "X has 1 features"),
+        (
+            lambda: make_classifier(prices=1).fit(ARRAY, Y).predict(ARRAY[:, :1]),
+            "X: X has 1 features",
+        ),
     ],
     ids=range(9),
 )

@@ -53,6 +53,7 @@ from voilattice.sklearn.inputs import (
     make_matrix,
     name_places,
     name_target,
+    one_line,
     read_rows,
     split_labels,
 )
@@ -429,7 +430,8 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = read_rows(X, names)
         # The columns of `fit` may come in another order: they are found by their names.
         if names is None or not rows.has_names or list(rows.names) != list(names):
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            with one_line("X"):
+                validate_data(self, X, reset=reset, skip_check_array=True)
         return rows
 
     def _own_names(self, features: Iterable[str]) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ __all__ = [
     "make_matrix",
     "name_places",
     "name_target",
+    "one_line",
     "read_rows",
     "split_labels",
 ]
@@ -91,7 +92,7 @@ def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
 
     frame = nw.from_native(data, eager_only=True, pass_through=True) if _is_frame(data) else None
     if not isinstance(frame, nw.DataFrame):
-        with _one_line("X"):
+        with one_line("X"):
             array = check_array(data, dtype=None, ensure_all_finite=False)
         return Rows(len(array), _numbered(array.shape[1]), lambda k: array[:, k], False)
     own = list(frame.columns)
@@ -218,13 +219,13 @@ def _as_labels(y: Any) -> NDArray[Any]:
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
-    with _one_line("y"):
+    with one_line("y"):
         labels: NDArray[Any] = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all():
             row = int((~np.isfinite(labels)).argmax()) + 1
             raise InputError(f"row {row}: Input y contains NaN or infinity", "y")
-        with _one_line("y"):
+        with one_line("y"):
             check_classification_targets(labels)
     if labels.dtype.kind == "c":
         raise InputError("Complex data not supported", "y")
@@ -292,7 +293,7 @@ def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
 
     if weights is None:
         return None
-    with _one_line("sample_weight"):
+    with one_line("sample_weight"):
         found: NDArray[np.float64] = _check_sample_weight(
             weights, np.empty((n_rows, 1)), ensure_non_negative=True
         )
@@ -323,7 +324,7 @@ def find_seed(random_state: Any) -> int:
     is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     if is_seed and random_state >= 0:
         return int(random_state)
-    with _one_line("random_state"):
+    with one_line("random_state"):
         return int(check_random_state(random_state).randint(2**31))
 
 
@@ -341,7 +342,7 @@ def name_places() -> Iterator[None]:
 
 
 @contextmanager
-def _one_line(place: str) -> Iterator[None]:
+def one_line(place: str) -> Iterator[None]:
     """Make the errors of scikit-learn one line that names the place."""
     try:
         yield
