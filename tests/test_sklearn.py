@@ -201,6 +201,15 @@ def test_stakes_by_label():
     assert (clf.predict(NEW) == np.where(text.predict(NEW) == "ill", 1, 0)).all()
 
 
+def test_stakes_may_have_classes_that_the_labels_lack():
+    names = ("ill", "well", "dead")
+    stakes = {i: {j: 0.0 if i == j else 50.0 + len(i) for j in names} for i in names}
+    clf = make_classifier(misclassification=stakes).fit(X, Y)
+    assert clf.problem_.misclassification.tolist() == [[0, 53], [54, 0]]
+    with pytest.warns(DataWarning, match="one class only, 'well'"):
+        assert set(clf.fit(X, ["well"] * len(X)).predict(X)) == {"well"}
+
+
 def test_groups_and_discounts_as_tuples_and_as_objects():
     plain = make_classifier(
         groups=[("visit", 2.5, ["age", "pain"])], discounts=[("blood", {"chol": 2, "fbs": 2})]

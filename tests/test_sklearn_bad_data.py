@@ -108,7 +108,9 @@ BAD_SETTINGS = {
         {"discounts": [("blood", {"x": 1})]}, "discounts[0].off: no column 'x'",
     ),
     "a matrix of another size": (
-        {"misclassification": np.ones((3, 3))}, "misclassification: must be a 2 x 2 matrix",
+        {"misclassification": np.ones((3, 3))},
+        "misclassification: must be a 2 x 2 matrix, a row and a column for each class of y (they are "
+        "['ill', 'well']), got the shape (3, 3); only the form {predicted: {actual: cost}} may ",
     ),
     "a matrix of texts": (
         {"misclassification": [["a", "b"], ["c", "d"]]}, "misclassification: must be a matrix",
@@ -121,6 +123,12 @@ BAD_SETTINGS = {
     ),
     "an unknown class": (
         {"misclassification": {"sick": {"ill": 1}}}, "misclassification: no class 'sick'; the cl",
+    ),
+    "a decision that is no class": (
+        {"misclassification": {"ill": {"ill": 0, "well": 6}, "well": {"ill": 9, "well": 0},
+                               "refer": {"ill": 1, "well": 1}}},
+        "misclassification: no class 'refer'; the classes are 'ill', 'well'; decisions that are no "
+        "class come with a later version",
     ),
     "a class without costs": (
         {"misclassification": {"ill": {"ill": 0, "well": 1}}}, "misclassification.well.ill: the c",

@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 from voilattice.budgets import Deadline
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, warn_user
 from voilattice.learning.cells import MISSING, make_case_column, spell, strip_cell
-from voilattice.model.costs import CostMatrix, Discount, FeatureCosts, Group, check_amount
+from voilattice.model.costs import (
+    OWN_DECISIONS,
+    CostMatrix,
+    Discount,
+    FeatureCosts,
+    Group,
+    check_amount,
+    named_classes,
+)
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN, Codes
 from voilattice.wording import nearest, quote
@@ -200,6 +208,13 @@ class Labels:
             f"no class {quote(label)}; the classes are "
             f"{', '.join(map(quote, self.classes.tolist()))}"
         )
+
+    def __contains__(self, label: object) -> bool:
+        try:
+            self.place_of(label)
+        except UnknownNameError:
+            return False
+        return True
 
     def encode(self, y: Any) -> Codes:
         """Return the place of each label's class."""
@@ -426,20 +441,31 @@ def _parts(entry: Any, n: int, wanted: str) -> Sequence[Any]:
 
 
 def make_matrix(given: Any, labels: Labels) -> CostMatrix:
-    """Return c_ij, [predicted][actual], in the order of the classes."""
+    """Return c_ij, [predicted][actual], in the order of the classes.
+
+    A mapping may have classes that no row has, as in a part of a table: they are left out.
+    """
     m = len(labels.states)
     if given is None:
         return 1.0 - np.eye(m)
     if not isinstance(given, Mapping):
         return _check_matrix(given, labels)
     matrix = np.full((m, m), np.nan)
+    absent = [label for label in named_classes(given) if label not in labels]
     with located("misclassification"):
         for decision, row in given.items():
-            i = labels.place_of(decision)
+            if decision in absent:
+                continue
+            try:
+                i = labels.place_of(decision)
+            except UnknownNameError as error:
+                raise UnknownNameError(f"{error.message}; {OWN_DECISIONS}") from None
             with located(labels.states[i]):
                 if not isinstance(row, Mapping):
                     raise InputError(f"must be a mapping of classes to costs, got {quote(row)}")
                 for label, amount in row.items():
+                    if label in absent:
+                        continue
                     j = labels.place_of(label)
                     with located(labels.states[j]):
                         matrix[i, j] = check_amount(amount)
@@ -459,7 +485,9 @@ def _check_matrix(given: Any, labels: Labels) -> CostMatrix:
         ) from None
     if matrix.shape != (m, m):
         raise InputError(
-            f"must be a {m} x {m} matrix, one row for each class, got the shape {matrix.shape}",
+            f"must be a {m} x {m} matrix, a row and a column for each class of y (they are "
+            f"{quote(labels.classes.tolist())}), got the shape {matrix.shape}; only the form "
+            f"{{predicted: {{actual: cost}}}} may have classes that y lacks",
             "misclassification",
         )
     for i, j in np.ndindex(m, m):
