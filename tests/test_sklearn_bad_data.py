@@ -109,8 +109,8 @@ BAD_SETTINGS = {
     ),
     "a matrix of another size": (
         {"misclassification": np.ones((3, 3))},
-        "misclassification: must be a 2 x 2 matrix, a row and a column for each class of y (they are "
-        "['ill', 'well']), got the shape (3, 3); only the form {predicted: {actual: cost}} may ",
+        "misclassification: must be a 2 x 2 matrix, a row and a column for each class of y (they "
+        "are ['ill', 'well']), got the shape (3, 3); only the form {predicted: ",
     ),
     "a matrix of texts": (
         {"misclassification": [["a", "b"], ["c", "d"]]}, "misclassification: must be a matrix",
