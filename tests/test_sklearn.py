@@ -10,6 +10,7 @@ import pytest
 from helpers.classifiers import PRICES, STAKES, draw_patients, make_classifier
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -207,6 +208,33 @@ def test_labels_come_back_as_they_came(labels):
     agreed = [one == other for one, other in zip(found.tolist(), y.tolist(), strict=True)]
     assert np.mean(agreed) > 0.8
     assert clf.score(X, y) == pytest.approx(np.mean(agreed) - 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "dtype"),
+    [
+        ("Int64", [0, 1], np.int64), ("UInt8", [3, 9], np.uint8), ("boolean", [True, False], bool),
+        ("Float64", [1.0, 2.0], np.float64), ("string", ["yes", "no"], object),
+        ("string[python]", ["yes", "no"], object), ("category", ["yes", "no"], object),
+        ("int64[pyarrow]", [0, 1], np.int64), ("bool[pyarrow]", [True, False], bool),
+        ("string[pyarrow]", ["yes", "no"], object),
+    ],
+)  # fmt: skip
+def test_labels_of_nullable_types_come_back_as_they_came(kind, labels, dtype):
+    if "pyarrow" in kind:
+        pytest.importorskip("pyarrow")
+    y = pd.Series(np.array(labels, dtype=object)[(Y == "ill").to_numpy().astype(int)]).astype(kind)
+    clf = make_classifier(misclassification=None, prices=0).fit(X, y)
+    assert clf.classes_.dtype == dtype
+    assert clf.classes_.tolist() == sorted(labels)
+    assert clf.problem_.classes == tuple(f"{label:g}" if dtype == np.float64 else str(label)
+                                         for label in sorted(labels))  # fmt: skip
+    found = clf.predict(X)
+    assert found.dtype == dtype
+    assert accuracy_score(y, found) > 0.8
+    assert clf.score(X, y) == pytest.approx(np.mean(found == y.to_numpy(dtype=dtype)) - 1)
+    with pytest.raises(ValueError, match="y: row 4: Input y contains NaN"):
+        clf.fit(X, y.where(y.index != 3))
 
 
 def test_stakes_by_label():

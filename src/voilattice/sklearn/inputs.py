@@ -235,7 +235,7 @@ def _as_labels(y: Any) -> NDArray[Any]:
     from sklearn.utils.multiclass import check_classification_targets
 
     with one_line("y"):
-        labels: NDArray[Any] = column_or_1d(y, warn=True)
+        labels: NDArray[Any] = column_or_1d(_without_nulls(y), warn=True)
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all():
             row = int((~np.isfinite(labels)).argmax()) + 1
@@ -249,6 +249,17 @@ def _as_labels(y: Any) -> NDArray[Any]:
             if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:  # noqa: PLR0124
                 raise InputError(f"row {row + 1}: Input y contains NaN", "y")
     return labels
+
+
+def _without_nulls(y: Any) -> Any:
+    """Return labels of a nullable type of pandas, if none is missing, as an array of its own type.
+
+    scikit-learn would make floats of them.
+    """
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if kind is None or kind.kind not in "biu" or y.isna().any():
+        return y
+    return y.to_numpy(dtype=kind)
 
 
 def _different(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
