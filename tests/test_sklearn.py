@@ -2,6 +2,7 @@
 
 import pickle
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 from helpers.classifiers import PRICES, STAKES, draw_patients, make_classifier
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -141,6 +143,24 @@ def test_next_feature_takes_evidence_that_the_policy_did_not_ask_for():
         assert set(step) == advice.features
 
 
+def test_next_feature_plans_for_all_rows_in_one_time(monkeypatch):
+    class Slow:
+        def next_step(self, problem, known, limits):
+            time.sleep(limits.time_limit.seconds_left)
+            return SimpleNamespace(features=frozenset({"chol"}))
+
+    monkeypatch.setattr("voilattice.sklearn.classifier.solver_of", lambda name: Slow())
+    monkeypatch.setattr("voilattice.sklearn.classifier.PLANNING_SECONDS", 1.0)
+    (first,) = FITTED.policy_.root.features
+    known = NEW.assign(**{first: None, "chol": None})  # the policy asks for the first one before
+    start = time.monotonic()
+    assert set(FITTED.next_feature(known)) == {("chol",)}
+    assert time.monotonic() - start < 1.5
+    monkeypatch.setattr("voilattice.sklearn.classifier.PLANNING_SECONDS", 0.0)
+    with pytest.warns(DataWarning, match="120 rows decided early: there was no time to plan"):
+        assert set(FITTED.next_feature(known)) == {()}
+
+
 def test_a_missing_cell_cannot_be_had():
     (first,) = FITTED.policy_.root.features
     lacking = NEW.copy()
@@ -190,6 +210,33 @@ def test_labels_come_back_as_they_came(labels):
     assert clf.score(X, y) == pytest.approx(np.mean(agreed) - 1)
 
 
+@pytest.mark.parametrize(
+    ("kind", "labels", "dtype"),
+    [
+        ("Int64", [0, 1], np.int64), ("UInt8", [3, 9], np.uint8), ("boolean", [True, False], bool),
+        ("Float64", [1.0, 2.0], np.float64), ("string", ["yes", "no"], object),
+        ("string[python]", ["yes", "no"], object), ("category", ["yes", "no"], object),
+        ("int64[pyarrow]", [0, 1], np.int64), ("bool[pyarrow]", [True, False], bool),
+        ("string[pyarrow]", ["yes", "no"], object),
+    ],
+)  # fmt: skip
+def test_labels_of_nullable_types_come_back_as_they_came(kind, labels, dtype):
+    if "pyarrow" in kind:
+        pytest.importorskip("pyarrow")
+    y = pd.Series(np.array(labels, dtype=object)[(Y == "ill").to_numpy().astype(int)]).astype(kind)
+    clf = make_classifier(misclassification=None, prices=0).fit(X, y)
+    assert clf.classes_.dtype == dtype
+    assert clf.classes_.tolist() == sorted(labels)
+    assert clf.problem_.classes == tuple(f"{label:g}" if dtype == np.float64 else str(label)
+                                         for label in sorted(labels))  # fmt: skip
+    found = clf.predict(X)
+    assert found.dtype == dtype
+    assert accuracy_score(y, found) > 0.8
+    assert clf.score(X, y) == pytest.approx(np.mean(found == y.to_numpy(dtype=dtype)) - 1)
+    with pytest.raises(ValueError, match="y: row 4: Input y contains NaN"):
+        clf.fit(X, y.where(y.index != 3))
+
+
 def test_stakes_by_label():
     y = np.where(Y == "ill", 1, 0)
     by_label = {1: {1: 0, 0: 60}, 0: {1: 100, 0: 0}}
@@ -199,6 +246,15 @@ def test_stakes_by_label():
     text = make_classifier(misclassification=by_text).fit(X, Y)
     assert text.problem_.misclassification.tolist() == STAKES
     assert (clf.predict(NEW) == np.where(text.predict(NEW) == "ill", 1, 0)).all()
+
+
+def test_stakes_may_have_classes_that_the_labels_lack():
+    names = ("ill", "well", "dead")
+    stakes = {i: {j: 0.0 if i == j else 50.0 + len(i) for j in names} for i in names}
+    clf = make_classifier(misclassification=stakes).fit(X, Y)
+    assert clf.problem_.misclassification.tolist() == [[0, 53], [54, 0]]
+    with pytest.warns(DataWarning, match="one class only, 'well'"):
+        assert set(clf.fit(X, ["well"] * len(X)).predict(X)) == {"well"}
 
 
 def test_groups_and_discounts_as_tuples_and_as_objects():
@@ -230,9 +286,9 @@ def test_arrays_have_numbered_columns():
 
 def test_columns_are_found_by_their_names():
     assert (FITTED.predict(NEW[NEW.columns[::-1]]) == FITTED.predict(NEW)).all()
-    with pytest.raises(ValueError, match="Feature names seen at fit time, yet now missing:\n- age"):
+    with pytest.raises(ValueError, match="^X: .*seen at fit time, yet now missing: - age$"):
         FITTED.predict(NEW.drop(columns="age"))
-    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- more"):
+    with pytest.raises(ValueError, match="^X: .*Feature names unseen at fit time: - more$"):
         FITTED.predict(NEW.assign(more=1))
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
         FITTED.predict(NEW.to_numpy())

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.classifiers import draw_patients, make_classifier
+from helpers.classifiers import PRICES, draw_patients, make_classifier
 from scipy import sparse
 
 from voilattice import VoilatticeError
@@ -39,7 +39,7 @@ BAD_TABLES = {
     "infinite in an array": (np.where(ARRAY > 60, -np.inf, ARRAY), "X: 2 columns cannot be used"),
     "a column twice": (pd.concat([X, X[["age"]]], axis=1), "X: column 'age' is there more than"),
     "two names that differ by blanks": (frame(**{"age ": 1}), "X: column 'age' is there more than"),
-    "names of two types": (X.rename(columns={"age": 3}), "Feature names are only supported if"),
+    "names of two types": (X.rename(columns={"age": 3}), "X: Feature names are only supported if"),
     "dates": (frame(day=pd.to_datetime("2020-01-01")), "X.day: dates or times"),
     "dates as objects": (frame(day=datetime.date(2020, 1, 1)), "X.day: row 1: a date or a time"),
     "durations": (frame(gap=pd.Timedelta(days=3)), "X.gap: dates or times"),
@@ -108,7 +108,9 @@ BAD_SETTINGS = {
         {"discounts": [("blood", {"x": 1})]}, "discounts[0].off: no column 'x'",
     ),
     "a matrix of another size": (
-        {"misclassification": np.ones((3, 3))}, "misclassification: must be a 2 x 2 matrix",
+        {"misclassification": np.ones((3, 3))},
+        "misclassification: must be a 2 x 2 matrix, a row and a column for each class of y (they "
+        "are ['ill', 'well']), got the shape (3, 3); only the form {predicted: ",
     ),
     "a matrix of texts": (
         {"misclassification": [["a", "b"], ["c", "d"]]}, "misclassification: must be a matrix",
@@ -121,6 +123,12 @@ BAD_SETTINGS = {
     ),
     "an unknown class": (
         {"misclassification": {"sick": {"ill": 1}}}, "misclassification: no class 'sick'; the cl",
+    ),
+    "a decision that is no class": (
+        {"misclassification": {"ill": {"ill": 0, "well": 6}, "well": {"ill": 9, "well": 0},
+                               "refer": {"ill": 1, "well": 1}}},
+        "misclassification: no class 'refer'; the classes are 'ill', 'well'; decisions that are no "
+        "class come with a later version",
     ),
     "a class without costs": (
         {"misclassification": {"ill": {"ill": 0, "well": 1}}}, "misclassification.well.ill: the c",
@@ -195,21 +203,52 @@ FITTED = make_classifier().fit(X, Y)
     [
         (lambda: FITTED.predict(X[:0]), "X: Found array with 0 sample(s)"),
         (lambda: FITTED.predict(X.assign(pain=pd.Timestamp(0))), "X.pain: dates or times"),
-        (lambda: FITTED.predict(X.assign(pain=[[1]] * N)), "X.pain: "),
-        (lambda: FITTED.predict(X.assign(chol=np.inf, pain=np.inf)), "X.pain: "),
         (lambda: FITTED.total_cost(X, ["sick"] * N), "y: no class 'sick'; the classes are 'ill'"),
         (lambda: FITTED.total_cost(X, Y[:3]), "y: Found input variables with inconsistent"),
         (lambda: FITTED.score(X, [None] * N), "y: row 1: Input y contains NaN"),
         (lambda: FITTED.score(X, Y, [1, 2]), "sample_weight: "),
         (lambda: FITTED.acquire("age"), "oracle: must be a function of a column's name, got 'age'"),
-        (lambda: FITTED.acquire(lambda name: [1, 2]), "X.pain: "),
         (lambda: FITTED.next_feature([1, 2]), "X: Expected 2D array, got 1D array"),
-        (lambda: make_classifier(prices=1).fit(ARRAY, Y).predict(ARRAY[:, :1]), "X has 1 features"),
+        (
+            lambda: make_classifier(prices=1).fit(ARRAY, Y).predict(ARRAY[:, :1]),
+            "X: X has 1 features",
+        ),
     ],
-    ids=range(12),
+    ids=range(9),
 )
 def test_bad_rows_after_fitting(work, said):
     assert_refused(said, work)
+
+
+ODD_CELLS = {
+    "infinite": (-np.inf, "-inf"),
+    "infinite as text": ("1e999", "1e999"),
+    "a date": (datetime.date(2020, 1, 1), "2020-01-01"),
+    "a time stamp": (pd.Timestamp(2020, 1, 1), "2020-01-01 00:00:00"),
+    "a list": ([1, 2], "[1, 2]"),
+    "bytes": (b"x", "b'x'"),
+    "a complex number": (1j, "1j"),
+    "thousands of digits": (10**5000, "a number with thousands of digits"),
+}
+
+
+@pytest.mark.parametrize("case", ODD_CELLS)
+@pytest.mark.parametrize("column", ["pain", "chol"])
+def test_an_odd_cell_is_missing_with_a_warning(case, column):
+    cell, text = ODD_CELLS[case]
+    clf = FITTED if column == "pain" else make_classifier(prices={**PRICES, "chol": 0}).fit(X, Y)
+    odd, without = X.astype(object), X.astype(object)
+    odd.at[7, column], without.at[7, column] = cell, None
+    with pytest.warns(DataWarning) as warned:
+        found = clf.predict_proba(odd)
+    assert [str(warning.message) for warning in warned] == [
+        f"values that were not seen in fit are taken as missing: {column} = {text!r}"
+    ]
+    assert found.tolist() == clf.predict_proba(without).tolist()
+    with pytest.warns(DataWarning, match="are taken as missing"):
+        assert clf.next_feature(odd).tolist() == clf.next_feature(without).tolist()
+    with pytest.warns(DataWarning, match="are taken as missing"):
+        assert clf.acquire(lambda name: cell).bought == ()
 
 
 ODD_BUT_USABLE = {

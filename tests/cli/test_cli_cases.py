@@ -96,6 +96,22 @@ def test_what_the_problem_does_not_know_is_said_once(run, tmp_path, cases):
     assert "Planned again because a feature was missing: 5 rows." in out
 
 
+def test_odd_cells_are_missing_and_said_once(run, tmp_path, cases):
+    table = write_table(tmp_path / "c.csv", cases)
+    cases["age"] = cases["age"].astype(object)
+    cases["age"][3:5] = "-inf"
+    odd = write_table(tmp_path / "odd.csv", cases)
+    cases["age"][3:5] = None
+    without = write_table(tmp_path / "without.csv", cases)
+    status, out, err = run("apply", "heart", odd, "--policy", "markov-blanket")
+    assert status == 0
+    assert notes(err, odd) == [
+        f"{odd}: taken as missing, since the problem has no such state: age = '-inf' (2 rows)"
+    ]
+    assert out == run("apply", "heart", without, "--policy", "markov-blanket")[1]
+    assert run("apply", "heart", table, "--policy", "markov-blanket")[0] == 0
+
+
 def test_impossible_results_and_early_decisions_are_said(run, tmp_path):
     network, tiny = load_problem("asia").network, tmp_path / "tiny"
     prices = {"tub": 1.0, "either": 1.0}

@@ -375,7 +375,8 @@ MISTAKES = [
     (
         "T = { T = 0, F = 50 }\n",
         "T = { T = 0, F = 50 }\nG = {}\n",
-        "misclassification.G: this is not a class; the predicted classes are 'T', 'F'",
+        "misclassification.G: this is not a class; the predicted classes are 'T', 'F'; decisions "
+        "that are no class come with a later version",
     ),
     (
         "T = { T = 0, F = 50 }\nF = { T = 50, F = 0 }",

@@ -11,7 +11,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voilattice import VoilatticeError
-from voilattice.learning.cells import Categories, Numbers, make_column, number, write_number
+from voilattice.learning.cells import (
+    Categories,
+    Numbers,
+    make_case_column,
+    make_column,
+    number,
+    write_number,
+)
 
 NAN = math.nan
 
@@ -175,3 +182,26 @@ def test_a_cell_and_its_text_are_the_same_cell(cells):
 def test_whole_numbers_are_never_changed(cells):
     for column in (make_column(cells), make_column(np.array(cells, dtype=np.int64))):
         assert [int(text) for text in texts(column)] == cells
+
+
+@pytest.mark.parametrize(
+    ("cells", "read"),
+    [
+        ([1.5, math.inf, None], ["1.5", "inf", None]),
+        (np.array([2.0, -math.inf, math.nan]), ["2", "-inf", None]),
+        (["2,50", "-inf", "?"], ["2.5", "-inf", None]),
+        ([datetime.date(2020, 1, 1), 3, "old", True], ["2020-01-01", "3", "old", "True"]),
+        ([[1, 2], b"x", " 7 "], ["[1, 2]", "b'x'", "7"]),
+        (["high", "low"], ["high", "low"]),
+    ],
+)
+def test_in_cases_to_be_decided_an_odd_cell_is_a_text(cells, read):
+    assert make_case_column(cells, decimal=",").raw().tolist() == read
+
+
+@pytest.mark.parametrize(
+    "cells", [np.array(["2020-01-01"], dtype="M8[D]"), np.array([1j]), np.zeros((2, 2))]
+)
+def test_a_column_whose_type_is_odd_is_refused_in_cases_too(cells):
+    with pytest.raises(VoilatticeError):
+        make_case_column(cells)

@@ -238,6 +238,16 @@ def test_users_may_add_a_rival():
         ({"costs": {**COSTS.prices, "agee": 1}}, r"costs.agee: no such feature \(nearest: 'age'\)"),
         ({"misclassification": [[0, 1]]}, r"misclassification: must be a matrix \[predicted\]"),
         ({"misclassification": {"yes": {"yes": 0}}}, "misclassification: the predicted class 'no'"),
+        (
+            {
+                "misclassification": {
+                    "yes": {"yes": 0, "no": 9},
+                    "no": {"yes": 9, "no": 0},
+                    "refer": {"yes": 3, "no": 3},
+                }
+            },
+            "^misclassification.refer: this is not a class; .*; decisions that are no class come",
+        ),
         ({"ignore": ["nothing"]}, "ignore: no column 'nothing'"),
     ],
 )

@@ -71,12 +71,17 @@ def test_what_stands_for_no_state_is_refused_in_evidence(reader, value, message)
         reader.code(value)
 
 
-@pytest.mark.parametrize(
-    "cell", [None, math.nan, "", " ", math.inf, "-inf", "nan", pd.NA, pd.NaT, np.float32("nan")]
-)
+@pytest.mark.parametrize("cell", [None, math.nan, "", " ", "nan", pd.NA, pd.NaT, np.float32("nan")])
 @pytest.mark.parametrize("reader", [AGE, GRADE])
 def test_what_is_missing_in_a_table(reader, cell):
     assert reader.codes(as_cells([cell, "7_0"])).tolist() == [MISSING, UNSEEN]
+
+
+@pytest.mark.parametrize("reader", [AGE, GRADE])
+def test_an_infinite_number_stands_for_no_state(reader):
+    cells = [math.inf, "-inf", 10**400, math.nan]
+    assert reader.codes(as_cells(cells)).tolist() == [UNSEEN, UNSEEN, UNSEEN, MISSING]
+    assert reader.codes(np.array([-math.inf, math.nan])).tolist() == [UNSEEN, MISSING]
 
 
 def test_columns_of_every_kind_are_read_alike():

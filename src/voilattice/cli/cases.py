@@ -69,7 +69,7 @@ def apply_command(
     here = problem.with_evidence(given)
     found = find_policy(name, here)
     with progress_line(lambda *_: "", f"apply, reading {data}"):
-        table = read_table(data)
+        table = read_table(data, has_odd_cells=True)
     absent = [f for f in here.features if f not in table.columns and f not in here.evidence]
     if len(absent) == len(here.features) - len(here.evidence) and absent:
         raise InputError(

@@ -10,7 +10,9 @@ A column may come as texts, as Python objects, as a NumPy array, or as a series 
 
 A cell is missing if it is None, NaN, pandas' NA, or one of the marks in `MISSING`. One number has
 one spelling: 1.0 is 1, and 0.50 is 0.5. Dates, nested values, complex numbers, bytes and infinite
-numbers make no column: the error says what is wrong, and what would help.
+numbers make no column: the error says what is wrong, and what would help. In cases to be decided
+(`make_case_column`) such a cell is only a value that stands for no state, as long as the type of
+the column does not say that all cells are so.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ __all__ = [
     "Numbers",
     "Unreadable",
     "is_inexact",
+    "make_case_column",
     "make_column",
     "mark_missing",
     "number",
@@ -225,6 +228,31 @@ def make_column(
     return _column_of_objects(list(cells), missing, decimal)
 
 
+def make_case_column(
+    cells: Any, missing: Collection[str] = MISSING, *, decimal: str = "."
+) -> Numbers | Categories:
+    """Return a column of cases to be decided; a cell that makes no column is a text here.
+
+    One odd cell must not stop the work on all other rows: its text stands for no state, so it is
+    reported and taken as missing. The parameters are those of `make_column`.
+
+    Raises
+    ------
+    InputError
+        The type of the column says that all its cells are dates, times, nested values or bytes.
+
+    >>> make_case_column([36.5, float("inf"), None]).raw().tolist()
+    ['36.5', 'inf', None]
+    """
+    try:
+        return make_column(cells, missing, decimal=decimal)
+    except InputError:
+        if (listed := _list_cells(cells)) is None:
+            raise
+    codes, levels = _factorize([_case_text(cell, decimal) for cell in listed])
+    return _column_of_declared(codes, levels, None, missing)
+
+
 def mark_missing(column: Column, missing: Collection[str]) -> Column:
     """Return a column without the cells that some marks call missing."""
     if isinstance(column, Unreadable):
@@ -336,6 +364,37 @@ def _column_of_objects(
         values = [_to_float(cell) if type(cell) in there else np.nan for cell in cells]
         return _checked(Numbers(np.array(values)), missing)
     return _column_of_texts([_to_text(cell) for cell in cells], missing, decimal)
+
+
+def _list_cells(cells: Any) -> list[Any] | None:
+    """Return the cells of a column as objects; None: its type has no place for usable cells."""
+    if isinstance(cells, np.ndarray):
+        return None if cells.dtype.kind in "mMcSV" or cells.ndim != 1 else cells.tolist()
+    if not isinstance(cells, list | tuple):
+        import narwhals as nw
+
+        series = nw.from_native(cells, series_only=True, pass_through=True)
+        if isinstance(series, nw.Series):
+            is_odd = series.dtype.is_temporal() or series.dtype.is_nested()
+            return None if is_odd else series.to_list()
+    return list(cells)
+
+
+def _case_text(cell: Any, decimal: str) -> str | None:
+    """Return any cell as a text, or None if it is missing."""
+    kind = type(cell)
+    if isinstance(cell, str):
+        text = strip_cell(cell)
+        return _spell(text, _parse(text, decimal))
+    if kind.__name__ in MISSING_NAMES:
+        return None
+    if _is_numeric(kind) and not isinstance(cell, int | np.integer):
+        value = _to_float(cell)
+        return None if math.isnan(value) else write_number(value)
+    try:
+        return " ".join(str(cell).split())
+    except ValueError:  # Python writes no more than some thousand digits
+        return quote(cell)
 
 
 def _column_of_texts(

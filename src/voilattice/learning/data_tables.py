@@ -7,7 +7,7 @@ the data frames of pandas, polars, pyarrow and others (through narwhals).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from voilattice.learning.cells import (
     Column,
     Numbers,
     Unreadable,
+    make_case_column,
     make_column,
     mark_missing,
     strip_cell,
@@ -135,7 +136,8 @@ def as_table(
         return DataTable(columns, data.checksum)
     with located("data"):
         columns = {
-            name: _try_column(name, cells, missing) for name, cells in _named_columns(data, names)
+            name: _try_column(name, cells, lambda cells: make_column(cells, missing))
+            for name, cells in _named_columns(data, names)
         }
         table = DataTable(columns, _checksum(columns))
         if not table.n_rows:
@@ -150,6 +152,7 @@ def read_table(
     separator: str | None = None,
     decimal: str = ".",
     encoding: str | None = None,
+    has_odd_cells: bool = False,
 ) -> DataTable:
     """Return the table in a text file with a header (CSV, TSV, also ``.gz``) or a Parquet file.
 
@@ -164,6 +167,9 @@ def read_table(
         The decimal sign of numbers: a point, or a comma.
     encoding
         The encoding of the text; by default UTF-8, or what the mark at its beginning says.
+    has_odd_cells
+        Cells that make no column, such as infinite numbers, are texts (`make_case_column`). By
+        default they make the column `Unreadable`.
 
     Raises
     ------
@@ -175,6 +181,7 @@ def read_table(
         raise InputError(f"must be '.' or ',', got {quote(decimal)}", "decimal")
     check_options(separator, encoding)
     path = Path(path)
+    make = make_case_column if has_odd_cells else make_column
     with within(str(path)):
         content = read_content(path)
         named = (
@@ -183,14 +190,15 @@ def read_table(
             else read_texts(content, path, separator=separator, encoding=encoding).items()
         )
         columns = {
-            name: _try_column(name, cells, missing, decimal=decimal) for name, cells in named
+            name: _try_column(name, cells, lambda cells: make(cells, missing, decimal=decimal))
+            for name, cells in named
         }
         if not len(next(iter(columns.values()))):
             raise InputError("there is a header but no row below it")
     return DataTable(columns, hashlib.sha256(content).hexdigest())
 
 
-def _try_column(name: str, cells: Any, missing: Collection[str], *, decimal: str = ".") -> Column:
+def _try_column(name: str, cells: Any, make: Callable[[Any], Column]) -> Column:
     """Return a column; one that cannot be used says why."""
     is_one = isinstance(cells, str | bytes | Mapping | Set) or not isinstance(cells, Iterable)
     if is_one or (isinstance(cells, np.ndarray) and not cells.ndim):
@@ -198,7 +206,7 @@ def _try_column(name: str, cells: Any, missing: Collection[str], *, decimal: str
     if not hasattr(cells, "__len__"):
         cells = list(cells)
     try:
-        return make_column(cells, missing, decimal=decimal)
+        return make(cells)
     except InputError as error:
         return Unreadable(len(cells), error.message, error.remedies)
 

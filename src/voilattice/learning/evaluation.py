@@ -37,6 +37,7 @@ from voilattice.model.costs import (
     FeatureCosts,
     check_amount,
     cost_matrix,
+    named_classes,
     scaled_costs,
 )
 from voilattice.model.problem import Misclassification
@@ -186,9 +187,10 @@ def ask_question(
     with located(f"data.{target}"):
         column = check_typed(table.column(target)) if target in table.columns else None
         if column is not None and isinstance(misclassification, Mapping) and target not in states:
-            # A class may be in the matrix and in no row.
+            # A class may be in the matrix and in no row of the table.
             found = find_classes(column, None)
-            states[target] = [*found, *(c for c in misclassification if c not in found)]
+            more = [name for name in named_classes(misclassification) if name not in found]
+            states[target] = [*found, *more]
     cases = prepare_cases(
         table, target, NAMED["naive"],
         ignore=ignore, numeric=numeric, categorical=categorical, states=states,

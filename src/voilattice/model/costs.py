@@ -49,6 +49,7 @@ from voilattice.feature_sets import membership
 from voilattice.wording import count_noun, format_amount, quote
 
 __all__ = [
+    "OWN_DECISIONS",
     "ConditionalCost",
     "CostMatrix",
     "CostModel",
@@ -58,6 +59,7 @@ __all__ = [
     "check_amount",
     "cost_matrix",
     "format_set",
+    "named_classes",
     "price_set",
     "scaled_costs",
     "set_costs",
@@ -70,6 +72,7 @@ CostMatrix: TypeAlias = NDArray[np.float64]
 KINDS = ("symmetric", "asymmetric")
 
 # The largest amount of money, so that no sum or product of amounts overflows.
+OWN_DECISIONS = "decisions that are no class come with a later version"
 MAX_AMOUNT = 1e100
 
 
@@ -402,6 +405,21 @@ def cost_matrix(rows: Mapping[str, Mapping[str, float]], classes: Sequence[str])
     return np.array([[float(rows[i][j]) for j in classes] for i in classes])
 
 
+def named_classes(rows: Mapping[Any, Any]) -> list[Any]:
+    """Return the classes that ``{predicted: {actual: cost}}`` names: predicted, and actual too.
+
+    A decision that no other row names as an actual class is none of them.
+
+    >>> named_classes({"ill": {"ill": 0, "well": 1}, "well": {"ill": 5, "well": 0}, "refer": {}})
+    ['ill', 'well']
+    """
+    return [
+        name
+        for name in rows
+        if any(name in row for i, row in rows.items() if i != name and isinstance(row, Mapping))
+    ]
+
+
 def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatrix:
     """Return the c_ij of a scaled kind: deciding without features costs `expected` on average.
 
@@ -451,7 +469,8 @@ def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: st
     for name in given:
         if name not in classes:
             raise UnknownNameError(
-                f"this is not a class; the {role} classes are {', '.join(map(repr, classes))}",
+                f"this is not a class; the {role} classes are {', '.join(map(repr, classes))}"
+                + (f"; {OWN_DECISIONS}" if role == "predicted" else ""),
                 str(name),
             )
     for name in classes:

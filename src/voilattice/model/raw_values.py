@@ -32,8 +32,8 @@ from voilattice.wording import count_noun, quote
 __all__ = ["MISSING", "UNSEEN", "Codes", "StateReader", "as_cells", "check_cuts", "to_number"]
 
 # What stands in a column of codes for a cell that is no state.
-MISSING = -1  # nothing is there: None, NaN, an infinite number, or an empty text
-UNSEEN = -2  # something is there that stands for no state
+MISSING = -1  # nothing is there: None, NaN, or an empty text
+UNSEEN = -2  # something is there that stands for no state, such as an infinite number
 
 Codes = NDArray[np.intp]  # the number of a state in each case, or one of the two above
 
@@ -78,7 +78,7 @@ class StateReader:
         """
         if cells.dtype.kind in "fiu" and self._cuts and not self._numbers:
             found = np.searchsorted(self._cuts, cells, side="right")
-            return np.where(np.isfinite(cells), found, MISSING)
+            return np.where(np.isnan(cells), MISSING, np.where(np.isinf(cells), UNSEEN, found))
         if cells.dtype.kind in "fiub":
             values, places = np.unique(cells, return_inverse=True)
             return np.array([self._read(value) for value in values], dtype=np.intp)[places]
@@ -111,7 +111,7 @@ class StateReader:
         if (found := self._find(cell)) is not None:
             return found
         number = to_number(cell)
-        return UNSEEN if number is None or math.isfinite(number) else MISSING
+        return MISSING if number is not None and math.isnan(number) else UNSEEN
 
 
 def as_cells(column: Iterable[Any]) -> NDArray[Any]:

@@ -101,7 +101,7 @@ def apply_policy(
         A policy, or the name of one: then `problem` says for what, and nothing is built.
     cases
         A data frame, or any mapping of column names to columns. Cells are raw values: states, or
-        numbers for features with bins. Missing cells are None, NaN, infinite or empty. A column
+        numbers for features with bins. Missing cells are None, NaN or empty. A column
         for the target gives the true class. Other columns are ignored.
     strict
         Refuse a cell that stands for no state, and a result of probability 0. Otherwise such a cell

@@ -53,6 +53,7 @@ from voilattice.sklearn.inputs import (
     make_matrix,
     name_places,
     name_target,
+    one_line,
     read_rows,
     split_labels,
 )
@@ -63,6 +64,7 @@ __all__ = ["Acquired", "AcquiringClassifier"]
 
 SHARE_OF_CHOICE = 0.6  # of the time, to choose a recipe
 PLANNING_SECONDS = 10.0  # for a prediction, around missing cells
+SHARE_OF_ROW = 0.5  # of the time left, to plan what is next in one row
 
 
 class Acquired(NamedTuple):
@@ -346,12 +348,16 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found[:] = [()] * rows.n_rows
             return found
         different, places = np.unique(np.maximum(states, -1), axis=0, return_inverse=True)
+        deadline = Deadline(PLANNING_SECONDS)
+        planned = [self._next(row, deadline) for row in different]
         steps = np.empty(len(different), dtype=object)
-        steps[:] = [self._next(row) for row in different]
+        steps[:] = [() if step is None else step for step in planned]
+        is_early = np.array([step is None for step in planned])
+        _warn_early(int(is_early[places.ravel()].sum()))
         return steps[places.ravel()]
 
-    def _next(self, codes: NDArray[np.intp]) -> tuple[str, ...]:
-        """Return the columns to acquire next in a case."""
+    def _next(self, codes: NDArray[np.intp], deadline: Deadline) -> tuple[str, ...] | None:
+        """Return the columns to acquire next in a case; None: there is no time to plan."""
         problem, policy = self.problem_, self.policy_
         known = {
             name: problem.states(name)[code]
@@ -366,8 +372,10 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             features = ()
         elif not problem.joint(known).any():
             features = ()  # such a case cannot be, so there is nothing to learn about it
+        elif deadline.is_over:
+            return None
         else:
-            limits = Limits(time_limit=PLANNING_SECONDS)
+            limits = Limits(time_limit=deadline.share(SHARE_OF_ROW))
             step = solver_of(find_planner(policy)).next_step(problem, known, limits)
             features = [name for name in problem.features if name in step.features]
         return self._own_names(features)
@@ -429,7 +437,8 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = read_rows(X, names)
         # The columns of `fit` may come in another order: they are found by their names.
         if names is None or not rows.has_names or list(rows.names) != list(names):
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            with one_line("X"):
+                validate_data(self, X, reset=reset, skip_check_array=True)
         return rows
 
     def _own_names(self, features: Iterable[str]) -> tuple[str, ...]:
@@ -454,12 +463,17 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         odd = {name for name in codes.read if (codes[name] == UNSEEN).any()}
         lacking = applied.lacking.tolist() if odd else []
         codes.warn_unseen({name: np.array([name in lost for lost in lacking]) for name in odd})
-        if n := int(applied.unfinished.sum()):
-            rows = count_noun(n, "row")
-            warn_user(f"{rows} decided early: there was no time to plan around missing cells")
+        _warn_early(int(applied.unfinished.sum()))
         return applied
 
     def _codes(self, applied: Applied) -> NDArray[np.intp]:
         places = {state: place for place, state in enumerate(self._labels.states)}
         decisions = applied.decision.tolist()
         return np.fromiter(map(places.__getitem__, decisions), np.intp, len(decisions))
+
+
+def _warn_early(n: int) -> None:
+    """Warn about the number of rows for which nothing could be planned in time."""
+    if n:
+        rows = count_noun(n, "row")
+        warn_user(f"{rows} decided early: there was no time to plan around missing cells")

@@ -18,8 +18,16 @@ from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, warn_user
-from voilattice.learning.cells import MISSING, make_column, spell, strip_cell
-from voilattice.model.costs import CostMatrix, Discount, FeatureCosts, Group, check_amount
+from voilattice.learning.cells import MISSING, make_case_column, spell, strip_cell
+from voilattice.model.costs import (
+    OWN_DECISIONS,
+    CostMatrix,
+    Discount,
+    FeatureCosts,
+    Group,
+    check_amount,
+    named_classes,
+)
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN, Codes
 from voilattice.wording import nearest, quote
@@ -37,6 +45,7 @@ __all__ = [
     "make_matrix",
     "name_places",
     "name_target",
+    "one_line",
     "read_rows",
     "split_labels",
 ]
@@ -91,7 +100,7 @@ def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
 
     frame = nw.from_native(data, eager_only=True, pass_through=True) if _is_frame(data) else None
     if not isinstance(frame, nw.DataFrame):
-        with _one_line("X"):
+        with one_line("X"):
             array = check_array(data, dtype=None, ensure_all_finite=False)
         return Rows(len(array), _numbered(array.shape[1]), lambda k: array[:, k], False)
     own = list(frame.columns)
@@ -140,7 +149,7 @@ class LazyCodes(Mapping[str, Codes]):
     def __getitem__(self, name: str) -> Codes:
         if name not in self._read:
             with name_places(), located(f"X.{name}"):
-                cells = make_column(self._column(name), MISSING).raw()
+                cells = make_case_column(self._column(name), MISSING).raw()
                 self._read[name] = self._problem.reader(name).codes(cells), cells
         return self._read[name][0]
 
@@ -200,6 +209,13 @@ class Labels:
             f"{', '.join(map(quote, self.classes.tolist()))}"
         )
 
+    def __contains__(self, label: object) -> bool:
+        try:
+            self.place_of(label)
+        except UnknownNameError:
+            return False
+        return True
+
     def encode(self, y: Any) -> Codes:
         """Return the place of each label's class."""
         found, codes = _different(_as_labels(y))
@@ -218,13 +234,13 @@ def _as_labels(y: Any) -> NDArray[Any]:
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
-    with _one_line("y"):
-        labels: NDArray[Any] = column_or_1d(y, warn=True)
+    with one_line("y"):
+        labels: NDArray[Any] = column_or_1d(_without_nulls(y), warn=True)
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all():
             row = int((~np.isfinite(labels)).argmax()) + 1
             raise InputError(f"row {row}: Input y contains NaN or infinity", "y")
-        with _one_line("y"):
+        with one_line("y"):
             check_classification_targets(labels)
     if labels.dtype.kind == "c":
         raise InputError("Complex data not supported", "y")
@@ -233,6 +249,17 @@ def _as_labels(y: Any) -> NDArray[Any]:
             if label is None or type(label).__name__ in ("NAType", "NaTType") or label != label:  # noqa: PLR0124
                 raise InputError(f"row {row + 1}: Input y contains NaN", "y")
     return labels
+
+
+def _without_nulls(y: Any) -> Any:
+    """Return labels of a nullable type of pandas, if none is missing, as an array of its own type.
+
+    scikit-learn would make floats of them.
+    """
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if kind is None or kind.kind not in "biu" or y.isna().any():
+        return y
+    return y.to_numpy(dtype=kind)
 
 
 def _different(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
@@ -292,7 +319,7 @@ def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
 
     if weights is None:
         return None
-    with _one_line("sample_weight"):
+    with one_line("sample_weight"):
         found: NDArray[np.float64] = _check_sample_weight(
             weights, np.empty((n_rows, 1)), ensure_non_negative=True
         )
@@ -323,7 +350,7 @@ def find_seed(random_state: Any) -> int:
     is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     if is_seed and random_state >= 0:
         return int(random_state)
-    with _one_line("random_state"):
+    with one_line("random_state"):
         return int(check_random_state(random_state).randint(2**31))
 
 
@@ -341,7 +368,7 @@ def name_places() -> Iterator[None]:
 
 
 @contextmanager
-def _one_line(place: str) -> Iterator[None]:
+def one_line(place: str) -> Iterator[None]:
     """Make the errors of scikit-learn one line that names the place."""
     try:
         yield
@@ -425,20 +452,31 @@ def _parts(entry: Any, n: int, wanted: str) -> Sequence[Any]:
 
 
 def make_matrix(given: Any, labels: Labels) -> CostMatrix:
-    """Return c_ij, [predicted][actual], in the order of the classes."""
+    """Return c_ij, [predicted][actual], in the order of the classes.
+
+    A mapping may have classes that no row has, as in a part of a table: they are left out.
+    """
     m = len(labels.states)
     if given is None:
         return 1.0 - np.eye(m)
     if not isinstance(given, Mapping):
         return _check_matrix(given, labels)
     matrix = np.full((m, m), np.nan)
+    absent = [label for label in named_classes(given) if label not in labels]
     with located("misclassification"):
         for decision, row in given.items():
-            i = labels.place_of(decision)
+            if decision in absent:
+                continue
+            try:
+                i = labels.place_of(decision)
+            except UnknownNameError as error:
+                raise UnknownNameError(f"{error.message}; {OWN_DECISIONS}") from None
             with located(labels.states[i]):
                 if not isinstance(row, Mapping):
                     raise InputError(f"must be a mapping of classes to costs, got {quote(row)}")
                 for label, amount in row.items():
+                    if label in absent:
+                        continue
                     j = labels.place_of(label)
                     with located(labels.states[j]):
                         matrix[i, j] = check_amount(amount)
@@ -458,7 +496,9 @@ def _check_matrix(given: Any, labels: Labels) -> CostMatrix:
         ) from None
     if matrix.shape != (m, m):
         raise InputError(
-            f"must be a {m} x {m} matrix, one row for each class, got the shape {matrix.shape}",
+            f"must be a {m} x {m} matrix, a row and a column for each class of y (they are "
+            f"{quote(labels.classes.tolist())}), got the shape {matrix.shape}; only the form "
+            f"{{predicted: {{actual: cost}}}} may have classes that y lacks",
             "misclassification",
         )
     for i, j in np.ndindex(m, m):
