@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from voilattice import ConditionalCost, FeatureCosts, VoilatticeError, learn_problem
+from voilattice.errors import DataWarning
 from voilattice.learning import Recipe, as_table, selection
 from voilattice.learning.recipes import NAMED
 from voilattice.learning.selection import NONE, Fold, choose_recipe, deal_folds, try_recipe
@@ -192,10 +193,12 @@ def test_the_choice_does_not_depend_on_the_number_of_processes():
 
 def test_without_time_one_fold_decides():
     calls = []
-    choice = choose_quickly(
-        draw_table(), {"told": 1, "number": 1}, time_limit=0,
-        progress=lambda done, total: calls.append((done, total)),
-    )  # fmt: skip
+    with pytest.warns(DataWarning, match="^there was time to try recipes on 50 of 200 rows only"):
+        choice = choose_quickly(
+            draw_table(), {"told": 1, "number": 1}, time_limit=0,
+            progress=lambda done, total: calls.append((done, total)),
+        )  # fmt: skip
+    assert choice.n_rows == 50
     assert calls == [(k, 24) for k in (1, 2, 3)]
     assert {trial.name for trial in choice.trials} == set(QUICK)
 

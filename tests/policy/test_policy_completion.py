@@ -20,12 +20,15 @@ def test_a_completed_policy_has_no_open_leaves_and_costs_no_more(problem, max_st
         assert done is cut
 
 
-def test_without_time_the_policy_decides_where_it_was_open():
-    cut = build_policy(load_problem("heart"), "optimal", max_states=3)
+def test_without_time_leaves_stay_open_and_are_planned_when_a_case_comes_there():
+    heart = load_problem("heart")
+    cut = build_policy(heart, "optimal", max_states=1)
     done = complete_policy(cut, time_limit=0)
-    assert done.open_share == 0
-    assert done.status == "memory"
-    assert "of the cases reach a state where it only decides" in done.certificate.note
+    assert done.open_share == 1
+    case = {name: [heart.states(name)[0]] for name in heart.features}
+    followed = apply_policy(done, case, planner="greedy")
+    alone = apply_policy("greedy", case, problem=heart)
+    assert followed.bought.tolist() == alone.bought.tolist() != [()]
 
 
 def test_another_policy_plans_beyond_the_tree():

@@ -9,6 +9,7 @@ from voilattice.learning.data_tables import DataTable
 from voilattice.learning.networks import DECIMALS, Learned
 from voilattice.learning.recipes import Recipe
 from voilattice.learning.selection import NONE, Choice
+from voilattice.wording import count_noun
 
 __all__ = ["write_readme"]
 
@@ -107,7 +108,8 @@ def _parameters(learned: Learned) -> str:
 
 def _trials(choice: Choice, learned: Learned) -> Iterator[str]:
     """Yield the lines that say which recipe was chosen, and by what."""
-    yield f"The recipe `{choice.name}` was chosen by its total cost on rows that it had not seen:"
+    rows = count_noun(choice.n_rows, "row")
+    yield f"The recipe `{choice.name}` was chosen by its total cost on {rows} that it had not seen:"
     yield ""
     yield "| recipe | mean cost | standard error |"
     yield "| --- | ---: | ---: |"

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, TimeLimit
-from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.errors import InputError, UnknownNameError, located, warn_user
 from voilattice.feature_sets import bits
 from voilattice.learning.columns import check_typed, encode_column
 from voilattice.learning.data_tables import DataTable
@@ -90,6 +90,7 @@ class Choice:
     name: str
     recipe: Recipe | None  # None: decide at once
     trials: tuple[Trial, ...]
+    n_rows: int = 0  # that were held out at least once
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,11 @@ def choose_recipe(
         found[candidates.index(name), fold.outside] += paid
         n_tries[fold.outside] += name == candidates[0]
     tried = np.flatnonzero(n_tries)
+    if len(tried) < len(labelled):
+        warn_user(
+            f"there was time to try recipes on {len(tried):,} of {len(labelled):,} rows only; a "
+            f"larger time limit makes the choice surer"
+        )
     counted = np.ones(len(tried)) if weights is None else np.asarray(weights)[tried]
     return _choose(list(candidates), found[:, tried] / n_tries[tried], counted, n_repeats)
 
@@ -279,7 +285,8 @@ def _choose(names: list[str], costs: Costs, weights: Costs, n_repeats: int) -> C
             break
         least = min(least, trial.mean_total_cost)
     recipe = None if chosen.name == NONE else find_recipe(chosen.name)
-    return Choice(chosen.name, recipe, tuple(sorted(trials, key=lambda t: t.mean_total_cost)))
+    ranked = tuple(sorted(trials, key=lambda trial: trial.mean_total_cost))
+    return Choice(chosen.name, recipe, ranked, costs.shape[1])
 
 
 def _error(costs: Costs, weights: Costs) -> float:

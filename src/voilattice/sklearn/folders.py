@@ -122,7 +122,7 @@ def _restore(classifier: AcquiringClassifier, document: Mapping[str, Any]) -> No
         choice = _decode(document["choice"])
         recipe = None if choice["recipe"] is None else Recipe(**choice["recipe"])
         trials = tuple(Trial(**trial) for trial in choice["trials"])
-        classifier.choice_ = Choice(choice["name"], recipe, trials)
+        classifier.choice_ = Choice(choice["name"], recipe, trials, choice["n_rows"])
     if classifier._labels.states != classifier.problem_.classes:
         raise InputError("the labels are not those of the problem")
 

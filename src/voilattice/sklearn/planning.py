@@ -2,8 +2,8 @@
 
 Building a policy gets a part of the time of `fit`. A search for the optimum also ends when it has
 found nothing better for a while. Where the policy is not worked out, the greedy rule goes on
-(`policy.completion`), and where there is no time for that either, the policy decides. So whoever
-follows the policy plans only around missing cells.
+(`policy.completion`), for which there are some seconds even if the time is up. So whoever follows
+the policy plans around missing cells, and in the few states where there was no time for greedy.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import time
 
 from voilattice.budgets import Deadline
+from voilattice.errors import warn_user
 from voilattice.model.problem import Problem
 from voilattice.policy.completion import complete_policy
 from voilattice.policy.optimal.plain import count_states
@@ -23,7 +24,8 @@ __all__ = ["find_planner", "plan_policy"]
 
 SHARE_OF_POLICY = 1 / 3  # of all the time, at most, to build the policy
 SHARE_OF_COMPLETION = 0.2  # of the time left, to complete it
-LEAST_SECONDS = 1.0  # even if the time is up
+LEAST_SECONDS = 1.0  # to build it, even if the time is up
+LEAST_COMPLETION = 5.0  # seconds to complete it: without this a policy might buy nothing
 LEAST_GAIN = 1e-3  # of the cost of deciding at once: a search that gains less is at its end ...
 PATIENCE = 2.0  # ... after this many seconds, and as long again as it took to come there
 QUICK = ("none", "markov-blanket", "greedy")  # policies that take no time to plan again
@@ -31,7 +33,7 @@ MAX_REPLANNED = 20_000  # states; up to here, every policy is planned again
 
 
 def plan_policy(problem: Problem, name: str, deadline: Deadline) -> Policy:
-    """Return the policy of that name without open leaves, at the deadline or a little later."""
+    """Return the policy of that name, completed, at the deadline or some seconds later."""
     left, seconds = deadline.seconds_left, deadline.seconds
     all_time = Deadline(None if left is None else max(left, LEAST_SECONDS))
     part = Deadline(
@@ -39,7 +41,14 @@ def plan_policy(problem: Problem, name: str, deadline: Deadline) -> Policy:
         all_time.share(1 - SHARE_OF_COMPLETION),
     )
     policy = build_policy(problem, name, time_limit=part, progress=_Patience(emc(problem)))
-    return complete_policy(policy, time_limit=all_time)
+    left = all_time.seconds_left
+    done = complete_policy(policy, time_limit=None if left is None else max(left, LEAST_COMPLETION))
+    if done.open_share:
+        warn_user(
+            f"the policy is worked out for {1 - done.open_share:.1%} of the cases; others are "
+            f"planned when they come, which takes longer; a larger time_limit helps"
+        )
+    return done
 
 
 def find_planner(policy: Policy) -> str:
