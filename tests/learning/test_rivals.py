@@ -201,3 +201,48 @@ def test_a_class_that_was_not_learned_has_no_probability():
     assert asked.classes == ("a", "b", "c")
     for rival in (PrunedTree(), Classifier("lr", logistic_regression)):
         assert rival.fit(table, asked, 0).decide(table).posterior[:, 2].max() == 0
+
+
+RIVALS = (
+    PrunedTree(),
+    Classifier("lr", logistic_regression),
+    Classifier("gb", gradient_boosting),
+)
+
+
+@pytest.mark.parametrize("rival", RIVALS, ids=lambda rival: rival.name)
+@pytest.mark.parametrize(
+    "stretch",
+    [
+        lambda x: 1.5e18 + 256.0 * np.round(100 * x),  # times in nanoseconds
+        lambda x: np.sign(x) * 1e300 * np.exp(np.abs(x)),
+        lambda x: 1e-300 * np.exp(x),
+        lambda x: np.where(x > 2, 1.7e308, np.where(x < -2, -1.7e308, x)),
+    ],
+    ids=["times", "huge", "tiny", "extremes"],
+)
+def test_numbers_of_any_size_can_be_learned_from(rival, stretch):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    ill = (x > 0.3) ^ (rng.random(300) < 0.02)  # else the column would be a leak
+    table = as_table({"x": stretch(x), "ill": np.where(ill, "yes", "no")})
+    asked, _ = ask_question(table, "ill", {"x": 1}, ("symmetric", 100.0))
+    inside, outside = table.take(ROWS[:200]), table.take(ROWS[200:])
+    found = rival.fit(inside, asked, 0).decide(outside)
+    assert (found.decision == asked.classes_of(outside)).mean() > 0.9
+    assert np.isfinite(found.posterior).all()
+
+
+@pytest.mark.parametrize("rival", RIVALS, ids=lambda rival: rival.name)
+def test_a_number_that_is_huge_in_a_new_case_only_can_be_decided(rival, question, tables):
+    decider = rival.fit(tables[0], question, 0)
+    columns = {name: column.raw().tolist() for name, column in tables[1].columns.items()}
+    columns["age"][0], columns["fever"][0] = -1.7e308, 1.7e308
+    assert np.isfinite(decider.decide(as_table(columns)).posterior).all()
+
+
+def test_ordinary_numbers_are_not_changed_for_a_tree(question, tables):
+    decider = PrunedTree().fit(tables[0], question, 0)
+    age = tables[1].columns["age"].values
+    numbers = decider.encoder.numbers(tables[1])[:, 0]
+    assert (numbers[~np.isnan(age)] == age[~np.isnan(age)]).all()

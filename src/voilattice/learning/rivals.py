@@ -52,6 +52,8 @@ __all__ = [
 
 N_FOLDS = 5  # to find out how far a tree is cut back
 N_CUTS = 12  # amounts of pruning that are tried
+LARGEST = float(np.finfo(np.float32).max)  # trees of scikit-learn have single precision
+LEAST_HELD = 0.9  # of the different numbers of a column, that single precision tells apart
 
 Codes = NDArray[np.intp]
 Table = NDArray[np.float64]
@@ -354,11 +356,14 @@ class _Encoder:
     """How cells become the numbers that scikit-learn takes.
 
     Numbers have their median where one is missing, and are scaled if asked; categories have the
-    most frequent one, and become a column of 0 and 1 for each category.
+    most frequent one, and become a column of 0 and 1 for each category. Numbers that are too large
+    or too close for single precision (times in nanoseconds) become their ranks among the numbers
+    that were learned from, with straight lines between them.
     """
 
     features: tuple[str, ...]
     levels: Mapping[str, Sequence[str]]  # of the features that hold categories
+    ranked: Mapping[str, Table]  # the different numbers, in order, of features that are ranked
     transformer: Any
     owners: Codes  # the feature of each column that comes out
 
@@ -377,6 +382,10 @@ class _Encoder:
             if name not in question.numeric
         }
         numeric = [k for k, name in enumerate(features) if name not in levels]
+        numbers = {
+            features[k]: to_numbers(check_typed(table.column(features[k]))).values for k in numeric
+        }
+        ranked = {name: _different(x) for name, x in numbers.items() if not _is_held(x)}
         others = [k for k, name in enumerate(features) if name in levels]
         median = SimpleImputer(strategy="median")
         transformer = ColumnTransformer(
@@ -392,20 +401,28 @@ class _Encoder:
                 ),
             ]
         )
-        made = cls(tuple(features), levels, transformer, np.zeros(0, dtype=np.intp))
+        made = cls(tuple(features), levels, ranked, transformer, np.zeros(0, dtype=np.intp))
         transformer.fit(made.cells(table))
         n_columns = [len(levels[features[k]]) for k in others]
         owners = np.concatenate([numeric, np.repeat(others, n_columns)]).astype(np.intp)
-        return cls(tuple(features), levels, transformer, owners)
+        return cls(tuple(features), levels, ranked, transformer, owners)
 
     def numbers(self, table: DataTable) -> Table:
         """Return the columns for scikit-learn."""
-        found: Table = self.transformer.transform(self.cells(table))
-        return found
+        with np.errstate(over="ignore"):
+            found: Table = self.transformer.transform(self.cells(table))
+        return found.clip(-LARGEST, LARGEST)
 
     def cells(self, table: DataTable) -> Table:
         """Return a column for each feature, NaN where a cell is missing or its value is unseen."""
-        return np.stack([self._cells(table, name) for name in self.features], axis=1)
+        columns = []
+        for name in self.features:
+            cells = self._cells(table, name)
+            if (known := self.ranked.get(name)) is not None:
+                # Of quarters, no difference is infinite.
+                cells = np.interp(cells / 4, known / 4, np.arange(float(len(known))))
+            columns.append(cells)
+        return np.stack(columns, axis=1)
 
     def _cells(self, table: DataTable, name: str) -> Table:
         column = check_typed(table.column(name))
@@ -425,6 +442,18 @@ class _Encoder:
                 for x in cells
             ]
         return found
+
+
+def _is_held(values: Table) -> bool:
+    """Return whether single precision holds these numbers, and tells them apart."""
+    different = _different(values)
+    with np.errstate(over="ignore"):
+        short = np.unique(different.astype(np.float32))
+    return bool(np.isfinite(short).all()) and len(short) >= LEAST_HELD * len(different)
+
+
+def _different(values: Table) -> Table:
+    return np.unique(values[~np.isnan(values)])
 
 
 def _probabilities(model: Any, cells: Table, question: Question) -> Table:
