@@ -118,7 +118,7 @@ def test_prices_may_depend_on_a_state_that_a_fold_lacks():
     table["z"] = np.where(np.arange(90) == 7, "rare", table["z"].astype(str))
     prices = FeatureCosts(dict(PRICES.prices), (), (ConditionalCost("x", {"z": "rare"}, 9.0),))
     assert choose(table, prices, candidates=("naive", "none")).trials
-    for when, said in (({"z": "none"}, "no state 'none'"), ({"q": "a"}, "no such feature")):
+    for when, said in (({"z": "none"}, "no state 'none'"), ({"q": "a"}, "no feature 'q'")):
         wrong = FeatureCosts(dict(PRICES.prices), (), (ConditionalCost("x", when, 9.0),))
         with pytest.raises(VoilatticeError, match=said):
             choose(table, wrong)

@@ -27,10 +27,10 @@ from voilattice.learning.columns import check_typed, find_classes
 from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.held_out_results import Evaluation, FoldResults, Result, summarize
 from voilattice.learning.networks import fit_network, warn_about_columns
-from voilattice.learning.preparation import Prepared, prepare_cases
+from voilattice.learning.preparation import prepare_cases
 from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe, name_recipe
 from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
-from voilattice.learning.selection import Fold, choose_recipe, make_problem
+from voilattice.learning.selection import Fold, choose_recipe, condition_states, make_problem
 from voilattice.model.costs import (
     CostMatrix,
     CostModel,
@@ -205,8 +205,7 @@ def ask_question(
     if isinstance(costs, FeatureCosts):
         _check_prices(costs, features, set(table.columns) - {target, *ignore})
         costs = costs.without(sorted(set(costs.prices) - set(features)))
-        # A state that a price depends on may be in no row of a fold, and is a state all the same.
-        states |= {name: cases.states[name] for name in _check_conditions(costs, cases)}
+        states |= condition_states(costs, cases)
     codes = cases.codes[target]
     shares = np.bincount(codes, minlength=len(classes)) / len(codes)
     cost = _matrix(misclassification, classes, shares)
@@ -414,30 +413,6 @@ def _check_prices(costs: FeatureCosts, features: Sequence[str], columns: Collect
     for name in costs.prices:
         if name not in columns:
             raise UnknownNameError(f"no such feature{nearest(name, columns)}", f"costs.{name}")
-
-
-def _check_conditions(costs: FeatureCosts, cases: Prepared) -> set[str]:
-    """Return the features on which prices depend; raise `VoilatticeError` for an odd condition."""
-    found: set[str] = set()
-    for place, entry in enumerate(costs.conditional):
-        with located(f"conditional_costs[{place}].feature"):
-            _check_feature(entry.feature, cases)
-        for name, state in entry.when:
-            with located(f"conditional_costs[{place}].when.{name}"):
-                _check_feature(name, cases)
-                if name in cases.cuts:
-                    raise InputError("has other bins in every fold, so no price can depend on it")
-                if state not in cases.states[name]:
-                    raise UnknownNameError(
-                        f"no state {quote(state)}{nearest(state, cases.states[name])}"
-                    )
-            found.add(name)
-    return found
-
-
-def _check_feature(name: str, cases: Prepared) -> None:
-    if name not in cases.features:
-        raise UnknownNameError(f"no feature {quote(name)}{nearest(name, cases.features)}")
 
 
 def _matrix(given: Misclassification, classes: Sequence[str], shares: Table) -> CostMatrix:

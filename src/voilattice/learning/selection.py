@@ -233,10 +233,11 @@ def condition_states(costs: FeatureCosts, cases: Prepared) -> dict[str, Sequence
     """
     found: dict[str, Sequence[str]] = {}
     for place, entry in enumerate(costs.conditional):
+        with located(f"conditional_costs[{place}].feature"):
+            _check_feature(entry.feature, cases)
         for name, state in entry.when:
             with located(f"conditional_costs[{place}].when.{name}"):
-                if name not in cases.states:
-                    raise UnknownNameError(f"no such feature{nearest(name, cases.features)}")
+                _check_feature(name, cases)
                 if name in cases.cuts:
                     raise InputError("has other bins in every fold, so no price can depend on it")
                 if state not in cases.states[name]:
@@ -244,6 +245,11 @@ def condition_states(costs: FeatureCosts, cases: Prepared) -> dict[str, Sequence
                     raise UnknownNameError(f"no state {quote(state)}{near}")
             found[name] = cases.states[name]
     return found
+
+
+def _check_feature(name: str, cases: Prepared) -> None:
+    if name not in cases.features:
+        raise UnknownNameError(f"no feature {quote(name)}{nearest(name, cases.features)}")
 
 
 def make_problem(learned: Learned, costs: CostModel, cost: CostMatrix, title: str = "") -> Problem:
