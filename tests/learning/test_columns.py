@@ -3,7 +3,7 @@ import pytest
 from helpers.tables import table
 
 from voilattice import VoilatticeError
-from voilattice.learning.cells import make_column
+from voilattice.learning.cell_typing import make_column
 from voilattice.learning.columns import encode_column, find_categories, find_cuts, is_numeric
 from voilattice.learning.networks import learn_network
 from voilattice.learning.recipes import Recipe

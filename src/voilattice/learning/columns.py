@@ -134,7 +134,7 @@ def encode_column(
 ) -> tuple[Codes, list[tuple[str, int]]]:
     """Return the number of each cell's state, and the unseen values with their counts.
 
-    >>> from voilattice.learning.cells import make_column
+    >>> from voilattice.learning.cell_typing import make_column
     >>> encode_column(make_column(["1", "1.0", None, "7"]), ["1", "2"], None)
     (array([ 0,  0, -1, -1]), [('7', 1)])
     """

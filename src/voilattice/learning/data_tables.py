@@ -16,15 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError, located, within
+from voilattice.learning.cell_typing import make_case_column, make_column, mark_missing
 from voilattice.learning.cells import (
     MISSING,
     Categories,
     Column,
     Numbers,
     Unreadable,
-    make_case_column,
-    make_column,
-    mark_missing,
     strip_cell,
 )
 from voilattice.learning.table_files import (

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, warn_user
-from voilattice.learning.cells import MISSING, make_case_column, spell, strip_cell
+from voilattice.learning.cell_typing import make_case_column
+from voilattice.learning.cells import MISSING, spell, strip_cell
 from voilattice.model.costs import (
     OWN_DECISIONS,
     CostMatrix,

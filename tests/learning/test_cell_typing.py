@@ -11,14 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voilattice import VoilatticeError
-from voilattice.learning.cells import (
-    Categories,
-    Numbers,
-    make_case_column,
-    make_column,
-    number,
-    write_number,
-)
+from voilattice.learning.cell_typing import make_case_column, make_column
+from voilattice.learning.cells import Categories, Numbers, number, write_number
 
 NAN = math.nan
 
