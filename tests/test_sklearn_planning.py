@@ -4,6 +4,8 @@ import pytest
 
 from voilattice import emc, load_problem
 from voilattice.budgets import Deadline
+from voilattice.errors import DataWarning
+from voilattice.sklearn import planning
 from voilattice.sklearn.planning import find_planner, plan_policy
 
 
@@ -13,6 +15,14 @@ def test_a_policy_without_time_still_buys_what_pays(name):
     policy = plan_policy(problem, "optimal", Deadline(0))
     assert policy.open_share < 0.05
     assert policy.expected_total_cost < 0.9 * emc(problem)
+
+
+def test_a_policy_that_is_not_worked_out_warns(monkeypatch):
+    monkeypatch.setattr(planning, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(planning, "LEAST_COMPLETION", 0.0)
+    with pytest.warns(DataWarning, match=r"^the policy is worked out for \d+\.\d% of the cases"):
+        policy = plan_policy(load_problem("hepatitis"), "optimal", Deadline(0))
+    assert policy.open_share > 0
 
 
 def test_large_problems_are_planned_again_by_greedy():
