@@ -54,6 +54,8 @@ def plot_calibration(found: Evaluation, title: str, path: str | Path) -> None:
         _draw_calibration(panel, result)
     for panel in panels[len(results) :]:
         panel.set_visible(False)
+    for panel in panels[max(len(results) - n_columns, 0) : len(results)]:
+        panel.tick_params(labelbottom=True)  # the panel below it may be empty
     figure.supxlabel(
         "probability of the decided class, when the case was decided\n"
         "(a dot: the cases of a bin, larger for more; lines: ± 2 standard errors)",
@@ -143,6 +145,7 @@ def _draw_calibration(panel: Any, result: Result) -> None:
     panel.scatter(
         [b.predicted for b in bins], [b.observed for b in bins],
         s=[8 + 150 * b.count / n for b in bins], color=SPENDING, alpha=0.85, zorder=3, linewidth=0,
+        clip_on=False,
     )  # fmt: skip
     panel.set_title(_wrap(result.label), fontsize=8, parse_math=False)
     panel.set_xlim(0, 1.03)
