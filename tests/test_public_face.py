@@ -11,7 +11,7 @@ import voilattice
 NAMES = [
     *("load_problem", "write_problem", "read_network", "write_network", "Network", "Problem"),
     *("FeatureCosts", "Group", "Discount", "ConditionalCost", "emc", "evi", "cost", "benefit"),
-    "value",
+    *("value", "Constraint"),
     *("Lattice", "explain", "best_set", "Policy", "build_policy", "load_policy", "save_policy"),
     *("advise", "apply_policy", "simulate", "compare", "learn_problem", "memory_limit"),
     "VoilatticeError",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voilattice.lattice.explanations import explain
     from voilattice.lattice.lattice import Lattice
     from voilattice.learning.problems import learn_problem
+    from voilattice.model.acquisition import Constraint
     from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
     from voilattice.model.network import Network
     from voilattice.model.problem import Problem
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConditionalCost",
+    "Constraint",
     "Discount",
     "FeatureCosts",
     "Group",
@@ -79,6 +81,7 @@ _HOMES = {
     "lattice.explanations": ("explain",),
     "lattice.lattice": ("Lattice",),
     "learning.problems": ("learn_problem",),
+    "model.acquisition": ("Constraint",),
     "model.costs": ("ConditionalCost", "Discount", "FeatureCosts", "Group"),
     "model.network": ("Network",),
     "model.problem": ("Problem",),

@@ -10,13 +10,23 @@ Users see a set of features as a frozenset of names. The code represents it in t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Words", "bits", "mask_of", "membership", "sort_keys", "to_mask", "to_words"]
+__all__ = [
+    "Words",
+    "bits",
+    "find_circle",
+    "mask_of",
+    "membership",
+    "sort_keys",
+    "to_mask",
+    "to_words",
+]
 
 Words: TypeAlias = NDArray[np.uint64]
 
@@ -59,3 +69,16 @@ def sort_keys(rows: Words) -> NDArray[np.bytes_]:
     """Return one value for each row; the values sort as the sets do as numbers."""
     big_endian = np.ascontiguousarray(rows[:, ::-1].astype(">u8"))
     return big_endian.view(f"S{8 * rows.shape[1]}")[:, 0]
+
+
+def find_circle(needs: Mapping[str, Collection[str]]) -> list[str] | None:
+    """Return features of which each needs the next to come first, or None: there is an order.
+
+    >>> find_circle({"B": ["A"], "A": ["B"]}), find_circle({"B": ["A"]})
+    (['B', 'A', 'B'], None)
+    """
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return None

@@ -71,7 +71,9 @@ class Flow(NamedTuple):
     ancestors: Masks
     children: Masks
     parents: Masks
-    conditions: Masks  # what the price of each axis depends on
+    conditions: Masks  # what the price of each axis, or `only_if`, depends on
+    unlockers: Masks  # what comes before each axis
+    locks: Masks  # what `not_if` of each axis names
     group_of: Ints  # the group of each axis; -1: none
     groups: Masks  # the members of each group
     opens: Masks  # the mates that each axis can make cheaper than it costs

@@ -103,6 +103,27 @@ def _reachable(
 
 
 @njit(cache=True, nogil=True)
+def _with_helpers(telling: Any, free: Any, pays: Any, flow: Flow) -> Any:
+    """Return the features that tell something, with their openers and unlockers."""
+    r, before = telling, _ZERO
+    while r != before:
+        before = r
+        left = flow.openers & free
+        while left:
+            x = left & (~left + _ONE)
+            left ^= x
+            is_paid = pays & (_ONE << np.uint64(flow.group_of[_place(x)]))
+            if flow.opens[_place(x)] & r and not is_paid:
+                r |= x
+        left = r
+        while left:
+            x = left & (~left + _ONE)
+            left ^= x
+            r |= flow.unlockers[_place(x)] & free
+    return r
+
+
+@njit(cache=True, nogil=True)
 def expand(relevant: Masks, kept: Masks, paid: Masks, flow: Flow, out: Masks) -> None:
     """Write R', K', paid', D and B for each block and each feature of its R.
 
@@ -124,28 +145,22 @@ def expand(relevant: Masks, kept: Masks, paid: Masks, flow: Flow, out: Masks) ->
             if flow.group_of[_place(bit)] >= 0:
                 pays |= _ONE << np.uint64(flow.group_of[_place(bit)])
             begin, before = target, _ZERO
-            telling, r, named = _ZERO, _ZERO, _ZERO
+            telling, r, named, locking = _ZERO, _ZERO, _ZERO, _ZERO
             while begin != before:
                 before = begin
                 telling = free & _reachable(
                     begin, everything, free, flow.children, flow.parents, ancestors
                 )
-                r = telling
-                left = flow.openers & free
-                while left:
-                    x = left & (~left + _ONE)
-                    left ^= x
-                    is_paid = pays & (_ONE << np.uint64(flow.group_of[_place(x)]))
-                    if flow.opens[_place(x)] & telling and not is_paid:
-                        r |= x
-                named = _ZERO
+                r = _with_helpers(telling, free, pays, flow)
+                named, locking = _ZERO, _ZERO
                 left = r
                 while left:
                     x = left & (~left + _ONE)
                     left ^= x
                     named |= flow.conditions[_place(x)]
+                    locking |= flow.locks[_place(x)]
                 begin |= named & free
-            needed = named & known
+            needed = (named | locking) & known
             sources = telling | target
             k = known & _touching(sources, everything, needed, family, families_of, ancestors)
             still = _ZERO

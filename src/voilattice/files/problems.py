@@ -11,7 +11,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -20,6 +20,7 @@ import numpy as np
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, within
 from voilattice.files.networks import NAMELESS, READABLE, read_network, read_text, write_network
+from voilattice.model.acquisition import Constraint
 from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
 from voilattice.model.network import Network
 from voilattice.model.problem import Misclassification, Problem
@@ -41,7 +42,8 @@ __all__ = [
 FILE_NAME = "problem.toml"
 BUILTIN = "builtin:"  # a name with this prefix is always the built-in problem, never a file
 MAX_PROBLEM_BYTES = 10_000_000
-COST_TABLES = ("costs", "groups", "conditional_costs", "discounts")
+COST_TABLES = ("costs", "groups", "conditional_costs", "discounts", "rounds")
+RULE_TABLES = ("constraints", "limits")
 
 
 def builtin_problems() -> tuple[str, ...]:
@@ -239,7 +241,8 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
     """Return the problem in the tables of a problem file; its network is in `folder`."""
-    known = ("title", "network", *COST_TABLES, "misclassification", "evidence", "bins")
+    own = ("title", "network", "misclassification", "evidence", "bins")
+    known = (*own, *COST_TABLES, *RULE_TABLES)
     _check_keys(document, known, required=("network", "costs", "misclassification"))
     evidence = _expect(document.get("evidence", {}), dict, "evidence")
     for feature, value in evidence.items():
@@ -265,6 +268,8 @@ def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
         evidence=evidence,
         title=_expect(document.get("title", ""), str, "title"),
         bins=bins,
+        constraints=_constraints(document.get("constraints", [])),
+        limits=_expect(document.get("limits", {}), dict, "limits"),
     )
 
 
@@ -296,6 +301,7 @@ def _feature_costs(document: Mapping[str, Any]) -> FeatureCosts:
         tuple(_groups(document.get("groups", []))),
         tuple(_conditional_costs(document.get("conditional_costs", []))),
         tuple(_discounts(document.get("discounts", []))),
+        _round_cost(_expect(document.get("rounds", {}), dict, "rounds")),
     )
 
 
@@ -324,6 +330,30 @@ def _discounts(entries: Any) -> Iterable[Discount]:
             _check_keys(entry, names := ("name", "off"), required=names)
             off = _expect(entry["off"], dict, "off")
             yield Discount(_expect(entry["name"], str, "name"), off)
+
+
+def _round_cost(section: Mapping[str, Any]) -> float:
+    with located("rounds"):
+        _check_keys(section, ("cost",), required=("cost",) if section else ())
+    return cast(float, section.get("cost", 0.0))  # checked with the other costs
+
+
+def _constraints(entries: Any) -> Iterable[Constraint]:
+    for place, entry in enumerate(_expect_all(entries, dict, "constraints")):
+        with located(f"constraints[{place}]"):
+            known = ("feature", "after", "only_if", "not_if")
+            _check_keys(entry, known, required=("feature",))
+            values = {}
+            for name in ("only_if", "not_if"):
+                values[name] = _expect(entry.get(name, {}), dict, name)
+                for feature, state in values[name].items():
+                    _expect(state, str, f"{name}.{feature}")
+            yield Constraint(
+                _expect(entry["feature"], str, "feature"),
+                tuple(_expect_all(entry.get("after", []), str, "after")),
+                tuple(values["only_if"].items()),
+                tuple(values["not_if"].items()),
+            )
 
 
 def _misclassification(section: Mapping[str, Any]) -> Misclassification:
@@ -364,10 +394,25 @@ def _document(problem: Problem, costs: FeatureCosts, network: str) -> dict[str, 
         for entry in costs.conditional
     ]
     discounts = [{"name": each.name, "off": dict(each.off)} for each in costs.discounts]
-    for key, entries in zip(COST_TABLES[1:], (groups, conditional, discounts), strict=True):
+    rounds = {"cost": costs.round_cost} if costs.round_cost else {}
+    constraints = [_constraint_table(entry) for entry in problem.constraints]
+    limits = {key: most for key, most in asdict(problem.limits).items() if most is not None}
+    tables = (groups, conditional, discounts, rounds, constraints, limits)
+    for key, entries in zip((*COST_TABLES[1:], *RULE_TABLES), tables, strict=True):
         if entries:
             document[key] = entries
     return document
+
+
+def _constraint_table(entry: Constraint) -> dict[str, Any]:
+    table: dict[str, Any] = {"feature": entry.feature}
+    if entry.after:
+        table["after"] = list(entry.after)
+    if entry.only_if:
+        table["only_if"] = dict(entry.only_if)
+    if entry.not_if:
+        table["not_if"] = dict(entry.not_if)
+    return table
 
 
 def _check_keys(

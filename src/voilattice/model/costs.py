@@ -4,7 +4,8 @@ A set S acquired together at evidence e costs
 
     C(S | e) = sum_{i in S} own(i | e)  +  sum_g min_{i in S and g} surcharge(i)
 
-where g runs over the groups and discounts that S touches and e does not.
+where g runs over the groups and discounts that S touches and e does not. A round cost, if there
+is one, is added for each set that is not empty.
 
 With price(i | e) the first conditional price of feature i whose condition e satisfies, or else its
 price, the two forms of sharing costs are
@@ -13,7 +14,8 @@ price, the two forms of sharing costs are
     in a discount   own(i | e) = price(i | e) - off(i)     surcharge(i) = off(i)
 
 and own(i | e) = price(i | e) elsewhere. So the first feature of a discount pays its price and each
-later one `off` less, and a set bought at once is priced in the cheapest order.
+later one `off` less, and a set bought at once is priced in the cheapest order. Constraints may rule
+some orders out (`acquisition`): then the least surcharges are those of the cheapest order left.
 
 Prices depend on e and not on the rest of S, and nothing is negative. Without discounts,
 C(S' | e) <= C(S | e) whenever S' is a subset of S, as Proposition 1 requires (`monotonicity`). With
@@ -37,7 +39,8 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -45,7 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError, located
-from voilattice.feature_sets import membership
+from voilattice.feature_sets import find_circle, membership
 from voilattice.wording import count_noun, format_amount, quote
 
 __all__ = [
@@ -192,6 +195,9 @@ class FeatureCosts:
     groups: tuple[Group, ...] = ()
     conditional: tuple[ConditionalCost, ...] = ()
     discounts: tuple[Discount, ...] = ()
+    round_cost: float = 0.0  # paid for each acquisition, whatever it brings
+    # Which features come before a feature, where constraints say so. A problem sets it.
+    order: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False)
     _off: Mapping[str, float] = field(init=False, compare=False)
     _surcharges: tuple[Mapping[str, float], ...] = field(init=False, compare=False)
 
@@ -201,6 +207,8 @@ class FeatureCosts:
             with located(f"costs.{feature}"):
                 prices[feature] = check_amount(price)
         self._check_members()
+        with located("rounds.cost"):
+            object.__setattr__(self, "round_cost", check_amount(self.round_cost))
         off = {feature: amount for d in self.discounts for feature, amount in d.off.items()}
         self._check_discounts(prices, off)
         for name, value in (
@@ -249,18 +257,20 @@ class FeatureCosts:
                 )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FeatureCosts, (dict(self.prices), self.groups, self.conditional, self.discounts)
+        tables = (dict(self.prices), self.groups, self.conditional, self.discounts)
+        return FeatureCosts, (*tables, self.round_cost, dict(self.order))
 
     def __hash__(self) -> int:
         prices = frozenset(self.prices.items())
-        return hash((prices, self.groups, self.conditional, self.discounts))
+        return hash((prices, self.groups, self.conditional, self.discounts, self.round_cost))
 
     def __repr__(self) -> str:
         discounts = f"{count_noun(len(self.discounts), 'discount')}, " if self.discounts else ""
+        rounds = f", {format_amount(self.round_cost)} a round" if self.round_cost else ""
         return (
             f"<FeatureCosts: {count_noun(len(self.prices), 'price')}, "
             f"{count_noun(len(self.groups), 'group')}, {discounts}"
-            f"{count_noun(len(self.conditional), 'conditional price')}>"
+            f"{count_noun(len(self.conditional), 'conditional price')}{rounds}>"
         )
 
     def without(self, features: Collection[str]) -> FeatureCosts:
@@ -281,7 +291,12 @@ class FeatureCosts:
             if not set(d.features) <= set(features)
         )
         prices = {f: price for f, price in self.prices.items() if f not in features}
-        return FeatureCosts(prices, tuple(groups), tuple(conditional), tuple(discounts))
+        tables = (tuple(groups), tuple(conditional), tuple(discounts))
+        return FeatureCosts(prices, *tables, self.round_cost)
+
+    def in_order(self, order: Mapping[str, frozenset[str]]) -> FeatureCosts:
+        """Return the same costs, with features that come before others in a batch."""
+        return self if order == self.order else replace(self, order=dict(order))
 
     def price(self, feature: str, evidence: Mapping[str, str]) -> float:
         """Return the price of a feature at this evidence, without overheads and discounts."""
@@ -303,6 +318,11 @@ class FeatureCosts:
             if entry.feature == feature and is_possible:
                 amounts.append(self.price(feature, {**evidence, **dict(entry.when)}))
         return min(amounts) - self._off.get(feature, 0.0)
+
+    def most_own_price(self, feature: str) -> float:
+        """Return the highest own price of a feature at any evidence."""
+        amounts = [entry.cost for entry in self.conditional if entry.feature == feature]
+        return max(self.prices[feature], *amounts, 0.0) - self._off.get(feature, 0.0)
 
     @property
     def sharings(self) -> tuple[Group | Discount, ...]:
@@ -331,25 +351,58 @@ class FeatureCosts:
 
     def firsts(self, features: frozenset[str], known: Collection[str]) -> frozenset[str]:
         """Return the features of a set that can come first in a cheapest order."""
-        later: set[str] = set()
-        for discount in self.discounts:
-            inside = features.intersection(discount.features)
-            if inside and not any(feature in known for feature in discount.features):
-                least = min(discount.off[feature] for feature in inside)
-                later |= {feature for feature in inside if discount.off[feature] > least}
-        return features - later
+        _, orders = self._cheapest_orders(features, known)
+        return frozenset(f for f in features if any(not needs[f] for needs in orders))
 
     def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
         """Return C(S | e)."""
         amounts = [self.price(feature, evidence) for feature in features]
+        if self.round_cost and features:
+            amounts.append(self.round_cost)
         if self._off:
             amounts += [-self._off[feature] for feature in features if feature in self._off]
-        for surcharges in self._surcharges:
+        is_ordered = self.order and any(feature in self.order for feature in features)
+        for surcharges in self._surcharges[: len(self.groups) if is_ordered else None]:
             first = [surcharges[feature] for feature in features if feature in surcharges]
             if first and not any(feature in evidence for feature in surcharges):
                 amounts.append(min(first))
+        if is_ordered:
+            amounts.append(self._cheapest_orders(features, evidence)[0])
         # An exact sum, so that it does not depend on the order of a set's elements.
         return math.fsum(amounts)
+
+    def _cheapest_orders(
+        self, features: frozenset[str], known: Collection[str]
+    ) -> tuple[float, list[dict[str, set[str]]]]:
+        """Return what the discounts' first features pay in addition, in a cheapest order.
+
+        Also return the cheapest orders: for each feature, what must come before it. In each
+        discount one feature comes before the others. The constraints must allow that.
+        """
+        touched = [
+            (discount.off, features.intersection(discount.off))
+            for discount in self.discounts
+            if features.intersection(discount.off)
+            and not any(feature in known for feature in discount.off)
+        ]
+        before = {feature: set(self.order.get(feature, ())) & features for feature in features}
+        if not any(before.values()):
+            for off, inside in touched:
+                least = min(off[feature] for feature in inside)
+                cheapest = {feature for feature in inside if off[feature] == least}
+                before |= dict.fromkeys(inside - cheapest, cheapest)
+            return math.fsum(min(off[f] for f in inside) for off, inside in touched), [before]
+        total, orders = math.inf, list[dict[str, set[str]]]()
+        for chosen in product(*(sorted(inside) for _, inside in touched)):
+            needs = {feature: set(first) for feature, first in before.items()}
+            for first, (_, inside) in zip(chosen, touched, strict=True):
+                for mate in inside - {first}:
+                    needs[mate].add(first)
+            paid = math.fsum(off[f] for f, (off, _) in zip(chosen, touched, strict=True))
+            if paid <= total and find_circle(needs) is None:
+                orders = [*orders, needs] if paid == total else [needs]
+                total = paid
+        return total, orders
 
 
 def superset_costs(costs: FeatureCosts, evidence: Mapping[str, str]) -> FeatureCosts:
@@ -365,7 +418,9 @@ def superset_costs(costs: FeatureCosts, evidence: Mapping[str, str]) -> FeatureC
         discounts.append(Discount(discount.name, capped))
         off |= capped
     prices = {f: costs.own_price(f, evidence) + off.get(f, 0.0) for f in costs.prices}
-    return FeatureCosts(prices, costs.groups, (), tuple(discounts)) if discounts else costs
+    if not discounts:
+        return costs
+    return FeatureCosts(prices, costs.groups, (), tuple(discounts), costs.round_cost)
 
 
 def set_costs(
@@ -373,10 +428,10 @@ def set_costs(
 ) -> NDArray[np.float64]:
     """Return C(S | e) for many sets: rows of words, bit k for the k-th of `features`."""
     member = membership(rows, len(features))
-    if not isinstance(costs, FeatureCosts):
+    if not isinstance(costs, FeatureCosts) or costs.order:
         names = np.array(features, dtype=object)
         return np.array([price_set(costs, frozenset(names[row]), evidence) for row in member])
-    total = np.zeros(len(rows))
+    total = np.where(member.any(axis=1), costs.round_cost, 0.0)
     for k, name in enumerate(features):
         if name not in evidence:
             total[member[:, k]] += costs.own_price(name, evidence)

@@ -21,6 +21,13 @@ import numpy as np
 
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located
 from voilattice.html import html_table, paragraph
+from voilattice.model.acquisition import (
+    NO_LIMITS,
+    Constraint,
+    Feasibility,
+    PathLimits,
+    check_order,
+)
 from voilattice.model.costs import (
     CostMatrix,
     CostModel,
@@ -60,6 +67,9 @@ class Problem:
     evidence: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # cuts between the states
+    constraints: tuple[Constraint, ...] = ()  # when features can be acquired
+    limits: PathLimits = NO_LIMITS  # what any path may acquire at most
+    feasibility: Feasibility = field(init=False)
     cost_check: CostCheck = field(init=False)
     _places: dict[str, int] = field(init=False)  # the position of each feature in `features`
 
@@ -77,8 +87,11 @@ class Problem:
                 f"got {quote(self.costs)}",
                 "costs",
             )
+        self._check_constraints()
+        object.__setattr__(self, "feasibility", Feasibility(self))
         if isinstance(self.costs, FeatureCosts):
             self._check_feature_costs(self.costs)
+            object.__setattr__(self, "costs", self.costs.in_order(self._batch_order()))
         self._check_misclassification()
         if not isinstance(self.bins, Mapping):
             raise InputError(
@@ -112,6 +125,8 @@ class Problem:
         evidence: Evidence | None = None,
         title: str = "",
         bins: Mapping[str, Sequence[float]] | None = None,
+        constraints: Iterable[Constraint] = (),
+        limits: PathLimits | Mapping[str, float] = NO_LIMITS,
     ) -> Problem:
         """Make a problem from plain values.
 
@@ -128,6 +143,11 @@ class Problem:
             What is known from the start: states, or raw values that stand for them.
         bins
             For features whose states are bins of numbers: the cuts between the states, increasing.
+        constraints
+            When features can be acquired.
+        limits
+            What any path may acquire at most: ``{"spend": 100, "features": 3, "rounds": 2}``, or
+            some of these.
 
         >>> from voilattice import Network, Problem, evi
         >>> n = Network.from_tables(
@@ -160,6 +180,8 @@ class Problem:
             dict(evidence or {}),
             title,
             cast(Mapping[str, tuple[float, ...]], bins or {}),  # the constructor makes the tuples
+            constraints=tuple(constraints),
+            limits=_path_limits(limits),
         )
 
     def with_expected(self, kind: str, expected: float) -> Problem:
@@ -170,19 +192,42 @@ class Problem:
         """Return this problem with more evidence known from the start."""
         return replace(self, evidence=self.merge_evidence(evidence)) if evidence else self
 
-    def without(self, features: Collection[str]) -> Problem:
-        """Return this problem with some features hidden: they cannot be acquired or known."""
+    def without(self, features: Collection[str], known: Collection[str] = ()) -> Problem:
+        """Return this problem with some features hidden: they cannot be acquired or known.
+
+        Features that can be acquired only after them are hidden too, unless they are `known`.
+        """
         if not features:
             return self
         self.feature_mask(features)  # checks that they are features
-        if known := sorted(set(features) & set(self.evidence)):
-            raise InputError(f"{known[0]!r} is evidence of the problem")
+        if own := sorted(set(features) & set(self.evidence)):
+            raise InputError(f"{own[0]!r} is evidence of the problem")
+        features = self._locked_without(features, {*known, *self.evidence})
         costs = self.costs
         if isinstance(costs, FeatureCosts):
             costs = costs.without(features)
         left = tuple(name for name in self.features if name not in features)
         bins = {name: cuts for name, cuts in self.bins.items() if name not in features}
-        return replace(self, features=left, costs=costs, bins=bins)
+        constraints = tuple(
+            replace(c, not_if=tuple((f, state) for f, state in c.not_if if f not in features))
+            for c in self.constraints
+            if c.feature not in features
+            and not any(f in features for f in c.needs)
+            and (c.needs or any(f not in features for f, _ in c.not_if))
+        )
+        return replace(self, features=left, costs=costs, bins=bins, constraints=constraints)
+
+    def _locked_without(self, features: Collection[str], known: Collection[str]) -> frozenset[str]:
+        """Return the features, and those that can be acquired only after one of them."""
+        gone, before = set(features), 0
+        while len(gone) != before:
+            before = len(gone)
+            gone |= {
+                c.feature
+                for c in self.constraints
+                if c.feature not in known and any(f in gone for f in c.needs)
+            }
+        return frozenset(gone)
 
     # -- contents
 
@@ -206,6 +251,14 @@ class Problem:
     def states(self, name: str) -> tuple[str, ...]:
         """Return the states of a node."""
         return self.network.states[self.network.index(name)]
+
+    def label(self, name: str) -> str:
+        """Return what people read in place of a node's name."""
+        return name
+
+    def state_label(self, name: str, state: str) -> str:
+        """Return what people read in place of a state's name."""
+        return state
 
     # -- from raw values to states
 
@@ -329,6 +382,33 @@ class Problem:
                     self._check_feature(feature)
                     self.network.state_index(self.network.index(feature), state)
 
+    def _check_constraints(self) -> None:
+        if not isinstance(self.limits, PathLimits):
+            raise InputError(f"must be PathLimits, got {quote(self.limits)}", "limits")
+        object.__setattr__(self, "constraints", tuple(self.constraints))
+        for place, entry in enumerate(self.constraints):
+            with located(f"constraints[{place}]"):
+                if not isinstance(entry, Constraint):
+                    raise InputError(f"must be a Constraint, got {quote(entry)}")
+                with located("feature"):
+                    self._check_feature(entry.feature)
+                for feature in entry.after:
+                    with located("after"):
+                        self._check_feature(feature)
+                for name, values in (("only_if", entry.only_if), ("not_if", entry.not_if)):
+                    for feature, state in values:
+                        with located(f"{name}.{feature}"):
+                            self._check_feature(feature)
+                            self.network.state_index(self.network.index(feature), state)
+        check_order(self.constraints)
+
+    def _batch_order(self) -> dict[str, frozenset[str]]:
+        """Return which features come before a feature of a batch, if that can change its price."""
+        if not (isinstance(self.costs, FeatureCosts) and self.costs.discounts):
+            return {}
+        names, after = self.feature_names, self.feasibility.after
+        return {self.features[k]: names(mask) for k, mask in after.items()}
+
     def _check_misclassification(self) -> None:
         m = len(self.classes)
         with located("misclassification"):
@@ -343,7 +423,8 @@ class Problem:
     # -- comparing and printing
 
     def _key(self) -> tuple[object, ...]:
-        return (self.network, self.target, self.features, self.title)
+        rules = (self.constraints, self.limits)
+        return (self.network, self.target, self.features, self.title, *rules)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Problem):
@@ -377,6 +458,8 @@ class Problem:
             dict(self.evidence),
             self.title,
             dict(self.bins),
+            self.constraints,
+            self.limits,
         )
 
     def __repr__(self) -> str:
@@ -398,6 +481,11 @@ class Problem:
             known = ", ".join(f"{name}={state}" for name, state in self.evidence.items())
             lines.append(f"  evidence  {known}")
         lines.append(f"  costs     {self.costs!r}, {self.cost_check}")
+        if self.constraints:
+            names = dict.fromkeys(c.feature for c in self.constraints)
+            lines.append(f"  rules     constraints on {', '.join(names)}")
+        if self.limits:
+            lines.append(f"  limits    {self.limits.describe()}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -429,6 +517,16 @@ def check_problem(problem: object) -> None:
     if not isinstance(problem, Problem):
         hint = "; load_problem loads one by name or path" if isinstance(problem, str | Path) else ""
         raise InputError(f"must be a voilattice.Problem, got {quote(problem)}{hint}", "problem")
+
+
+def _path_limits(given: PathLimits | Mapping[str, Any]) -> PathLimits:
+    if not isinstance(given, Mapping):
+        return given  # the constructor checks it
+    with located("limits"):
+        for key in given:
+            if key not in (names := ("spend", "features", "rounds")):
+                raise UnknownNameError(f"unknown key{nearest(key, names)}", str(key))
+        return PathLimits(**given)
 
 
 def _cost_matrix(given: Misclassification, network: Network, target: int) -> CostMatrix:

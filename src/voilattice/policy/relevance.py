@@ -3,7 +3,7 @@ r"""What still matters at some evidence: the state of a policy.
 At evidence e over E let R be the features that can still matter, and K the part of E that still
 matters. By the theorem of ``docs/optimal.md``, all that follows depends only on the *state key*
 
-    (R, e_K, the groups and discounts already opened that have members in R).
+    (R, e_K, the groups and discounts already opened that have members in R, the limits left).
 
 The exact solver, the policies of rules and the search all identify states by this key.
 
@@ -12,26 +12,42 @@ known and any other features possibly known (`Graph.reachable`). A feature can a
 the price of a member of R depends on it. Then every feature that can tell something about this
 feature matters too: R is closed under walks from the features that prices depend on. Last, a
 feature that says nothing can matter because it opens a discount: it costs less than it takes off a
-member of R (an *opener*; `price_openers`). What the value of such a feature is does not matter.
+member of R (an *opener*; `price_openers`), or because it must come before a member of R (its
+constraint `after` names it: an *unlocker*). What the value of such a feature is does not matter.
+The value of a feature that `only_if` names matters, as that of a feature that a price depends on.
 
-K. Flood from Y and R together, without the openers, keep the members of E that touch the flood, and
-repeat with the kept members until nothing changes. Then E \ K is d-separated from all of these
-given K. A known feature that the price of a member of R depends on stays in K.
+K. Flood from Y and R together, without openers and unlockers, keep the members of E that touch the
+flood, and repeat with the kept members until nothing changes. Then E \ K is d-separated from all of
+these given K. A known feature stays in K if the price of a member of R depends on it, or `only_if`
+or `not_if` of a member of R names it. A feature that only `not_if` names need not be in R: knowing
+it never helps.
+
+Limits. What is left of the limits is a part of the key. Limits that can no longer bind are left
+out: R has no more features than they allow, and all of R costs no more.
 
 User-defined prices may depend on anything. Then R is all that is unknown, and K all that is known.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import Graph, graph_of
+from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 
-__all__ = ["Relevance", "StateKey", "price_conditions", "price_openers", "screen"]
+__all__ = [
+    "Relevance",
+    "StateKey",
+    "price_conditions",
+    "price_openers",
+    "screen",
+    "step_conditions",
+]
 
 
 class StateKey(NamedTuple):
@@ -40,6 +56,7 @@ class StateKey(NamedTuple):
     relevant: int  # R
     values: tuple[tuple[int, str], ...]  # e_K: features by number, and their states
     paid: int  # the groups and discounts opened that have members in R, as a mask
+    left: PathLimits = NO_LIMITS  # the limits that can still bind
 
 
 class Relevance:
@@ -59,7 +76,9 @@ class Relevance:
         self.problem, self.graph = problem, graph_of(problem)
         costs = problem.costs
         self._forgets = forgets and isinstance(costs, FeatureCosts)
-        self.conditions = price_conditions(problem)
+        self.conditions = step_conditions(problem)
+        self.unlockers = problem.feasibility.after
+        self._locks = problem.feasibility.not_if
         self.openers = price_openers(problem)
         groups = costs.sharings if isinstance(costs, FeatureCosts) else ()
         self.groups = tuple(problem.feature_mask(group.features) for group in groups)
@@ -91,15 +110,31 @@ class Relevance:
         while sources != before:
             before = sources
             telling = graph.reachable(e, free, sources) & free
-            relevant = telling | free & mask_of(
-                k for k, mates in openers.items() if mates & telling
-            )
-            named = 0  # the features that the prices of R depend on
+            relevant = self._with_helpers(telling, free, openers)
+            named = 0  # the features that the steps of R depend on
             for k in bits(relevant):
                 named |= self.conditions.get(k, 0)
             sources |= graph.nodes(named & free)
-        kept = _touching(graph, 1 << graph.target | graph.nodes(telling), e, named & e)
+        needed = (named | self.locking(relevant)) & e
+        kept = _touching(graph, 1 << graph.target | graph.nodes(telling), e, needed)
         return relevant, kept
+
+    def _with_helpers(self, telling: int, free: int, openers: Mapping[int, int]) -> int:
+        """Return the features that tell something, with their openers and unlockers."""
+        relevant, before = telling, 0
+        while relevant != before:
+            before = relevant
+            relevant |= free & mask_of(k for k, mates in openers.items() if mates & relevant)
+            for k in bits(relevant):
+                relevant |= self.unlockers.get(k, 0) & free
+        return relevant
+
+    def locking(self, relevant: int) -> int:
+        """Return the features that `not_if` of a member of R names."""
+        found = 0
+        for k, mask in self._locks.items():
+            found |= mask if relevant >> k & 1 else 0
+        return found
 
     def groups_touched(self, features: int) -> int:
         """Return the groups with a member among the features, as a mask of groups."""
@@ -109,12 +144,40 @@ class Relevance:
         """Return the groups that were paid for with `bought` and have members in R."""
         return self.groups_touched(bought) & self.groups_touched(relevant)
 
-    def key(self, known: Mapping[str, str]) -> StateKey:
+    def limits_that_bind(self, left: PathLimits, relevant: int) -> PathLimits:
+        """Return what is left of the limits, without those that R cannot exceed."""
+        if not left:
+            return NO_LIMITS
+        return left.that_bind(relevant.bit_count(), self._most_spent(relevant))
+
+    def _most_spent(self, relevant: int) -> float:
+        """Return a price that acquiring all of R does not exceed, in any order."""
+        costs = self.problem.costs
+        if not isinstance(costs, FeatureCosts):
+            return math.inf
+        names = self.problem.feature_names(relevant)
+        shared = [max(s.surcharges.values()) for s in costs.sharings if names & set(s.features)]
+        most = [costs.most_own_price(name) + costs.round_cost for name in names]
+        return math.fsum(most + shared)
+
+    def key(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> StateKey:
         """Return the state key of the evidence `known`, which includes the problem's own."""
         e = self.problem.feature_mask(known)
         relevant, kept = self.what_matters(e)
         values = tuple((k, known[self.problem.features[k]]) for k in bits(kept))
-        return StateKey(relevant, values, self.groups_paid(e, relevant))
+        paid = self.groups_paid(e, relevant)
+        return StateKey(relevant, values, paid, self.limits_that_bind(left, relevant))
+
+
+def step_conditions(problem: Problem) -> dict[int, int]:
+    """Return, for each feature number, the mask of the features whose values a step depends on.
+
+    They are what its price depends on, and what `only_if` names.
+    """
+    found = dict(price_conditions(problem))
+    for k, mask in problem.feasibility.only_if.items():
+        found[k] = found.get(k, 0) | mask
+    return found
 
 
 def price_conditions(problem: Problem) -> dict[int, int]:

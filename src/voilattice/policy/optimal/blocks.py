@@ -198,10 +198,12 @@ class _CompiledSteps(_Steps):
             return np.array([permute(values[node]) for node in order], dtype=np.uint64)
 
         conditions, group_of = np.zeros(n, np.uint64), np.full(n, -1)
-        opens = np.zeros(n, np.uint64)
+        opens, unlockers, locks = (np.zeros(n, np.uint64) for _ in range(3))
         for a, k in enumerate(self._features):
             conditions[a] = self._narrow(relevance.conditions.get(k, 0))
             opens[a] = self._narrow(relevance.openers.get(k, 0))
+            unlockers[a] = self._narrow(relevance.unlockers.get(k, 0))
+            locks[a] = self._narrow(relevance.locking(1 << k))
             group_of[a] = next(bits(relevance.groups_touched(1 << k)), -1)
         return Flow(
             masks(moral.family),
@@ -210,6 +212,8 @@ class _CompiledSteps(_Steps):
             masks([mask_of(moral.children[node]) for node in range(n)]),
             masks([mask_of(graph.parents[node]) for node in range(n)]),
             conditions,
+            unlockers,
+            locks,
             group_of,
             np.array([self._narrow(members) for members in relevance.groups], dtype=np.uint64),
             opens,

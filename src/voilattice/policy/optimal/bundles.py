@@ -1,13 +1,18 @@
 """Bundles: sets of features that can be cheaper together than one by one.
 
 With the prices of a problem file, buying one by one in the right order costs no more than buying
-together, and each result can guide the next step. The right order has two rules: a feature comes
-before the features that its price depends on, and the cheapest to be the first of a discount comes
-before the others. The one exception is rules that go round in a cycle: if knowing A makes B more
-expensive and knowing B makes A more expensive, then buying both at once may be cheaper than either
-order. Such sets are *bundles*, and a step of the optimal policy may have to acquire a bundle. The
-exact solver acquires single features only. Problems with bundles are solved by the search
-(`ao_star`), which also tries bundles.
+together, and each result can guide the next step. The right order has these rules:
+
+- a feature comes before the features that its price depends on, or that its `not_if` names,
+- it comes after the features that its `after` names,
+- the cheapest to be the first of a discount comes before the others that need not precede it.
+
+The one exception is rules that go round in a cycle: if knowing A makes B more expensive and knowing
+B makes A more expensive, then buying both at once may be cheaper than either order. If A comes
+after B, and is not acquired if B is high, then both at once are possible and either order is not.
+Such sets are *bundles*, and a step of the optimal policy may have to acquire a bundle. Blocks and
+plain tables have steps of single features only. Problems with bundles are solved over steps that
+acquire sets (`batches`), or by a search that also tries bundles (`ao_star`).
 
 With user-defined prices, any set can be a bundle.
 """
@@ -38,7 +43,7 @@ def bundles_of(problem: Problem) -> list[int]:
     if not isinstance(problem.costs, FeatureCosts):
         n = len(problem.features)
         return [s for s in range(1 << n) if s.bit_count() > 1] if n <= MAX_OWN_PRICES else []
-    named, dearer = price_conditions(problem), _dearer_mates(problem, problem.costs)
+    named, dearer = _successors(problem), _dearer_mates(problem, problem.costs)
     after = {k: named.get(k, 0) | dearer.get(k, 0) for k in named.keys() | dearer.keys()}
     every = mask_of(after)
     reached = {k: _reached(k, after, every) for k in after}
@@ -64,13 +69,31 @@ def bundles_of(problem: Problem) -> list[int]:
     return sorted(found)
 
 
+def _successors(problem: Problem) -> dict[int, int]:
+    """Return, for each feature, those that come after it: constraints and prices say so."""
+    found = dict(price_conditions(problem))
+    e = problem.feature_mask(problem.evidence)
+    for k, mask in problem.feasibility.not_if.items():
+        found[k] = found.get(k, 0) | mask
+    for k, mask in problem.feasibility.after.items():
+        for j in bits(mask):
+            found[j] = found.get(j, 0) | 1 << k
+    return {k: mask & ~e for k, mask in found.items() if not e >> k & 1}
+
+
 def _dearer_mates(problem: Problem, costs: FeatureCosts) -> dict[int, int]:
     """Return, for each feature, the mates that cost more to be the first of their discount."""
     found: dict[int, int] = {}
+    e = problem.feature_mask(problem.evidence)
     for sharing in costs.unopened(problem.evidence):
         surcharges = sharing.surcharges
         for feature, surcharge in surcharges.items():
-            mates = [mate for mate, more in surcharges.items() if more > surcharge]
+            must = problem.feature_names(
+                problem.feasibility.closure(problem.feature_mask({feature}), e)
+            )
+            mates = [
+                mate for mate, more in surcharges.items() if more > surcharge and mate not in must
+            ]
             if mates:
                 found[problem.features.index(feature)] = problem.feature_mask(mates)
     return found

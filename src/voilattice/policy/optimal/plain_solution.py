@@ -23,6 +23,7 @@ from voilattice.compiled.arrays import DigitPrices, Floats
 from voilattice.engines import check_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
+from voilattice.model.acquisition import INFEASIBLE
 from voilattice.model.costs import CostMatrix, FeatureCosts, stakes_scale
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
@@ -33,7 +34,7 @@ from voilattice.policy.optimal.plain import (
     solve_plain,
 )
 from voilattice.policy.optimal.space import Deeper, Room, check_same_states, check_supported
-from voilattice.policy.relevance import Relevance, price_conditions
+from voilattice.policy.relevance import Relevance, step_conditions
 from voilattice.ties import TOLERANCE
 from voilattice.valuation.tables import TABLES_AT_ONCE, root_table
 from voilattice.wording import format_bytes
@@ -135,7 +136,7 @@ class PlainSolution:
         known = {**problem.evidence, **known}
         relevant, _ = space.relevance.what_matters(problem.feature_mask(known))
         chosen, cheapest = 0, math.inf
-        for k in bits(relevant):
+        for k in bits(relevant & problem.feasibility.alone(known)):
             axis = space.features.index(k)
             step = count_states(space.sizes[axis + 1 :])
             price = problem.costs.cost(frozenset({problem.features[k]}), known)
@@ -156,7 +157,7 @@ class PlainSolution:
         """Return the place of some evidence in the table, and P(Y, e).
 
         None: the table has no such state. Either no policy would buy that evidence, because it only
-        matters for the overheads, or the evidence is so rare that it underflowed in the table.
+        matters for overheads or locks a feature, or it is so rare that it underflowed in the table.
         """
         space, problem = self.space, self.problem
         digits = list(space.sizes)
@@ -174,6 +175,8 @@ class PlainSolution:
         relevant, _ = relevance.what_matters(inside | outside)
         paid = relevance.groups_paid(inside | outside, relevant)
         if paid != relevance.groups_paid(inside | own, relevant):
+            return None
+        if relevance.locking(relevant) & outside & ~own:
             return None
         where = [slice(None) if d == s else d for d, s in zip(digits, space.sizes, strict=True)]
         part = space.joint[:, *where]
@@ -196,11 +199,12 @@ def feature_prices(problem: Problem, relevance: Relevance, features: Sequence[in
     """Return what some features cost, each with a digit in a table of states."""
     costs = problem.costs
     assert isinstance(costs, FeatureCosts)
-    conditions = price_conditions(problem)
+    conditions, feasibility = step_conditions(problem), problem.feasibility
     axis_of = {k: a for a, k in enumerate(features)}
     own, named = [], []
     for k in features:
-        others = [j for j in bits(conditions.get(k, 0)) if j in axis_of]  # not in evidence
+        named_by = conditions.get(k, 0) | feasibility.after.get(k, 0) | feasibility.not_if.get(k, 0)
+        others = [j for j in bits(named_by) if j in axis_of]  # not in evidence
         named.append([axis_of[j] for j in others])
         own.append(_own_prices(problem, costs, k, others))
     groups = [next(bits(relevance.groups_touched(1 << k)), -1) for k in features]
@@ -233,5 +237,7 @@ def _own_prices(problem: Problem, costs: FeatureCosts, k: int, named: Sequence[i
     prices = []
     for states in product(*choices):
         found = {f: state for f, state in zip(others, states, strict=True) if state is not None}
-        prices.append(costs.own_price(name, {**problem.evidence, **found}))
+        known = {**problem.evidence, **found}
+        is_feasible = problem.feasibility.alone(known) >> k & 1
+        prices.append(costs.own_price(name, known) if is_feasible else INFEASIBLE)
     return np.array(prices, dtype=np.float64).reshape([len(states) for states in choices])

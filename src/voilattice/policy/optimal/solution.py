@@ -104,21 +104,25 @@ class Solution:
         """Solve and return the block of some evidence, and the place of its state in the block.
 
         None: the space has no such state. Either no policy would buy that evidence, because it only
-        matters for the overheads, or the evidence is so rare that it underflowed in the tables.
+        matters for overheads or locks a feature, or it is so rare that it underflowed in the tables.
         """
         problem, blocks = self.problem, self.space.blocks
         values: dict[int, int] = {}
         axes = {k: a for a, k in enumerate(blocks.features)}
-        block = 0
+        block, ignored = 0, 0
         for name, state in known.items():
             k = problem.features.index(name)
             if k in axes and int(blocks.relevant[block]) >> axes[k] & 1:
                 steps = range(blocks.first[block], blocks.first[block + 1])
                 block = int(blocks.child[next(t for t in steps if blocks.axis[t] == axes[k])])
                 values[axes[k]] = problem.states(name).index(state)
+            elif name not in problem.evidence:
+                ignored |= 1 << k
         relevant = mask_of(blocks.features[a] for a in bits(int(blocks.relevant[block])))
         bought = problem.feature_mask({**problem.evidence, **known})
         if self._relevance.groups_paid(bought, relevant) != int(blocks.paid[block]):
+            return None
+        if self._relevance.locking(relevant) & ignored:
             return None
         cell = _cell(values, int(blocks.kept[block]), blocks.sizes)
         mass = float(self.space.tables.mass[self.space.tables.at[block] + cell])

@@ -20,12 +20,13 @@ from voilattice.compiled.arrays import BlockLayout, Floats, Ints, Masks, Prices,
 from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import bits, mask_of
+from voilattice.model.acquisition import INFEASIBLE
 from voilattice.model.costs import CostMatrix, FeatureCosts, stakes_scale
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.bellman import cost_to_go, twin_of
 from voilattice.policy.optimal.blocks import Blocks, cells_of, find_blocks, unique_rows
 from voilattice.policy.optimal.bundles import bundles_of
-from voilattice.policy.relevance import price_conditions, price_openers
+from voilattice.policy.relevance import price_conditions, price_openers, step_conditions
 from voilattice.valuation.tables import risk_tables, root_table
 
 __all__ = [
@@ -67,6 +68,7 @@ def has_same_states(mine: Problem, problem: Problem) -> bool:
         == (mine.network, mine.target, mine.features, mine.evidence)
         and [set(g.features) for g in costs.sharings]
         == [set(g.features) for g in mine.costs.sharings]
+        and (problem.constraints, problem.limits) == (mine.constraints, mine.limits)
         and price_conditions(problem) == price_conditions(mine)
         and price_openers(problem) == price_openers(mine)
     )
@@ -165,6 +167,7 @@ class StateSpace:
         )
         self.tables, self.probability = _state_tables(problem, blocks, self.unit, self.engine)
         self._price_of, self._price_sets = _price_sets(problem, blocks)
+        self._locked = _locked_steps(problem, blocks)
         self.room = Room(self.n_states)
         self.gain = self._measure_gains()
 
@@ -183,9 +186,7 @@ class StateSpace:
             named = [problem.features[blocks.features[a]] for a in bits(mask)]
             tables.append(
                 [
-                    costs.own_price(
-                        name, {**problem.evidence, **dict(zip(named, when, strict=True))}
-                    )
+                    _own_price(problem, name, dict(zip(named, when, strict=True)))
                     for when in product(*(problem.states(other) for other in named))
                 ]
             )
@@ -195,6 +196,7 @@ class StateSpace:
             first = np.array([due.get(k, 0.0) for k in blocks.features])
             is_paid = blocks.paid[blocks.parent] >> np.uint64(g) & np.uint64(1)
             surcharge += np.where(is_paid == 0, first[blocks.axis], 0.0) if len(first) else 0.0
+        surcharge += self._locked
         least = np.array([min(table) for table in tables] or [0.0])
         return Prices(
             least[self._price_of] + surcharge,
@@ -275,7 +277,9 @@ def _price_sets(problem: Problem, blocks: Blocks) -> tuple[Ints, list[tuple[int,
     """Return the own price of each step: its axis, and the evidence that it depends on."""
     if not len(blocks.axis):
         return np.empty(0, np.int64), []
-    named = price_conditions(problem)
+    named = step_conditions(problem)
+    for k, mask in problem.feasibility.not_if.items():
+        named[k] = named.get(k, 0) | mask
     masks: Masks = np.array(
         [
             mask_of(a for a, f in enumerate(blocks.features) if named.get(k, 0) >> f & 1)
@@ -286,3 +290,31 @@ def _price_sets(problem: Problem, blocks: Blocks) -> tuple[Ints, list[tuple[int,
     known = masks[blocks.axis] & blocks.kept[blocks.parent]
     sets, of = unique_rows(np.stack([blocks.axis.astype(np.uint64), known], axis=1))
     return of, [(int(a), int(mask)) for a, mask in sets]
+
+
+def _own_price(problem: Problem, name: str, known: Mapping[str, str]) -> float:
+    """Return the own price of a feature at values that it depends on, or `INFEASIBLE`."""
+    assert isinstance(problem.costs, FeatureCosts)
+    known = {**problem.evidence, **known}
+    if not problem.feasibility.open_features(known) & problem.feature_mask({name}):
+        return INFEASIBLE
+    return problem.costs.own_price(name, known)
+
+
+def _locked_steps(problem: Problem, blocks: Blocks) -> Floats:
+    """Return `INFEASIBLE` for each step to a feature that must come after an unknown one.
+
+    While a feature is in R, what must come before it is in R too, unless it is known.
+    """
+    after = problem.feasibility.after
+    masks: Masks = np.array(
+        [
+            mask_of(a for a, f in enumerate(blocks.features) if after.get(k, 0) >> f & 1)
+            for k in blocks.features
+        ],
+        dtype=np.uint64,
+    )
+    if not after or not len(blocks.axis):
+        return np.zeros(len(blocks.axis))
+    is_locked = (masks[blocks.axis] & blocks.relevant[blocks.parent]) != 0
+    return np.where(is_locked, INFEASIBLE, 0.0)

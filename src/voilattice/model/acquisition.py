@@ -1,0 +1,291 @@
+r"""What can be acquired, and when: constraints, and limits on a path (paper, Section 6).
+
+A set S is *feasible* at evidence e over E if every member X of S can be acquired with the others.
+For each constraint of X that means
+
+    after    ⊆ E ∪ S              these are known, or come in the same batch
+    only_if  ⊆ e                  all of these are known with these values
+    not_if   ∩ e = ∅              none of these is known with its value
+
+`only_if` and `not_if` look at e, not at S. The members that meet both are *open* at e. So the
+feasible sets are the sets of open features that are closed under `after`:
+
+    S ⊆ open(e)   and   after(S) ⊆ E ∪ S.
+
+Unions of feasible sets are feasible, so there is a largest one (`Feasibility.largest`), and every
+member of it has a smallest feasible set around it (`Feasibility.closure`).
+
+Limits bound what a path acquires: its price, the number of its features, the number of its rounds.
+A round is one acquisition, whatever it brings. What is left of the limits after a step is again a
+set of limits (`PathLimits.after`): so a problem with limits, some steps later, is a problem with
+other limits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from voilattice.errors import InputError, located
+from voilattice.feature_sets import bits, find_circle, mask_of
+from voilattice.ties import tolerance
+from voilattice.wording import join_names, quote
+
+if TYPE_CHECKING:
+    from voilattice.model.problem import Problem
+
+__all__ = ["INFEASIBLE", "NO_LIMITS", "Constraint", "Feasibility", "PathLimits", "check_order"]
+
+# The price of a step that is not feasible. It is finite, because infinity times the probability 0
+# of an impossible state is not a number. It is far above every amount of money (`MAX_AMOUNT`), so
+# that nobody ever pays it.
+INFEASIBLE = 1e150
+
+Values = tuple[tuple[str, str], ...]  # features and their states
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """When a feature can be acquired.
+
+    Parameters
+    ----------
+    after
+        These are known, or come in the same batch.
+    only_if
+        All of these are known with these values.
+    not_if
+        None of these is known with this value.
+
+    >>> Constraint("biopsy", after=["xray"], only_if={"xray": "shadow"}).only_if
+    (('xray', 'shadow'),)
+    """
+
+    feature: str
+    after: tuple[str, ...] = ()
+    only_if: Values = ()
+    not_if: Values = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.after, str):
+            raise InputError(f"must be a list of features, got {quote(self.after)}", "after")
+        object.__setattr__(self, "after", tuple(self.after))
+        for name in ("only_if", "not_if"):
+            values = getattr(self, name)
+            pairs = values.items() if isinstance(values, Mapping) else values
+            object.__setattr__(self, name, tuple((f, state) for f, state in pairs))
+        if not (self.after or self.only_if or self.not_if):
+            raise InputError(
+                f"needs at least one of after, only_if and not_if to constrain {self.feature!r}"
+            )
+        for name, features in (
+            ("after", self.after),
+            ("only_if", [f for f, _ in self.only_if]),
+            ("not_if", [f for f, _ in self.not_if]),
+        ):
+            if self.feature in features:
+                raise InputError(f"{self.feature!r} cannot be known before it is acquired", name)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The features that must be known, or come in the same batch."""
+        return (*self.after, *(feature for feature, _ in self.only_if))
+
+    def is_open(self, evidence: Mapping[str, str]) -> bool:
+        """Return whether the evidence meets `only_if` and `not_if`."""
+        return all(evidence.get(f) == state for f, state in self.only_if) and not any(
+            evidence.get(f) == state for f, state in self.not_if
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PathLimits:
+    """What any path may acquire at most; None: no limit.
+
+    >>> left = PathLimits(spend=20, features=3).after(12.5, 2)
+    >>> left.spend, left.features, left.allows(8, 1)
+    (7.5, 1, False)
+    """
+
+    spend: float | None = None
+    features: int | None = None
+    rounds: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.spend is not None:
+            with located("spend"):
+                if isinstance(self.spend, bool) or not isinstance(self.spend, int | float):
+                    raise InputError(f"must be a number >= 0, got {quote(self.spend)}")
+                if not (math.isfinite(self.spend) and self.spend >= 0):
+                    raise InputError(f"must be a number >= 0, got {quote(self.spend)}")
+                object.__setattr__(self, "spend", float(self.spend))
+        for name in ("features", "rounds"):
+            count = getattr(self, name)
+            if count is None:
+                continue
+            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+                raise InputError(f"must be a whole number >= 0, got {quote(count)}", name)
+
+    def __bool__(self) -> bool:
+        return not (self.spend is None and self.features is None and self.rounds is None)
+
+    def allows(self, cost: float, n_features: int) -> bool:
+        """Return whether one more acquisition, with this price, keeps to the limits."""
+        if not n_features:
+            return True
+        return (
+            (self.spend is None or cost <= self.spend + tolerance(self.spend))
+            and (self.features is None or n_features <= self.features)
+            and (self.rounds is None or self.rounds >= 1)
+        )
+
+    def after(self, cost: float, n_features: int, n_rounds: int = 1) -> PathLimits:
+        """Return what is left of the limits after an acquisition."""
+        if not self:
+            return self
+        spend, features, rounds = self.spend, self.features, self.rounds
+        if spend is not None:
+            # Sums in another order differ in their last bits. Equal states must have equal limits.
+            spend = float(f"{max(spend - cost, 0.0):.12g}")
+        if features is not None:
+            features = max(features - n_features, 0)
+        if rounds is not None:
+            rounds = max(rounds - n_rounds, 0)
+        return PathLimits(spend, features, rounds)
+
+    def that_bind(self, n_features: int, most_spent: float) -> PathLimits:
+        """Return the limits without those that this many features at this price cannot exceed."""
+        return PathLimits(
+            None if self.spend is None or most_spent <= self.spend else self.spend,
+            None if self.features is None or n_features <= self.features else self.features,
+            None if self.rounds is None or n_features <= self.rounds else self.rounds,
+        )
+
+    def describe(self) -> str:
+        """Return the limits in words; empty: none."""
+        said = []
+        if self.spend is not None:
+            said.append(f"spend {self.spend:g}")
+        if self.features is not None:
+            said.append(f"features {self.features}")
+        if self.rounds is not None:
+            said.append(f"rounds {self.rounds}")
+        return ", ".join(said)
+
+
+NO_LIMITS = PathLimits()
+
+
+def check_order(constraints: Iterable[Constraint]) -> None:
+    """Raise `InputError` if constraints go round in a circle that no order can meet."""
+    needs: dict[str, set[str]] = {}
+    for constraint in constraints:
+        needs.setdefault(constraint.feature, set()).update(constraint.needs)
+    if (circle := find_circle(needs)) is not None:
+        raise InputError(
+            f"go round in a circle that no order can meet: {' needs '.join(circle)}", "constraints"
+        )
+
+
+class Feasibility:
+    """Which sets can be acquired at some evidence, in a problem. Sets of features are masks."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.after: dict[int, int] = {}  # what comes before each feature that is constrained so
+        self.only_if: dict[int, int] = {}  # the features whose values open it
+        self.not_if: dict[int, int] = {}  # the features whose values close it
+        self._entries = [(problem.features.index(c.feature), c) for c in problem.constraints]
+        for k, c in self._entries:
+            for masks, features in (
+                (self.after, c.after),
+                (self.only_if, [f for f, _ in c.only_if]),
+                (self.not_if, [f for f, _ in c.not_if]),
+            ):
+                if features:
+                    masks[k] = masks.get(k, 0) | problem.feature_mask(features)
+        self._every = (1 << len(problem.features)) - 1
+
+    def open_features(self, known: Mapping[str, str]) -> int:
+        """Return the unknown features whose `only_if` and `not_if` are met."""
+        free = self._every & ~self.problem.feature_mask(known)
+        if not self._entries:
+            return free
+        return free & ~mask_of({k for k, c in self._entries if not c.is_open(known)})
+
+    def largest(self, known: Mapping[str, str]) -> int:
+        """Return the largest feasible set: everything that can be acquired in one batch."""
+        found = self.open_features(known)
+        if not self.after:
+            return found
+        e = self.problem.feature_mask(known)
+        before = -1
+        while found != before:
+            before = found
+            found = mask_of(k for k in bits(found) if not self.after.get(k, 0) & ~(e | found))
+        return found
+
+    def alone(self, known: Mapping[str, str]) -> int:
+        """Return the features that can be acquired by themselves."""
+        found = self.open_features(known)
+        if not self.after:
+            return found
+        e = self.problem.feature_mask(known)
+        return mask_of(k for k in bits(found) if not self.after.get(k, 0) & ~e)
+
+    def closure(self, features: int, e: int) -> int:
+        """Return the features and all that must come before them, E left out."""
+        before = 0
+        while features != before:
+            before = features
+            for k in bits(features):
+                features |= self.after.get(k, 0) & ~e
+        return features
+
+    def is_feasible(self, features: int, known: Mapping[str, str]) -> bool:
+        """Return whether a set of unknown features can be acquired together."""
+        if not self._entries:
+            return True
+        e = self.problem.feature_mask(known)
+        return not features & ~self.open_features(known) and not (
+            self.closure(features, e) & ~features
+        )
+
+    def firsts(self, features: int, e: int) -> int:
+        """Return the members of a set that need no other member before them."""
+        return mask_of(k for k in bits(features) if not self.after.get(k, 0) & features & ~e)
+
+    def obstacles(self, features: int, known: Mapping[str, str]) -> list[str]:
+        """Return why a set cannot be acquired together, and what would make it so, in sentences."""
+        problem, said = self.problem, []
+        e = problem.feature_mask(known)
+        for k in bits(features):
+            name = problem.label(problem.features[k])
+            missing = self.after.get(k, 0) & ~(e | features)
+            if missing:
+                others = join_names(
+                    [problem.label(f) for f in problem.feature_names(missing)], "and"
+                )
+                said.append(f"{name} comes after {others}: acquire {others} before or with it.")
+            for place, c in self._entries:
+                if place == k:
+                    said += self._unmet(name, c, known)
+        return said
+
+    def _unmet(self, name: str, c: Constraint, known: Mapping[str, str]) -> list[str]:
+        """Return which conditions of a constraint the evidence does not meet."""
+        label, state_label = self.problem.label, self.problem.state_label
+        said = []
+        for f, state in c.only_if:
+            wanted = f"{label(f)} = {state_label(f, state)}"
+            if f not in known:
+                said.append(f"{name} can be acquired only if {wanted}: acquire {label(f)} first.")
+            elif known[f] != state:
+                found = state_label(f, known[f])
+                said.append(f"{name} can be acquired only if {wanted}, and it is {found}.")
+        for f, state in c.not_if:
+            if known.get(f) == state:
+                said.append(f"{name} is not acquired if {label(f)} = {state_label(f, state)}.")
+        return said
