@@ -49,14 +49,15 @@ def rich_problem(seed, parts=PARTS, *, n_features=4, max_states=2):
         prices, tuple(groups), tuple(conditional), tuple(discounts), round_cost
     )
     stakes = float(rng.integers(10, 120))
-    m = len(network.states[network.index(target)])
+    classes = network.states[network.index(target)]
+    m, names = len(classes), list(classes)
     matrix = np.where(np.eye(m, dtype=bool), 0.0, rng.uniform(0.3, 1.0, (m, m)) * stakes)
     if "decisions" in parts and rng.random() < 0.7:
         refer = np.full((1, m), float(rng.uniform(0.1, 0.6) * stakes))
-        matrix = np.concatenate([matrix, refer] if rng.random() < 0.7 else [matrix[:1], refer])
-    names = [f"d{i}" for i in range(len(matrix))]
+        kept = m if rng.random() < 0.7 else 1
+        matrix, names = np.concatenate([matrix[:kept], refer]), [*names[:kept], "refer"]
     rows = {
-        name: dict(zip(network.states[network.index(target)], row, strict=True))
+        name: dict(zip(classes, row, strict=True))
         for name, row in zip(names, matrix.tolist(), strict=True)
     }
     problem = Problem.create(network, target, costs, rows, features=features)

@@ -105,6 +105,11 @@ class Offers(NamedTuple):
     now: float  # EMC, on the scale of the table
     scale: float  # amounts of money per amount on the scale of the table
     tolerance: float
+    round_cost: float  # of a set that is not empty
+    needs: Masks  # the axes that must come before each axis, or with it
+    closed: np.uint64  # the axes that cannot be acquired
+    n_features: int  # the most that a set may have
+    spend: float  # the most that a set may cost
 
 
 class Frames(NamedTuple):

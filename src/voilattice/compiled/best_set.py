@@ -71,16 +71,25 @@ def search(
         size = sizes[axis]
         bit = _ONE << np.uint64(axis)
         more = prices[axis] + _added(offers, kept, axis)
+        if not kept:
+            more += offers.round_cost
+        later = full & ~((bit << _ONE) - _ONE)
         # The sets with the feature: the same table, a higher price.
-        frames[height, 0] = axis + 1
-        frames[height, 1] = start
-        frames[height, 2] = outer * size
-        frames[height, 3] = inner // size
-        frames[height, 4] = free
-        keeps[height] = kept | bit
-        amounts[height, 0] = spent + more
-        amounts[height, 1] = after
-        height += 1
+        if (
+            not offers.closed & bit
+            and not offers.needs[axis] & ~(kept | bit | later)
+            and _count(kept | bit) <= offers.n_features
+            and spent + more <= offers.spend
+        ):
+            frames[height, 0] = axis + 1
+            frames[height, 1] = start
+            frames[height, 2] = outer * size
+            frames[height, 3] = inner // size
+            frames[height, 4] = free
+            keeps[height] = kept | bit
+            amounts[height, 0] = spent + more
+            amounts[height, 1] = after
+            height += 1
         # The sets without the feature are searched first.
         inner //= size
         if size > 1:
@@ -91,7 +100,7 @@ def search(
             free += outer * inner
             after = expected_emc(room[start:], cost, outer * inner // n)
             n_evaluated += 1
-        whole = kept | (full & ~((bit << _ONE) - _ONE))
+        whole = kept | later
         price = _cost(offers, whole)
         benefit = (now - after) * scale - price
         size_of = _count(whole)
@@ -103,7 +112,7 @@ def search(
                 better = price < best[2]
             else:
                 better = _comes_first(whole, best_key[0], int(best[3]), offers.places)
-        if better:
+        if better and _is_allowed(offers, whole, price):
             best[0] = benefit
             best[1] = size_of
             best[2] = price
@@ -128,6 +137,19 @@ def _count(mask: Any) -> int:
         mask &= mask - _ONE
         n += 1
     return n
+
+
+@njit(cache=True, inline="always")
+def _is_allowed(offers: Offers, mask: Any, price: float) -> bool:
+    """Return whether a set is feasible and keeps to the limits."""
+    if mask & offers.closed or _count(mask) > offers.n_features:
+        return False
+    if mask and price > offers.spend:
+        return False
+    for axis in range(offers.needs.shape[0]):
+        if mask & (_ONE << np.uint64(axis)) and offers.needs[axis] & ~mask:
+            return False
+    return True
 
 
 @njit(cache=True, inline="always")
@@ -159,4 +181,6 @@ def _cost(offers: Offers, mask: Any) -> Any:
     for group in range(due.shape[0]):
         if due[group] < np.inf:
             price += due[group]
+    if mask:
+        price += offers.round_cost
     return price

@@ -76,7 +76,7 @@ class RuleSolver:
 
     def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
         """Return what the policy costs: by one valuation, or by building it."""
-        if self.at_once is not None:
+        if self.at_once is not None and not (problem.constraints or problem.limits):
             return _cost_at_once(problem, frozenset(self.at_once(problem)), limits.deadline)
         policy = self.build(problem, limits, sweep=sweep)
         # A rule that looks ahead may have gone another way where a best set is not proved.

@@ -17,6 +17,7 @@ from voilattice.budgets import Deadline, TimeLimit
 from voilattice.engines import check_engine
 from voilattice.lattice.independence import graph_of
 from voilattice.lattice.lattice import Lattice
+from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.ties import Offer
 from voilattice.valuation.set_search import Node, SetSearch
@@ -61,6 +62,7 @@ def best_set(
 ) -> Best:
     """Return the set of features whose EVI exceeds its cost by most (Eq. 7).
 
+    Only sets that can be acquired now, and that keep to the limits, are considered.
     Ties go to fewer features, then to the lower price, then to the problem's order of features.
 
     Parameters
@@ -82,7 +84,9 @@ def best_set(
     check_engine(engine)
     deadline = Deadline.of(time_limit)
     known = problem.merge_evidence(evidence)
-    search = SetSearch(problem, known, emc(problem, evidence), deadline, engine, progress)
+    search = SetSearch(
+        problem, known, emc(problem, evidence), deadline, engine, progress, problem.limits
+    )
     short_of = search.run()
     bound = max(search.open_bound(), search.best.benefit)
     if not search.check.proved:  # any set could be cheap, so only the EVI is bounded
@@ -109,6 +113,7 @@ def best_in_table(
     root: Root,
     *,
     deadline: Deadline | None = None,
+    limits: PathLimits = NO_LIMITS,
 ) -> BestMask:
     """Return the best set of `features` from their table.
 
@@ -118,12 +123,14 @@ def best_in_table(
         The features of the axes of `root`, by number.
     deadline
         When to stop and return the best set so far.
+    limits
+        What is left of the limits.
     """
     stake = expected_emc(
         root.table.reshape(len(problem.classes), -1).sum(axis=1), problem.misclassification
     )
     search = SetSearch(
-        problem, known, stake / root.probability, deadline or Deadline(), "auto", None
+        problem, known, stake / root.probability, deadline or Deadline(), "auto", None, limits
     )
     places = [features.index(k) for k in sorted(features, key=search.decided_at)]
     ordered = root.reorder(places)
@@ -139,6 +146,7 @@ def best_mask(
     singles: Sequence[Offer],
     *,
     deadline: Deadline,
+    limits: PathLimits = NO_LIMITS,
 ) -> BestMask:
     """Return the best set at some evidence, without a table over all features.
 
@@ -148,8 +156,10 @@ def best_mask(
         EMC(e).
     singles
         What each feature alone is worth.
+    limits
+        What is left of the limits.
     """
-    search = SetSearch(problem, known, stake, deadline, "auto", None)
+    search = SetSearch(problem, known, stake, deadline, "auto", None, limits)
     short_of = search.run(singles)
     is_proved = search.open_bound() <= search.best.benefit + search.tol
     return BestMask(search.best.mask, None if is_proved else short_of)

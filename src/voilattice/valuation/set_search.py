@@ -26,6 +26,11 @@ about Y and, of each discount, the cheapest opener that tells nothing. All their
 candidates, each at its price. In the bounds, C(K) is replaced by the cost of the cheapest superset
 of K, which is monotone.
 
+Constraints and limits. Only feasible sets are candidates (`model.acquisition`), at a price and with
+a number of features that the limits allow. The bounds hold for them as for all sets. The features
+to decide are open at e, and those that must come before others are among them, even if they tell
+nothing. A node that keeps a feature without one that must come before it is not searched.
+
 User-defined costs that are not monotone at e give no bound: C(K) is replaced by 0, and S need not
 be irreducible. With many features, not every set can be priced to check this. Then the costs are
 assumed to be monotone, and the result is not marked as exact.
@@ -40,6 +45,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Frames, Incumbent, Offers
@@ -47,6 +53,7 @@ from voilattice.engines import choose_engine, is_loaded
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import graph_of
+from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.costs import (
     CostModel,
     Discount,
@@ -108,7 +115,10 @@ class SetSearch:
         deadline: Deadline,
         engine: str,
         progress: Callable[[int, float], None] | None,
+        limits: PathLimits = NO_LIMITS,
     ) -> None:
+        self.limits, self._after = limits, problem.feasibility.after
+        self._e, self.closed = problem.feature_mask(known), ~problem.feasibility.largest(known)
         self.problem, self.known, self.tol = problem, known, tolerance(stake)
         self.best, self.n_evaluated = Offer(0.0, 0.0, 0), 0
         self._engine, self._progress = engine, progress
@@ -130,6 +140,7 @@ class SetSearch:
             relevant |= _openers(problem, costs, known, relevant)
         elif not self.check.monotone:
             relevant = graph.all & ~e
+        relevant = problem.feasibility.closure(relevant & ~self.closed, e)
         self._undecided = tuple(sorted(bits(relevant), key=self.decided_at))
 
     def decided_at(self, k: int) -> tuple[float, int]:
@@ -139,8 +150,29 @@ class SetSearch:
     def offer(self, mask: int, benefit: float, cost: float) -> None:
         """Make a set the best one if it beats the best one so far."""
         made = Offer(benefit, cost, mask)
-        if made.beats(self.best, self.tol):
+        if made.beats(self.best, self.tol) and self._is_allowed(mask, cost):
             self.best = made
+
+    def _is_allowed(self, mask: int, cost: float) -> bool:
+        """Return whether a set is feasible and keeps to the limits."""
+        return (
+            not mask & self.closed
+            and not any(self.needs(k) & ~mask for k in bits(mask))
+            and self.limits.allows(cost, mask.bit_count())
+        )
+
+    def needs(self, k: int) -> int:
+        """Return the unknown features that must come before a feature, or with it."""
+        return self._after.get(k, 0) & ~self._e
+
+    def may_keep(self, k: int, kept: int, left: int) -> bool:
+        """Return whether an allowed set can have K and a feature, and else only some of `left`."""
+        with_it = kept | 1 << k
+        return (
+            not self.closed >> k & 1
+            and not self.needs(k) & ~(with_it | left)
+            and self.limits.allows(self.cost_at_least(with_it), with_it.bit_count())
+        )
 
     def is_beyond(self, bound: float, kept: int) -> bool:
         """Return whether a node with this bound and this K has no set that can be the best."""
@@ -288,8 +320,9 @@ class SetSearch:
         left = self._deadline.seconds_left
         if self._engine == "auto" and left is not None and left < SECONDS_TO_LOAD:
             engine = engine if is_loaded() else "python"
-        if not isinstance(self.problem.costs, FeatureCosts):
-            engine = "python"  # the compiled twin cannot call user-defined costs
+        costs = self.problem.costs
+        if not isinstance(costs, FeatureCosts) or costs.order:
+            engine = "python"  # the compiled twin knows prices that depend on no order alone
         matrix = self.problem.misclassification
         table = root.table.reshape(len(matrix), -1)
         below = _Below(
@@ -345,8 +378,9 @@ def _search_numpy(search: SetSearch, below: _Below) -> Iterator[float]:
             continue
         size, with_it = root.sizes[axis], kept | 1 << axes[axis]
         same = table.reshape(len(table) * size, -1)
-        dearer = below.worth(after) - search.cost_at_least(with_it)
-        stack.append((dearer, axis + 1, with_it, same, after))
+        if search.may_keep(axes[axis], kept, mask_of(k for k in axes[axis + 1 :])):
+            dearer = below.worth(after) - search.cost_at_least(with_it)
+            stack.append((dearer, axis + 1, with_it, same, after))
         if size == 1:
             dropped = same
         else:
@@ -358,7 +392,7 @@ def _search_numpy(search: SetSearch, below: _Below) -> Iterator[float]:
         search.offer(whole, below.worth(after) - price, price)
         bound = below.worth(after) - search.cost_at_least(kept)
         stack.append((bound, axis + 1, kept, dropped, after))
-        yield max(entry[0] for entry in stack)
+        yield max((entry[0] for entry in stack), default=-math.inf)
 
 
 def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
@@ -401,6 +435,8 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
         below.now,
         1 / root.probability,
         search.tol,
+        costs.round_cost,
+        *_allowed_sets(search, axes),
     )
     stack, incumbent = Frames(frames, keeps, amounts), Incumbent(best, best_key)
     room = np.empty(len(root.table))
@@ -416,6 +452,23 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
         if height:
             left = amounts[:height]
             yield float((below.worth(left[:, 1]) - left[:, 0]).max())
+
+
+def _allowed_sets(
+    search: SetSearch, axes: tuple[int, ...]
+) -> tuple[NDArray[np.uint64], np.uint64, int, float]:
+    """Return what comes before each axis, the closed axes, and the limits, for the kernel."""
+    inside = mask_of(axes)
+    needs = [mask_of(a for a, k in enumerate(axes) if search.needs(j) >> k & 1) for j in axes]
+    closed = mask_of(
+        a for a, k in enumerate(axes) if search.closed >> k & 1 or search.needs(k) & ~inside
+    )
+    limits = search.limits
+    n_features = len(axes) if limits.features is None else limits.features
+    spend = math.inf if limits.spend is None else limits.spend + tolerance(limits.spend)
+    if limits.rounds == 0:
+        n_features = 0
+    return np.array(needs, dtype=np.uint64), np.uint64(closed), n_features, spend
 
 
 def _openers(problem: Problem, costs: FeatureCosts, known: Mapping[str, str], relevant: int) -> int:

@@ -22,7 +22,10 @@ first, whose costs are upper bounds. It can stop at any time, when time or memor
 always a policy that reaches the upper bounds, and the interval [lower, upper] of the root contains
 the optimum. When the two bounds meet, this policy is optimal.
 
-A step acquires a feature, or a bundle of features that can be cheaper together (`bundles_of`).
+A step acquires a feature, or a bundle of features that can be cheaper together (`bundles_of`). Where
+rounds count, a step may acquire any set. Steps are feasible and keep to the limits. With many
+features not all sets are tried: then the lower bound of the search holds only for the steps that
+it tries, and the bound for all policies is the one that is given to it (`at_least`).
 """
 
 from __future__ import annotations
@@ -37,10 +40,11 @@ import numpy as np
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
+from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem
-from voilattice.policy.optimal.bundles import MAX_OWN_PRICES, bundles_of
+from voilattice.policy.optimal.bundles import MAX_OWN_PRICES, bundles_of, counts_rounds
 from voilattice.policy.policy import Acquisition, Certificate, Policy
 from voilattice.policy.relevance import StateKey
 from voilattice.policy.situations import LAZY_CELLS, MAX_POLICY_STATES, PolicyBuilder, Situation
@@ -64,6 +68,7 @@ _Part = tuple[Table, dict[int, int]]
 @dataclass(slots=True)
 class _Node:
     known: Mapping[str, str]
+    left: PathLimits
     n_left: int  # |R|; children have fewer
     lower: float
     upper: float
@@ -84,6 +89,8 @@ class Search:
         When to stop; by default, when the bounds meet.
     max_expansions
         Expand no more states than this.
+    at_least
+        What every policy costs at least, where that is known.
     """
 
     def __init__(
@@ -95,26 +102,25 @@ class Search:
         max_states: int = MAX_POLICY_STATES,
         max_expansions: int | None = None,
         progress: Callable[[int, tuple[float, float]], bool | None] | None = None,
+        at_least: float = 0.0,
     ) -> None:
         self.problem = problem
         self._deadline = deadline or Deadline()
         self._builder = PolicyBuilder(problem, max_states=max_states, lazy=True)
         self._key = self._builder.relevance.key
-        self._bundles = bundles_of(problem)
+        self._sets = _sets_to_try(problem)
         self._nodes: dict[StateKey, _Node] = {}
         self._start_cost: dict[StateKey, float] = {}
         self._start_action: dict[StateKey, int] = {}
-        situation = self._builder.at(dict(problem.evidence))
-        self._root = self._key(situation.known)
+        situation = self._builder.at(dict(problem.evidence), problem.limits)
+        self._root = self._key(situation.known, problem.limits)
         (full,) = self._full(situation, [0])
-        self._least = float(full)  # no policy costs less, even if all features are free
+        # No policy costs less, even if all features are free.
+        self._least = max(float(full), at_least)
         for rule in rules:
             self._start(rule)
-        # With user-defined prices for many features, not every possible bundle is tried.
-        self._tries_all = (
-            isinstance(problem.costs, FeatureCosts) or len(problem.features) <= MAX_OWN_PRICES
-        )
-        self._add(self._root, situation.known, situation.emc, float(full))
+        self._tries_all = self._sets is not None
+        self._add(self._root, situation.known, problem.limits, situation.emc, float(full))
         self.n_expanded = 0
         self._run(max_expansions, progress)
 
@@ -160,7 +166,7 @@ class Search:
         return replace(policy, certificate=replace(self.certificate, lower_bound=lower))
 
     def _choose(self, situation: Situation) -> int:
-        key = self._key(situation.known)
+        key = self._key(situation.known, situation.left)
         if key in self._nodes:
             return self._nodes[key].action
         return self._start_action.get(key, 0)
@@ -226,20 +232,36 @@ class Search:
 
     def _expand(self, key: StateKey) -> None:
         node = self._nodes[key]
-        situation = self._builder.at(node.known)
+        situation = self._builder.at(node.known, node.left)
         steps = []
-        left = mask_of(k for k in situation.axes)
-        sets = [1 << k for k in situation.axes] + [s for s in self._bundles if not s & ~left]
+        sets = self._steps_from(situation)
         for chosen, full in zip(sets, self._full(situation, sets), strict=True):
             outcomes = []
+            price = self._builder.cost(chosen, situation.known)
+            left = node.left.after(price, chosen.bit_count())
             for p, known, emc, after in self._outlook(situation, chosen, full):
-                child = self._key(known)
-                self._add(child, known, emc, after)
+                child = self._key(known, left)
+                self._add(child, known, left, emc, after)
                 self._nodes[child].parents.add(key)
                 outcomes.append((p, child))
-            steps.append((chosen, self._builder.cost(chosen, situation.known), outcomes))
+            steps.append((chosen, price, outcomes))
         node.steps = steps
         self._carry_back(key)
+
+    def _steps_from(self, situation: Situation) -> list[int]:
+        """Return the sets that a step from here may acquire."""
+        singles = [1 << k for k in bits(situation.alone)]
+        if self._sets is None:
+            best = situation.best()
+            return [*singles, best] if best & (best - 1) else singles
+        axes, feasibility = mask_of(situation.axes), self.problem.feasibility
+        return singles + [
+            s
+            for s in self._sets
+            if not s & ~axes
+            and feasibility.is_feasible(s, situation.known)
+            and situation.left.allows(self._builder.cost(s, situation.known), s.bit_count())
+        ]
 
     def _outlook(
         self, situation: Situation, chosen: int, full: Table
@@ -305,19 +327,25 @@ class Search:
                 shape = (len(table), *(1 for _ in first), *root.sizes)
                 yield table.reshape(shape), dict(zip(first, values, strict=True))
 
-    def _add(self, key: StateKey, known: Mapping[str, str], emc: float, full: float) -> None:
+    def _add(
+        self, key: StateKey, known: Mapping[str, str], left: PathLimits, emc: float, full: float
+    ) -> None:
         if key in self._nodes:
             return
         relevant, _ = self._builder.relevance.what_matters(self.problem.feature_mask(known))
-        sets = [1 << k for k in bits(relevant)]
+        sets = [1 << k for k in bits(relevant & self.problem.feasibility.alone(known))]
+        # A set costs at least as much as what comes first in it. That is feasible by itself.
         if not isinstance(self.problem.costs, FeatureCosts):  # a set may be cheaper than its parts
-            sets += [s for s in self._bundles if not s & ~relevant]
-        cheapest = min((self._builder.cost(s, known) for s in sets), default=np.inf)
+            sets += [s for s in self._sets or () if not s & ~relevant]
+        prices = {s: self._builder.cost(s, known) for s in sets}
+        allowed = (price for s, price in prices.items() if left.allows(price, s.bit_count()))
+        cheapest = min(allowed, default=np.inf)
         upper, action = emc, 0
         if key in self._start_cost and self._start_cost[key] < emc:
             upper, action = self._start_cost[key], self._start_action.get(key, 0)
         lower = min(emc, cheapest + full)
-        self._nodes[key] = _Node(known, relevant.bit_count(), min(lower, upper), upper, emc, action)
+        lower, n_left = min(lower, upper), relevant.bit_count()
+        self._nodes[key] = _Node(known, left, n_left, lower, upper, emc, action)
 
     def _carry_back(self, key: StateKey) -> None:
         """Tighten the bounds of a node and of its ancestors, the nearest first."""
@@ -348,3 +376,13 @@ class Search:
         changed = (lower, upper) != (node.lower, node.upper)
         node.lower, node.upper, node.action = lower, upper, action
         return changed
+
+
+def _sets_to_try(problem: Problem) -> list[int] | None:
+    """Return the sets of several features that a step may have to acquire; None: too many."""
+    if isinstance(problem.costs, FeatureCosts) and not counts_rounds(problem):
+        return bundles_of(problem)
+    n = len(problem.features)
+    if n > MAX_OWN_PRICES:
+        return None
+    return [s for s in range(1 << n) if s.bit_count() > 1]

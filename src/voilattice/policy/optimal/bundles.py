@@ -14,7 +14,8 @@ Such sets are *bundles*, and a step of the optimal policy may have to acquire a 
 plain tables have steps of single features only. Problems with bundles are solved over steps that
 acquire sets (`batches`), or by a search that also tries bundles (`ao_star`).
 
-With user-defined prices, any set can be a bundle.
+With user-defined prices, any set can be a bundle. Where rounds count, because each has a price or
+there is a limit on them, any set can be cheaper together too.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.relevance import price_conditions
 
-__all__ = ["MAX_OWN_PRICES", "bundles_of"]
+__all__ = ["MAX_OWN_PRICES", "bundles_of", "counts_rounds"]
 
 MAX_CIRCLE = 12
 MAX_OWN_PRICES = 8  # with user-defined prices, all sets of up to this many features are tried
@@ -67,6 +68,13 @@ def bundles_of(problem: Problem) -> list[int]:
                 if all(_reached(k, after_in, inside) == inside for k in members):
                     found.append(inside)
     return sorted(found)
+
+
+def counts_rounds(problem: Problem) -> bool:
+    """Return whether it matters in how many rounds features are acquired."""
+    costs = problem.costs
+    has_price = isinstance(costs, FeatureCosts) and costs.round_cost > 0
+    return has_price or problem.limits.rounds is not None
 
 
 def _successors(problem: Problem) -> dict[int, int]:

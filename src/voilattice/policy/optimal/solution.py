@@ -104,7 +104,7 @@ class Solution:
         """Solve and return the block of some evidence, and the place of its state in the block.
 
         None: the space has no such state. Either no policy would buy that evidence, because it only
-        matters for overheads or locks a feature, or it is so rare that it underflowed in the tables.
+        matters for overheads or locks a feature, or it is so rare that it underflowed in a table.
         """
         problem, blocks = self.problem, self.space.blocks
         values: dict[int, int] = {}

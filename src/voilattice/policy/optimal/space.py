@@ -25,7 +25,7 @@ from voilattice.model.costs import CostMatrix, FeatureCosts, stakes_scale
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.bellman import cost_to_go, twin_of
 from voilattice.policy.optimal.blocks import Blocks, cells_of, find_blocks, unique_rows
-from voilattice.policy.optimal.bundles import bundles_of
+from voilattice.policy.optimal.bundles import bundles_of, counts_rounds
 from voilattice.policy.relevance import price_conditions, price_openers, step_conditions
 from voilattice.valuation.tables import risk_tables, root_table
 
@@ -48,6 +48,8 @@ def check_supported(problem: Problem) -> None:
     """Raise `TooLargeError` if the exact solver does not support the prices."""
     if not isinstance(problem.costs, FeatureCosts):
         raise TooLargeError("the exact solver does not support prices of your own")
+    if problem.limits or counts_rounds(problem):
+        raise TooLargeError("steps of single features do not support limits and rounds")
     if bundles_of(problem):
         raise TooLargeError("the exact solver does not support cyclic conditional prices")
 

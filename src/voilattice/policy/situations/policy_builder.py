@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from voilattice.budgets import Deadline
 from voilattice.errors import InputError
 from voilattice.feature_sets import bits
+from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem
 from voilattice.policy.frontier import Frontier
@@ -119,8 +120,8 @@ class PolicyBuilder(SituationBuilder):
         frontier: Frontier[_Key, _Waiting] = Frontier()
         start = self.start(None if needs_table else ())
         codes = self._encode(start.known)
-        key = self._key(codes, self.problem.feature_mask(start.known))
-        frontier.add(key, 1.0, _Waiting(codes, start.belief, start.table))
+        key = self._key(codes, self.problem.feature_mask(start.known), start.left)
+        frontier.add(key, 1.0, _Waiting(codes, start.belief, start.table, start.left))
         stopped_by: set[str] = set()
         while (popped := frontier.pop()) is not None:
             number, reach, waiting = popped
@@ -158,14 +159,16 @@ class PolicyBuilder(SituationBuilder):
         if n_outcomes > max(self._max_states - len(frontier), MERGED_OUTCOMES):
             return False  # not all of so many outcomes are states that there are already
         after, places = known | chosen, list(bits(chosen))
+        price = self.cost(chosen, situation.known)
+        left = situation.left.after(price, chosen.bit_count())
         before, found = self._encode(situation.known), []
         for probability, outcome, belief, table in self.children(situation, chosen):
             codes = before.copy()
             codes[places] = outcome
-            key = self._key(codes, after)
+            key = self._key(codes, after, left)
             if not is_merged:
                 key = key._replace(known=codes.tobytes())
-            found.append((key, probability, outcome, _Waiting(codes, belief, table)))
+            found.append((key, probability, outcome, _Waiting(codes, belief, table, left)))
         new = {key for key, _, _, _ in found if key not in frontier}
         if len(frontier) + len(new) > self._max_states:
             return False
@@ -179,7 +182,7 @@ class PolicyBuilder(SituationBuilder):
             for key, probability, outcome, item in found
         )
         names = tuple(problem.features[k] for k in places)
-        frontier.acquire(number, names, self.cost(chosen, situation.known), branches)
+        frontier.acquire(number, names, price, branches)
         return True
 
     def _is_late(self, n_states: int) -> bool:
@@ -196,10 +199,11 @@ class PolicyBuilder(SituationBuilder):
         limit = min(in_time, MAX_OUTCOMES)
         if math.prod(self._sizes[k] for k in bits(chosen)) <= limit:
             return chosen
-        part, n_outcomes = 0, 1
+        e, part = self.problem.feature_mask(situation.known), 0
         for k in sorted(bits(chosen), key=lambda k: (-situation.value(1 << k).evi, k)):
-            if n_outcomes * self._sizes[k] <= limit:
-                part, n_outcomes = part | 1 << k, n_outcomes * self._sizes[k]
+            more = part | self.problem.feasibility.closure(1 << k, e)
+            if math.prod(self._sizes[j] for j in bits(more)) <= limit:
+                part = more
         self.shortfalls |= {PARTS, "time"} if in_time < MAX_OUTCOMES else {PARTS}
         return part
 
@@ -216,12 +220,23 @@ class PolicyBuilder(SituationBuilder):
             )
         if known := self.problem.feature_names(chosen) & set(situation.known):
             raise InputError(f"a rule acquires {min(known)!r}, which is known already")
+        if not self.problem.feasibility.is_feasible(chosen, situation.known):
+            why = self.problem.feasibility.obstacles(chosen, situation.known)
+            raise InputError(f"a rule acquires what it cannot: {why[0]}")
+        if situation.left and not situation.left.allows(
+            self.cost(chosen, situation.known), chosen.bit_count()
+        ):
+            raise InputError(
+                f"a rule exceeds the limits with {sorted(self.problem.feature_names(chosen))}; "
+                f"what is left is {situation.left.describe()}"
+            )
 
     def _wake(self, waiting: _Waiting, reach: float) -> Situation:
         known = self._known(waiting.codes)
         relevant, _ = self.relevance.what_matters(self.problem.feature_mask(known))
         # Only slices of the first table are used, so all tables together are as large as that one.
-        return Situation(self, known, tuple(bits(relevant)), waiting.table, waiting.belief, reach)
+        axes = tuple(bits(relevant))
+        return Situation(self, known, axes, waiting.table, waiting.belief, reach, waiting.left)
 
     def _open_leaf(self, waiting: _Waiting) -> Leaf:
         belief = waiting.belief
@@ -251,7 +266,7 @@ class PolicyBuilder(SituationBuilder):
             known[problem.features[place]] = self._states[place][codes[place]]
         return known
 
-    def _key(self, codes: Codes, known: int) -> _Key:
+    def _key(self, codes: Codes, known: int, left: PathLimits) -> _Key:
         """Return the state key (`relevance.StateKey`) in little memory."""
         if known != self._last[0]:
             relevant, kept = self.relevance.what_matters(known)
@@ -261,7 +276,8 @@ class PolicyBuilder(SituationBuilder):
         if forgotten:
             codes = codes.copy()
             codes[forgotten] = -1
-        return _Key(relevant, codes.tobytes(), paid)
+        left = self.relevance.limits_that_bind(left, relevant)
+        return _Key(relevant, codes.tobytes(), paid, left)
 
     def _state_key(self, key: _Key) -> StateKey:
         codes = np.frombuffer(key.kept, dtype=np.int16)
@@ -269,7 +285,7 @@ class PolicyBuilder(SituationBuilder):
             (place, self.problem.states(self.problem.features[place])[codes[place]])
             for place in np.flatnonzero(codes >= 0).tolist()
         )
-        return StateKey(key.relevant, values, key.paid)
+        return StateKey(key.relevant, values, key.paid, key.left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +295,7 @@ class _Waiting:
     codes: Codes
     belief: Table | None
     table: Table | None
+    left: PathLimits
 
 
 class _Key(NamedTuple):
@@ -287,4 +304,5 @@ class _Key(NamedTuple):
     relevant: int
     kept: bytes  # the codes of what still matters
     paid: int
+    left: PathLimits = NO_LIMITS
     known: bytes = b""  # the codes of all that is known, if that tells states apart

@@ -20,6 +20,7 @@ from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import Words, bits, mask_of, to_mask
+from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.costs import FeatureCosts, price_set, set_costs
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.network import Table
@@ -83,6 +84,7 @@ class Situation:
     table: Table | None  # [Y, axes ...]; None: too large
     belief: Table | None = None  # P(Y | e), where it is known without the table
     reach: float = 1.0  # the probability of getting here
+    left: PathLimits = NO_LIMITS  # what is left of the limits
 
     @cached_property
     def probability(self) -> float:
@@ -181,16 +183,25 @@ class Situation:
         key = builder.relevance.key(self.known)
         return builder.sweep.values(key, builder.problem, self.known, self.axes, self.root)
 
+    @cached_property
+    def alone(self) -> int:
+        """The features that can matter and can be acquired by themselves, within the limits."""
+        feasible = self.builder.problem.feasibility.alone(self.known) & mask_of(self.axes)
+        if not self.left:
+            return feasible
+        costs = {k: self.builder.cost(1 << k, self.known) for k in bits(feasible)}
+        return mask_of(k for k, price in costs.items() if self.left.allows(price, 1))
+
     def best_single(self, candidates: int) -> int | None:
         """Return the candidate of highest benefit: ties to the cheaper, then to the first."""
         offers = {k: self.offer(k) for k in bits(candidates)}
         return winner(offers, offers.__getitem__, self.tol) if offers else None
 
     def firsts(self, chosen: int) -> int:
-        """Return the features of a set that can come first in a cheapest order."""
+        """Return the features of a set that can come first in a cheapest feasible order."""
         problem = self.builder.problem
         if not isinstance(problem.costs, FeatureCosts) or not problem.costs.discounts:
-            return chosen
+            return problem.feasibility.firsts(chosen, problem.feature_mask(self.known))
         names = problem.feature_names(chosen)
         return problem.feature_mask(problem.costs.firsts(names, self.known))
 
@@ -208,7 +219,8 @@ class Situation:
     @cached_property
     def _best(self) -> BestMask:
         problem, builder = self.builder.problem, self.builder
-        if (swept := self._swept) is not None:
+        is_restricted = bool(problem.constraints or self.left)
+        if not is_restricted and (swept := self._swept) is not None:
             rows, unit = swept
             price = set_costs(problem.costs, problem.features, rows, self.known)
             benefit = builder.scale * unit - price
@@ -221,7 +233,9 @@ class Situation:
             return BestMask(to_mask(rows[best]), None)
         deadline = builder.share_of(self.reach)
         if self.table is not None:
-            found = best_in_table(problem, self.known, self.axes, self.root, deadline=deadline)
+            found = best_in_table(
+                problem, self.known, self.axes, self.root, deadline=deadline, limits=self.left
+            )
         else:
             found = self._best_without_table(deadline)
         if found.short_of is not None:
@@ -232,13 +246,17 @@ class Situation:
         problem, builder = self.builder.problem, self.builder
         if (table := builder.table(self.known, self.axes, SEARCHED_CELLS, deadline)) is not None:
             root = replace(self, table=table).root
-            return best_in_table(problem, self.known, self.axes, root, deadline=deadline)
+            return best_in_table(
+                problem, self.known, self.axes, root, deadline=deadline, limits=self.left
+            )
         singles = [
             Offer(worth - price, price, 1 << k)
             for k, worth in zip(self.axes, self._worths, strict=True)
             for price in [builder.cost(1 << k, self.known)]
         ]
-        return best_mask(problem, self.known, self.emc, singles, deadline=deadline)
+        return best_mask(
+            problem, self.known, self.emc, singles, deadline=deadline, limits=self.left
+        )
 
     @cached_property
     def root(self) -> Root:
@@ -294,15 +312,18 @@ class SituationBuilder:
             relevant, _ = self.relevance.what_matters(problem.feature_mask(problem.evidence))
             axes = tuple(bits(relevant))
         table = self.table(problem.evidence, axes, deadline=self.deadline)
-        return Situation(self, dict(problem.evidence), axes, table)
+        return Situation(self, dict(problem.evidence), axes, table, left=problem.limits)
 
-    def at(self, known: Mapping[str, str]) -> Situation:
-        """Return the situation at any evidence, which includes the problem's own."""
+    def at(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> Situation:
+        """Return the situation at any evidence, which includes the problem's own.
+
+        `left` is what is left of the limits there.
+        """
         problem, start = self.problem, self._start
         relevant, _ = self.relevance.what_matters(problem.feature_mask(known))
         axes = tuple(bits(relevant))
         if start.table is None or not set(axes) <= set(start.axes):
-            return Situation(self, known, axes, self.table(known, axes))
+            return Situation(self, known, axes, self.table(known, axes), left=left)
         where: list[int | slice] = [slice(None)]
         gone = []
         for k in start.axes:
@@ -313,7 +334,8 @@ class SituationBuilder:
             if not relevant >> k & 1:
                 gone.append(sum(isinstance(part, slice) for part in where))
             where.append(slice(None))
-        return self._situation(known, axes, start.table[tuple(where)].sum(axis=tuple(gone)))
+        table = start.table[tuple(where)].sum(axis=tuple(gone))
+        return replace(self._situation(known, axes, table), left=left)
 
     @cached_property
     def _start(self) -> Situation:
