@@ -27,6 +27,7 @@ COMPILED_FROM = {
     "join_tree": 50_000_000,  # cells of all passes so far
     "repeats": 3_000_000,  # weights that are added up
     "plain": 300_000,  # states
+    "batches": 100_000,  # states, with the sets that are asked for
     "training": 20_000_000,  # questions times numbers in tables, in all steps
 }
 

@@ -39,6 +39,7 @@ __all__ = [
     "Records",
     "RepeatSteps",
     "RepeatTables",
+    "SetSteps",
     "StateTables",
 ]
 
@@ -141,6 +142,17 @@ class BlockLayout(NamedTuple):
     start: Ints  # where the states of each block begin
     cells: Ints  # the number of states of each block
     sizes: Ints  # of each axis
+
+
+class SetSteps(NamedTuple):
+    """The sets that can be acquired once an evidence set is known (`optimal.batches`)."""
+
+    fixed: Ints  # the digits of the evidence set, ascending
+    free: Ints  # the other digits
+    masks: Ints  # each set of unknown digits; the first is empty
+    low: Ints  # a digit of each set; -1: none
+    rest: Ints  # the place of the set without this digit
+    offset: Ints  # from the entry of the evidence to the entry with the set asked
 
 
 class StateTables(NamedTuple):

@@ -357,19 +357,25 @@ class FeatureCosts:
     def cost(self, features: frozenset[str], evidence: Mapping[str, str]) -> float:
         """Return C(S | e)."""
         amounts = [self.price(feature, evidence) for feature in features]
-        if self.round_cost and features:
-            amounts.append(self.round_cost)
         if self._off:
             amounts += [-self._off[feature] for feature in features if feature in self._off]
-        is_ordered = self.order and any(feature in self.order for feature in features)
+        # An exact sum, so that it does not depend on the order of a set's elements.
+        return math.fsum(amounts + self._shared(features, evidence))
+
+    def shared_cost(self, features: frozenset[str], known: Collection[str]) -> float:
+        """Return C(S | e) without the own prices. It does not depend on values."""
+        return math.fsum(self._shared(features, known))
+
+    def _shared(self, features: frozenset[str], known: Collection[str]) -> list[float]:
+        amounts = [self.round_cost] if self.round_cost and features else []
+        is_ordered = bool(self.order) and any(feature in self.order for feature in features)
         for surcharges in self._surcharges[: len(self.groups) if is_ordered else None]:
             first = [surcharges[feature] for feature in features if feature in surcharges]
-            if first and not any(feature in evidence for feature in surcharges):
+            if first and not any(feature in known for feature in surcharges):
                 amounts.append(min(first))
         if is_ordered:
-            amounts.append(self._cheapest_orders(features, evidence)[0])
-        # An exact sum, so that it does not depend on the order of a set's elements.
-        return math.fsum(amounts)
+            amounts.append(self._cheapest_orders(features, known)[0])
+        return amounts
 
     def _cheapest_orders(
         self, features: frozenset[str], known: Collection[str]

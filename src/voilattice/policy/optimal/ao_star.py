@@ -22,8 +22,8 @@ first, whose costs are upper bounds. It can stop at any time, when time or memor
 always a policy that reaches the upper bounds, and the interval [lower, upper] of the root contains
 the optimum. When the two bounds meet, this policy is optimal.
 
-A step acquires a feature, or a bundle of features that can be cheaper together (`bundles_of`). Where
-rounds count, a step may acquire any set. Steps are feasible and keep to the limits. With many
+A step acquires a feature, or a bundle of features that can be cheaper together (`bundles_of`).
+Where rounds count, a step may acquire any set. Steps are feasible and keep to the limits. With many
 features not all sets are tried: then the lower bound of the search holds only for the steps that
 it tries, and the bound for all policies is the one that is given to it (`at_least`).
 """

@@ -1,9 +1,11 @@
-"""Two exact solvers, and the one place that chooses between them.
+"""Three exact solvers, and the one place that chooses between them.
 
 Blocks merge all partial assignments that are one state (`space`, `solution`). A plain table merges
 nothing, but needs a third of the memory and an eighth of the time for a state (`plain_solution`).
 Both need the joint table P(Y, R). The smaller one is taken, counted in bytes, if it can be solved
 in time.
+
+If rounds or limits count, or if sets are cheaper together, steps acquire sets (`batch_solution`).
 
 The states of a plain table are counted without work. The states of blocks are known only when all
 blocks are found, which takes as long as solving the table where nothing merges. So some sets of
@@ -24,16 +26,17 @@ from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
 from voilattice.model.costs import CostMatrix
 from voilattice.model.problem import Problem
+from voilattice.policy.optimal.batch_solution import BatchSolution, BatchSpace, needs_batches
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace, plain_bytes
 from voilattice.policy.optimal.solution import Solution
-from voilattice.policy.optimal.space import BYTES_PER_STATE, StateSpace, check_supported
+from voilattice.policy.optimal.space import BYTES_PER_STATE, StateSpace, check_own_prices
 from voilattice.policy.relevance import Relevance
 
 __all__ = ["ExactSolution", "ExactSpace", "find_states", "solve_exactly"]
 
-ExactSpace: TypeAlias = StateSpace | PlainSpace
-ExactSolution: TypeAlias = Solution | PlainSolution
+ExactSpace: TypeAlias = StateSpace | PlainSpace | BatchSpace
+ExactSolution: TypeAlias = Solution | PlainSolution | BatchSolution
 
 # Cautious estimates of speed.
 BLOCK_STATES_PER_SECOND = 4_000_000
@@ -63,7 +66,7 @@ def find_states(
     engine: str = "auto",
     deadline: Deadline | None = None,
 ) -> ExactSpace:
-    """Return the states of a problem: blocks of merged states, or a plain table.
+    """Return the states of a problem: blocks of merged states, a plain table, or batches.
 
     Parameters
     ----------
@@ -77,7 +80,9 @@ def find_states(
     TooLargeError
         Neither fits the memory budget and the time, or neither supports the prices.
     """
-    check_supported(problem)
+    check_own_prices(problem)
+    if needs_batches(problem):
+        return BatchSpace(problem, unit, engine=engine)
     deadline = deadline or Deadline()
     relevance = Relevance(problem)
     table = _count(problem, relevance)
@@ -115,10 +120,12 @@ def solve_exactly(
     choices
         Whether to store what to do in each state. A plain table needs no such store.
     deadline
-        Raise `TooLargeError` if a plain table is not solved before this.
+        Raise `TooLargeError` if a table is not solved before this. Blocks do not look at it.
     """
     if isinstance(space, PlainSpace):
         return PlainSolution(space, problem, deadline=deadline)
+    if isinstance(space, BatchSpace):
+        return BatchSolution(space, problem, deadline=deadline)
     return Solution(space, problem, choices=choices)
 
 

@@ -23,7 +23,7 @@ from voilattice.compiled.arrays import DigitPrices, Floats
 from voilattice.engines import check_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
-from voilattice.model.acquisition import INFEASIBLE
+from voilattice.model.acquisition import INFEASIBLE, NO_LIMITS, PathLimits
 from voilattice.model.costs import CostMatrix, FeatureCosts, stakes_scale
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
@@ -119,8 +119,8 @@ class PlainSolution:
         """The least expected cost of all policies."""
         return float(self._values[-1]) / self.space.probability
 
-    def choose(self, known: Mapping[str, str]) -> int:
-        """Return the feature to acquire, as a mask, or 0: decide.
+    def choose(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> int:
+        """Return the feature to acquire, as a mask, or 0: decide. There are no limits here.
 
         Deciding wins a tie, then the cheaper feature, then the first feature.
         """
@@ -146,7 +146,7 @@ class PlainSolution:
                 chosen, cheapest = 1 << k, price
         return chosen
 
-    def cost_to_go(self, known: Mapping[str, str]) -> float:
+    def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return v(e), the least expected cost from some evidence on."""
         if (found := self._locate(known)) is None:
             return self._deeper.at(known).cost_to_go(known)
@@ -195,18 +195,26 @@ def plain_bytes(sizes: Sequence[int], n_classes: int) -> int:
     return 8 * count_states(sizes) + TABLES_AT_ONCE * joint + scratch_bytes(sizes, n_classes)
 
 
-def feature_prices(problem: Problem, relevance: Relevance, features: Sequence[int]) -> DigitPrices:
-    """Return what some features cost, each with a digit in a table of states."""
+def feature_prices(
+    problem: Problem, relevance: Relevance, features: Sequence[int], *, in_batches: bool = False
+) -> DigitPrices:
+    """Return what some features cost, each with a digit in a table of states.
+
+    A step that is not feasible costs `INFEASIBLE`. In batches, what must come before a feature may
+    come with it, so `after` is left out.
+    """
     costs = problem.costs
     assert isinstance(costs, FeatureCosts)
     conditions, feasibility = step_conditions(problem), problem.feasibility
     axis_of = {k: a for a, k in enumerate(features)}
     own, named = [], []
     for k in features:
-        named_by = conditions.get(k, 0) | feasibility.after.get(k, 0) | feasibility.not_if.get(k, 0)
+        named_by = conditions.get(k, 0) | feasibility.not_if.get(k, 0)
+        if not in_batches:
+            named_by |= feasibility.after.get(k, 0)
         others = [j for j in bits(named_by) if j in axis_of]  # not in evidence
         named.append([axis_of[j] for j in others])
-        own.append(_own_prices(problem, costs, k, others))
+        own.append(_own_prices(problem, costs, k, others, in_batches=in_batches))
     groups = [next(bits(relevance.groups_touched(1 << k)), -1) for k in features]
     due = costs.surcharges(problem.evidence)
     surcharge = [due.get(problem.features[k], 0.0) for k in features]
@@ -228,7 +236,9 @@ def _in_order(relevance: Relevance, relevant: int) -> tuple[int, ...]:
     return (*bits(relevant & named), *bits(relevant & ~named))
 
 
-def _own_prices(problem: Problem, costs: FeatureCosts, k: int, named: Sequence[int]) -> Floats:
+def _own_prices(
+    problem: Problem, costs: FeatureCosts, k: int, named: Sequence[int], *, in_batches: bool
+) -> Floats:
     """Return the own price of a feature: an axis for each of `named`, its last entry "unknown"."""
     name, others = problem.features[k], [problem.features[j] for j in named]
     choices = [(*problem.states(other), None) for other in others]
@@ -238,6 +248,7 @@ def _own_prices(problem: Problem, costs: FeatureCosts, k: int, named: Sequence[i
     for states in product(*choices):
         found = {f: state for f, state in zip(others, states, strict=True) if state is not None}
         known = {**problem.evidence, **found}
-        is_feasible = problem.feasibility.alone(known) >> k & 1
+        rules = problem.feasibility
+        is_feasible = (rules.open_features if in_batches else rules.alone)(known) >> k & 1
         prices.append(costs.own_price(name, known) if is_feasible else INFEASIBLE)
     return np.array(prices, dtype=np.float64).reshape([len(states) for states in choices])

@@ -20,6 +20,7 @@ import numpy as np
 
 from voilattice.compiled.arrays import Ints
 from voilattice.feature_sets import bits, mask_of
+from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.bellman import cost_to_go, twin_of
@@ -64,8 +65,8 @@ class Solution:
         """The least expected cost of all policies."""
         return float(self._values[0]) / self.space.probability
 
-    def choose(self, known: Mapping[str, str]) -> int:
-        """Return the feature to acquire, as a mask, or 0: decide.
+    def choose(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> int:
+        """Return the feature to acquire, as a mask, or 0: decide. There are no limits here.
 
         Deciding wins a tie, then the cheaper feature, then the first feature.
         """
@@ -77,7 +78,7 @@ class Solution:
         blocks = self.space.blocks
         return 0 if step < 0 else 1 << blocks.features[blocks.axis[blocks.first[block] + step]]
 
-    def cost_to_go(self, known: Mapping[str, str]) -> float:
+    def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return v(e), the least expected cost from some evidence on."""
         if (found := self._locate(known)) is None:
             return self._deeper.at(known).cost_to_go(known)

@@ -56,7 +56,9 @@ class OptimalSolver:
             ended_by = "time" if found.status == "time" else "memory"
             return found.admit_open(ended_by) if found.open_share else found
         builder = PolicyBuilder(problem, max_states=limits.max_states, deadline=deadline)
-        policy = builder.build(self.name, lambda situation: solution.choose(situation.known))
+        policy = builder.build(
+            self.name, lambda situation: solution.choose(situation.known, situation.left)
+        )
         # The two costs differ only by rounding, but a bound must not exceed the cost.
         bound = min(solution.expected_total_cost, policy.expected_total_cost)
         return policy.certify(replace(policy.certificate, lower_bound=bound))
@@ -80,10 +82,12 @@ class OptimalSolver:
         search begins at the evidence.
         """
         deadline = limits.deadline
+        if problem.limits:  # they are what is left at the evidence
+            problem, evidence = problem.with_evidence(evidence), {}
         if (solution := self._solve_once(problem, limits, deadline)) is not None:
             known = problem.merge_evidence(evidence)
-            to_go = solution.cost_to_go(known)
-            chosen = problem.feature_names(solution.choose(known))
+            to_go = solution.cost_to_go(known, problem.limits)
+            chosen = problem.feature_names(solution.choose(known, problem.limits))
             return Step(chosen, to_go, Certificate(to_go))
         search = self._search(problem.with_evidence(evidence), limits, writes=False)
         return Step(problem.feature_names(search.action), search.upper, search.certificate)

@@ -34,6 +34,7 @@ __all__ = [
     "Deeper",
     "Room",
     "StateSpace",
+    "check_own_prices",
     "check_same_states",
     "check_supported",
     "has_same_states",
@@ -44,14 +45,19 @@ BYTES_PER_STATE = 3 * 8 + 1  # V, P and the risk; what to do
 S = TypeVar("S")  # a solution
 
 
-def check_supported(problem: Problem) -> None:
-    """Raise `TooLargeError` if the exact solver does not support the prices."""
+def check_own_prices(problem: Problem) -> None:
+    """Raise `TooLargeError` for user-defined prices: no exact solver supports them."""
     if not isinstance(problem.costs, FeatureCosts):
         raise TooLargeError("the exact solver does not support prices of your own")
+
+
+def check_supported(problem: Problem) -> None:
+    """Raise `TooLargeError` unless steps of single features are enough."""
+    check_own_prices(problem)
     if problem.limits or counts_rounds(problem):
         raise TooLargeError("steps of single features do not support limits and rounds")
     if bundles_of(problem):
-        raise TooLargeError("the exact solver does not support cyclic conditional prices")
+        raise TooLargeError("steps of single features do not support prices in a cycle")
 
 
 def check_same_states(mine: Problem, problem: Problem) -> None:
