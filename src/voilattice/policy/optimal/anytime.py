@@ -2,8 +2,14 @@
 
 A search (`search`) gets a part of the time for its lower bounds, a part for policies to start from,
 and the rest for its trials. Problems that it does not support (prices of your own, cyclic prices,
-extreme probabilities) are left to a search that supports all of them, and is far slower
-(`ao_star`).
+extreme probabilities, limits, rounds) are left to a search that supports all of them, and is far
+slower (`ao_star`).
+
+Limits and rounds can be left out for a lower bound. Every policy that keeps to the limits is a
+policy without them. If it acquires anything, it pays for a round. So with c the cost of a round and
+v* the optimum without limits and rounds,
+
+    v(e) >= min( EMC(e),  c + v*(e) ).
 """
 
 from __future__ import annotations
@@ -14,13 +20,17 @@ from typing import Protocol, TypeAlias
 
 from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
+from voilattice.model.acquisition import NO_LIMITS
+from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal import ao_star
+from voilattice.policy.optimal.exact import find_states, solve_exactly
 from voilattice.policy.optimal.search import Search
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.rules import greedy, markov_blanket
 from voilattice.policy.situations import PolicyBuilder, Situation
 from voilattice.ties import tolerance
+from voilattice.valuation.valuation import emc
 
 __all__ = ["Found", "search_optimum"]
 
@@ -29,6 +39,7 @@ __all__ = ["Found", "search_optimum"]
 SHARE_OF_BOUND = 0.3
 SHARE_OF_START = 0.07
 SHARE_OF_WRITING = 0.1
+SHARE_OF_EXACT = 0.5  # of the time for a bound without limits, to solve that problem exactly
 
 MAX_QUICK_STATES = 20_000  # of a policy to start from
 
@@ -84,9 +95,11 @@ def search_optimum(
     try:
         search = Search(problem)
     except TooLargeError:
+        at_least = _bound_without_limits(problem, until.share(SHARE_OF_BOUND))
         return ao_star.Search(
-            problem, rules, deadline=deadline, max_states=max_states, progress=progress
-        )
+            problem, rules, deadline=deadline, max_states=max_states, progress=progress,
+            at_least=at_least,
+        )  # fmt: skip
     search.reveal(until.share(SHARE_OF_BOUND))
     if not search.is_settled:
         search.repeat(until.share(SHARE_OF_BOUND))
@@ -97,6 +110,21 @@ def search_optimum(
             search.start_from(_quick_policy(problem, rule, part.share(0.5)), part)
     search.run(until, progress=progress)
     return _Written(search, deadline, max_states)
+
+
+def _bound_without_limits(problem: Problem, deadline: Deadline) -> float:
+    """Return what every policy costs at least, from the problem without limits and rounds."""
+    costs = problem.costs
+    if not isinstance(costs, FeatureCosts) or not (problem.limits or costs.round_cost):
+        return 0.0
+    free = replace(problem, limits=NO_LIMITS, costs=replace(costs, round_cost=0.0))
+    try:
+        space = find_states(free, deadline=deadline.share(SHARE_OF_EXACT))
+        least = solve_exactly(space, free, choices=False, deadline=deadline).expected_total_cost
+    except TooLargeError:
+        found = search_optimum(free, (), deadline=deadline, max_states=1, writes=False)
+        least = found.certificate.lower_bound or 0.0
+    return min(emc(problem), costs.round_cost + least)
 
 
 def _best_set(situation: Situation) -> int:

@@ -57,7 +57,9 @@ __all__ = ["Search"]
 BYTES_PER_NODE = 16_000  # of a node and its steps, measured
 MAX_STREAMED = 1 << 28  # the most cells to compute for one bound
 MAX_START_STATES = 20_000
+MAX_SHALLOW = 20_000  # states that a limit on features leaves
 SOURCE = "The bound is the lowest price and the cost of deciding once everything is known."
+GIVEN_SOURCE = "The bound is the optimum without limits, or a bound on it, and the cost of a round."
 SHARE_OF_START = 0.4  # of the time left, for each policy to start from
 
 
@@ -115,8 +117,8 @@ class Search:
         situation = self._builder.at(dict(problem.evidence), problem.limits)
         self._root = self._key(situation.known, problem.limits)
         (full,) = self._full(situation, [0])
-        # No policy costs less, even if all features are free.
-        self._least = max(float(full), at_least)
+        self._least = float(full)  # no policy costs less, even if all features are free
+        self._at_least = at_least
         for rule in rules:
             self._start(rule)
         self._tries_all = self._sets is not None
@@ -128,7 +130,8 @@ class Search:
     def lower(self) -> float:
         """No policy costs less."""
         root = self._nodes[self._root]
-        return min(root.lower if self._tries_all else self._least, root.upper)
+        tried = root.lower if self._tries_all else self._least
+        return min(max(tried, self._at_least), root.upper)
 
     @property
     def upper(self) -> float:
@@ -143,19 +146,20 @@ class Search:
     @property
     def exact(self) -> bool:
         """Whether no policy at all costs less."""
-        return self._tries_all and self._is_settled
+        return self.upper - self.lower <= tolerance(self._nodes[self._root].emc)
 
     @property
     def _is_settled(self) -> bool:
         """Whether no policy made of the steps that the search tries costs less."""
         root = self._nodes[self._root]
-        return root.upper - root.lower <= tolerance(root.emc)
+        return self.exact or root.upper - root.lower <= tolerance(root.emc)
 
     @property
     def certificate(self) -> Certificate:
         """What is known about the policy."""
         status = "ok" if self._is_settled else self._ended_by
-        note = "" if self.exact else SOURCE
+        is_given = self.lower <= self._at_least
+        note = "" if self.exact else GIVEN_SOURCE if is_given else SOURCE
         return Certificate(self.lower, self.exact, status, note)
 
     def policy(self, name: str) -> Policy:
@@ -280,6 +284,8 @@ class Search:
     def _full(self, situation: Situation, sets: Sequence[int]) -> list[Table]:
         """Return P(s | e) EMC(e, s, R) for every s of each set; 0 if that is too much work.
 
+        It is also 0 where a limit allows so few features that all states can be expanded sooner.
+
         A table over R that does not fit is computed in parts, one for each value of some features.
         """
         sizes = [len(self.problem.states(self.problem.features[k])) for k in situation.axes]
@@ -287,6 +293,9 @@ class Search:
             np.zeros([n for k, n in zip(situation.axes, sizes, strict=True) if s >> k & 1])
             for s in sets
         ]
+        most = self.problem.limits.features
+        if most is not None and _n_sets_of(most, len(sizes)) << most <= MAX_SHALLOW:
+            return totals
         if situation.table is not None:
             parts: Iterable[tuple[Table, dict[int, int]]] = [
                 (situation.table / situation.probability, {})
@@ -376,6 +385,11 @@ class Search:
         changed = (lower, upper) != (node.lower, node.upper)
         node.lower, node.upper, node.action = lower, upper, action
         return changed
+
+
+def _n_sets_of(most: int, n: int) -> int:
+    """Return how many sets of up to `most` of n features there are."""
+    return sum(math.comb(n, size) for size in range(most + 1))
 
 
 def _sets_to_try(problem: Problem) -> list[int] | None:
