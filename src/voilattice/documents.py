@@ -8,6 +8,7 @@ Features inside a set are sorted by name; floats are not rounded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,17 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
             {"feature": c.feature, "when": dict(c.when), "cost": c.cost}
             for c in problem.costs.conditional
         ]
+        document["rounds"] = {"cost": problem.costs.round_cost}
+    document["constraints"] = [
+        {
+            "feature": c.feature,
+            "after": list(c.after),
+            "only_if": dict(c.only_if),
+            "not_if": dict(c.not_if),
+        }
+        for c in problem.constraints
+    ]
+    document["limits"] = asdict(problem.limits)
     return document
 
 
@@ -100,12 +112,17 @@ def set_document(result: Value | Best) -> Document:
         "evi": result.evi,
         "cost": result.cost,
         "benefit": result.benefit,
+        "feasible": result.feasible,
     }
 
 
 def value_document(result: Value) -> Document:
     """Return what a set is worth, with the EMC before and after."""
-    return set_document(result) | {"emc": result.emc, "expected_emc": result.expected_emc}
+    return set_document(result) | {
+        "emc": result.emc,
+        "expected_emc": result.expected_emc,
+        "within_limits": result.within_limits,
+    }
 
 
 def lattice_document(lattice: Lattice, top: Sequence[Value] | None = None) -> Document:

@@ -1,4 +1,4 @@
-"""Small problems with everything that a problem file can say, and a referee that reads it literally.
+"""Small problems with all that a problem file can say, and a referee that reads it literally.
 
 The referee uses the joint distribution, cell by cell, and the tables of the problem file as they
 are written. It shares no code with the package: not the prices of sets, not the feasible sets, not
@@ -45,9 +45,7 @@ def rich_problem(seed, parts=PARTS, *, n_features=4, max_states=2):
         when = {other: str(rng.choice(states[other]))}
         conditional.append(ConditionalCost(feature, when, off[feature] + rng.integers(0, 9)))
     round_cost = float(rng.integers(1, 8)) if "rounds" in parts and rng.random() < 0.8 else 0.0
-    costs = FeatureCosts(
-        prices, tuple(groups), tuple(conditional), tuple(discounts), round_cost
-    )
+    costs = FeatureCosts(prices, tuple(groups), tuple(conditional), tuple(discounts), round_cost)
     stakes = float(rng.integers(10, 120))
     classes = network.states[network.index(target)]
     m, names = len(classes), list(classes)
@@ -237,7 +235,9 @@ class Referee:
             if mass > 0:
                 for features, price in self.choices(known, spent, n_features, n_rounds):
                     after = sum(
-                        self._cheapest(then, spent + price, n_features + len(features), n_rounds + 1)
+                        self._cheapest(
+                            then, spent + price, n_features + len(features), n_rounds + 1
+                        )
                         for then in self.outcomes(features, known)
                     )
                     best = min(best, price * mass + after)

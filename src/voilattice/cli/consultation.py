@@ -33,6 +33,7 @@ class _Turn:
     known: dict[str, str]
     unavailable: frozenset[str]
     bill: tuple[tuple[str, float], ...]
+    together: tuple[frozenset[str], ...] = ()  # the features of each round
 
 
 def consult(
@@ -63,6 +64,7 @@ def consult(
                     {f: state for f, state in turn.known.items() if f not in free},
                     unavailable=turn.unavailable,
                     given=free,
+                    together=turn.together,
                     time_limit=time_limit,
                 )
         except InputError as error:
@@ -106,12 +108,13 @@ def _ask(problem: Problem, turn: _Turn, features: list[str], *, is_first: bool) 
     given = dict(zip(features, answers, strict=True))
     missing = {feature for feature, answer in given.items() if answer == NOT_AVAILABLE}
     found = {f: answer.removeprefix("=") for f, answer in given.items() if f not in missing}
-    bill = turn.bill
+    bill, together = turn.bill, turn.together
     if found:
         before = {**problem.evidence, **turn.known}
         price = price_set(problem.costs, frozenset(found), before)
         bill = (*bill, (", ".join(found), price))
-    return _Turn({**turn.known, **found}, turn.unavailable | missing, bill)
+        together = (*together, frozenset(found))
+    return _Turn({**turn.known, **found}, turn.unavailable | missing, bill, together)
 
 
 def _answer(problem: Problem, feature: str, *, can_undo: bool) -> str:

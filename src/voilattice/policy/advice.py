@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError, TooLargeError, located
+from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import Discount, FeatureCosts, Group, price_set
 from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy, within_gap
@@ -81,6 +82,7 @@ def advise(
     *,
     unavailable: Collection[str] = (),
     given: Evidence | None = None,
+    together: Collection[Collection[str]] = (),
     time_limit: TimeLimit = TIME_LIMIT,
 ) -> Advice:
     """Return what the policy does at this evidence, and why.
@@ -91,11 +93,14 @@ def advise(
         The name of a policy, or a policy. A policy answers from its tree while the evidence stays
         on the tree. Elsewhere the policy of its name is planned again, and the reasons say so.
     evidence
-        What was acquired so far, in this order: `Advice.spent` is its price, one by one.
+        What was acquired so far, in this order: `Advice.spent` is its price, one by one. It counts
+        against the limits of the problem.
     unavailable
         Features that cannot be acquired.
     given
         What is known for free, beyond the problem's own evidence.
+    together
+        Sets of features of the evidence that were acquired in one round.
     time_limit
         Seconds. At the limit the advice is the best found so far, and says so.
 
@@ -113,6 +118,9 @@ def advise(
     deadline = Deadline.of(time_limit)
     here = _narrow(problem, evidence, unavailable, given)
     acquired = here.further(here.merge_evidence(evidence))
+    spent, left = _account(here, acquired, together)
+    if here.limits:  # some steps later, this is a problem with what is left of the limits
+        here, acquired = replace(here.with_evidence(acquired), limits=left), {}
     situation = situation_at(here, acquired, deadline=deadline)
     decision, fallback = situation.decision, None
     tree = policy if isinstance(policy, Policy) else None
@@ -154,7 +162,7 @@ def advise(
         None if chosen else decision,
         dict(zip(here.classes, situation.posterior.tolist(), strict=True)),
         situation.emc,
-        _spent(here, acquired),
+        spent,
         benefit,
         tuple(ordered),
         (*notes, *reasons, *([_UNVALUED] if unvalued else [])),
@@ -177,7 +185,7 @@ def _narrow(
         problem.feature_mask(unavailable)  # checks that they are features
         if both := sorted(known.keys() & set(unavailable)):
             raise InputError(f"{both[0]!r} is known, so it cannot be unavailable")
-    return here.without(unavailable)
+    return here.without(unavailable, known)
 
 
 def _place_in_tree(
@@ -251,17 +259,30 @@ def _value(situation: Situation, mask: int, deadline: Deadline) -> tuple[Value, 
     names = problem.feature_names(mask)
     found = bracket_expected_emc(problem, names, deadline=Deadline(SECONDS_TO_VALUE, deadline))
     worth = max(situation.emc - found.upper, 0.0)
-    price = situation.builder.cost(mask, situation.known)
-    value = Value(names, situation.emc, found.upper, worth, price, worth - price)
-    return value, found.exact
+    return situation.valued(mask, found.upper, worth), found.exact
 
 
-def _spent(problem: Problem, evidence: Mapping[str, str]) -> float:
-    known, total = dict(problem.evidence), 0.0
-    for feature, state in evidence.items():
-        total += price_set(problem.costs, frozenset({feature}), known)
-        known[feature] = state
-    return total
+def _account(
+    problem: Problem, evidence: Mapping[str, str], together: Collection[Collection[str]]
+) -> tuple[float, PathLimits]:
+    """Return what the evidence cost, and what is left of the limits."""
+    rounds: dict[str, frozenset[str]] = {}
+    with located("together"):
+        for features in together:
+            for feature in problem.check_acquirable(features, problem.evidence):
+                if feature not in evidence:
+                    raise InputError(f"{feature!r} was not acquired: it is not evidence")
+                if feature in rounds:
+                    raise InputError(f"{feature!r} is named twice")
+                rounds[feature] = frozenset(features)
+    known, total, left = dict(problem.evidence), 0.0, problem.limits
+    for feature in evidence:
+        if feature not in known:
+            features = rounds.get(feature, frozenset({feature}))
+            price = price_set(problem.costs, features, known)
+            total, left = total + price, left.after(price, len(features))
+            known |= {f: evidence[f] for f in features}
+    return total, left
 
 
 def _reasons(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Any, Generic, TypeVar
 
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError
 from voilattice.feature_sets import bits
+from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import price_set
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem, check_problem
@@ -277,13 +278,29 @@ class _Run:
             )
             rows = np.concatenate(self._beyond.pop(loss))
             plan = self._plan(self._losses.items[loss], rows)
-            for here in _split(rows, self._path[rows]):
-                bought = self._bought(here)
-                for group in self._groups(here, plan.what_matters(bought)):
-                    plan.start_from(self._known(bought, group))
-                    onward = group
-                    while len(onward):
-                        onward = self._step(plan, onward)
+            for bought, group in self._states(plan, rows):
+                plan.start_from(self._known(bought, group))
+                onward = group
+                while len(onward):
+                    onward = self._step(plan, onward)
+
+    def _states(self, plan: _Plan, rows: Rows) -> Iterator[tuple[list[str], Rows]]:
+        """Yield the cases of each state together, and what they have bought."""
+        for here in _split(rows, self._path[rows]):
+            bought = self._bought(here)
+            for group in self._groups(here, plan.what_matters(bought)):
+                if self._problem.limits.spend is None:
+                    yield bought, group
+                    continue
+                _, paid = np.unique(self.feature_cost[group], return_inverse=True)
+                for same in _split(group, paid):
+                    yield bought, same
+
+    def _left(self, rows: Rows) -> PathLimits:
+        """Return what is left of the limits in these cases, which are in one state."""
+        path, first = self._path_of(rows), rows[0]
+        n_features = sum(len(features) for features in path)
+        return self._problem.limits.after(float(self.feature_cost[first]), n_features, len(path))
 
     def _plan(self, lost: frozenset[str], rows: Rows) -> _Plan:
         if self._planner not in policy_names():
@@ -297,20 +314,19 @@ class _Run:
     def _step(self, plan: _Plan, rows: Rows) -> Rows:
         """Do what the solver says at the states of these cases; return those that go on."""
         onward: list[Rows] = []
-        for here in _split(rows, self._path[rows]):
-            bought = self._bought(here)
-            for group in self._groups(here, plan.what_matters(bought)):
-                if (node := plan.node(self._known(bought, group))) is not None:
-                    onward += self._do(node, group)
-                    continue
-                # The evidence of this case is impossible. That of others may not be: what no longer
-                # matters was not looked at.
-                for same in self._groups(group, bought):
-                    known = self._known(bought, same)
-                    if (node := plan.node(known)) is not None:
-                        onward += self._do(node, same)
-                    else:
-                        self._undo(same, known)
+        for bought, group in self._states(plan, rows):
+            left = self._left(group)
+            if (node := plan.node(self._known(bought, group), left)) is not None:
+                onward += self._do(node, group)
+                continue
+            # The evidence of this case is impossible. That of others may not be: what no longer
+            # matters was not looked at.
+            for same in self._groups(group, bought):
+                known = self._known(bought, same)
+                if (node := plan.node(known, left)) is not None:
+                    onward += self._do(node, same)
+                else:
+                    self._undo(same, known)
         return np.concatenate(onward) if onward else np.zeros(0, dtype=np.intp)
 
     def _do(self, node: Acquisition | Leaf, rows: Rows) -> list[Rows]:
@@ -424,26 +440,30 @@ class _Plan:
         _, kept = self._relevance.what_matters(known)
         return [name for k in bits(kept) if (name := problem.features[k]) in bought]
 
-    def node(self, known: Mapping[str, str]) -> Acquisition | Leaf | None:
+    def node(self, known: Mapping[str, str], left: PathLimits) -> Acquisition | Leaf | None:
         """Return the acquisition or the decision at some evidence, the problem's own included.
+
+        `left` is what is left of the limits there.
 
         An acquisition has no branches: its outcomes lead to evidence that is asked about next. A
         leaf is open where the time was over. None: the evidence is impossible.
         """
-        key = self._relevance.key(known)
+        key = self._relevance.key(known, left)
         if key not in self._nodes:
             joint = self._problem.joint(known)
             if not joint.any():
                 return None
-            self._nodes[key] = self._ask(known, joint / joint.sum())
+            self._nodes[key] = self._ask(known, left, joint / joint.sum())
         return self._nodes[key]
 
-    def _ask(self, known: Mapping[str, str], belief: Table) -> Acquisition | Leaf:
-        problem = self._problem
+    def _ask(self, known: Mapping[str, str], left: PathLimits, belief: Table) -> Acquisition | Leaf:
+        problem, start = self._problem, self._start
         if self._deadline.is_over:
             return Leaf.at(problem, belief, is_open=True)
         limits = Limits(time_limit=self._deadline.share(SHARE_OF_STEP))
-        step = self._solver.next_step(self._start, self._start.further(known), limits)
+        if problem.limits:
+            start = replace(start, limits=left)
+        step = self._solver.next_step(start, start.further(known), limits)
         features = tuple(name for name in problem.features if name in step.features)
         if not features:
             return Leaf.at(problem, belief)

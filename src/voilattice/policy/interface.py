@@ -134,5 +134,8 @@ class Solver(Protocol):
     def next_step(
         self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
     ) -> Step:
-        """Return what the policy does at some evidence, in addition to the problem's own."""
+        """Return what the policy does at some evidence, in addition to the problem's own.
+
+        The limits of the problem are what is left of them there.
+        """
         ...

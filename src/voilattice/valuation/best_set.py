@@ -43,6 +43,7 @@ class Best:
     n_evaluated: int  # sets whose EVI was computed
     n_sets: int | None  # irreducible sets in all; None: not enumerated
     short_of: str | None  # if not exact, what is missing: "time", "memory" or "costs"
+    feasible: bool = True  # only sets that can be acquired are considered
 
 
 class BestMask(NamedTuple):

@@ -6,7 +6,7 @@ way, because a whole lattice costs little more than reading its tables once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,7 @@ class LatticeValues:
     emc: float
     evi: NDArray[np.float64]
     cost: NDArray[np.float64]
+    known: Mapping[str, str]  # the evidence, the problem's own included
 
     @property
     def benefit(self) -> NDArray[np.float64]:
@@ -54,8 +55,14 @@ class LatticeValues:
             place = winner(left, offer, tol)
             left.remove(place)
             worth, price = float(self.evi[place]), float(self.cost[place])
-            names = self.lattice.problem.feature_names(to_mask(rows[place]))
-            found.append(Value(names, self.emc, self.emc - worth, worth, price, worth - price))
+            mask, problem = to_mask(rows[place]), self.lattice.problem
+            found.append(
+                Value(
+                    problem.feature_names(mask), self.emc, self.emc - worth, worth, price,
+                    worth - price, problem.feasibility.is_feasible(mask, self.known),
+                    problem.limits.allows(price, mask.bit_count()),
+                )
+            )  # fmt: skip
         return found
 
 
@@ -93,5 +100,5 @@ def value_lattice(
     # More information never raises the risk; a negative difference is only rounding.
     worth = np.maximum(now - after, 0.0)
     return LatticeValues(
-        lattice, now, worth, set_costs(problem.costs, problem.features, lattice.rows, known)
+        lattice, now, worth, set_costs(problem.costs, problem.features, lattice.rows, known), known
     )

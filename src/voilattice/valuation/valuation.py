@@ -41,6 +41,8 @@ class Value:
     evi: float
     cost: float
     benefit: float
+    feasible: bool = True  # whether the constraints allow to acquire S at e
+    within_limits: bool = True  # whether the limits allow it, if nothing was acquired before
 
     def _repr_html_(self) -> str:
         names = ", ".join(sorted(self.features)) or "nothing"
@@ -89,7 +91,16 @@ def value(
     # More information never raises the risk; a negative difference is only rounding.
     worth = max(now - then, 0.0) / probability
     price = price_set(problem.costs, chosen, known)
-    return Value(chosen, now / probability, then / probability, worth, price, worth - price)
+    return Value(
+        chosen,
+        now / probability,
+        then / probability,
+        worth,
+        price,
+        worth - price,
+        problem.feasibility.is_feasible(problem.feature_mask(chosen), known),
+        problem.limits.allows(price, len(chosen)),
+    )
 
 
 def emc(problem: Problem, evidence: Evidence | None = None) -> float:

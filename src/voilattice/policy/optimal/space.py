@@ -55,9 +55,9 @@ def check_supported(problem: Problem) -> None:
     """Raise `TooLargeError` unless steps of single features are enough."""
     check_own_prices(problem)
     if problem.limits or counts_rounds(problem):
-        raise TooLargeError("steps of single features do not support limits and rounds")
+        raise TooLargeError("a solver of single steps does not support limits and rounds")
     if bundles_of(problem):
-        raise TooLargeError("steps of single features do not support prices in a cycle")
+        raise TooLargeError("a solver of single steps does not support cyclic conditional prices")
 
 
 def check_same_states(mine: Problem, problem: Problem) -> None:

@@ -157,9 +157,15 @@ class Situation:
         else:
             after = expected_emc(self.joint(chosen), problem.misclassification)
             worth = max(self.emc - after, 0.0)
+        return self.valued(chosen, after, worth)
+
+    def valued(self, chosen: int, after: float, worth: float) -> Value:
+        """Return a set with its price, and whether it can be acquired here."""
         price = self.builder.cost(chosen, self.known)
-        names = problem.feature_names(chosen)
-        return Value(names, self.emc, after, worth, price, worth - price)
+        feasible = self.builder.problem.feasibility.is_feasible(chosen, self.known)
+        allowed = self.left.allows(price, chosen.bit_count())
+        names = self.builder.problem.feature_names(chosen)
+        return Value(names, self.emc, after, worth, price, worth - price, feasible, allowed)
 
     @cached_property
     def _worths(self) -> list[float]:
