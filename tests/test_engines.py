@@ -1,5 +1,7 @@
 """Every engine has a readable and a compiled twin that say the same: one suite for all pairs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.forests import random_forest
@@ -11,7 +13,10 @@ from voilattice import Lattice, best_set, engines, load_problem
 from voilattice.errors import UnknownNameError
 from voilattice.lattice import growth
 from voilattice.learning.training import train
+from voilattice.model.acquisition import PathLimits
 from voilattice.model.join_tree import JoinTree
+from voilattice.policy.optimal.batch_solution import BatchSpace, SharedCosts
+from voilattice.policy.optimal.batches import solve_batches
 from voilattice.policy.optimal.blocks import find_blocks
 from voilattice.policy.optimal.bundles import bundles_of
 from voilattice.policy.optimal.plain import solve_plain
@@ -83,6 +88,18 @@ def plain_table(problem, engine):
     return [value, mass]
 
 
+def batch_table(problem, engine):
+    """V with up to two rounds that cost something."""
+    costs = replace(problem.costs, round_cost=1.5)
+    limited = replace(problem, costs=costs, limits=PathLimits(rounds=2))
+    space = BatchSpace(limited, engine=engine)
+    shared = SharedCosts(space, limited)
+    value = solve_batches(
+        space.table, space.prices(limited), shared, n_rounds=shared.n_rounds, engine=engine
+    )
+    return [value, space.table.mass, space.table.risk]
+
+
 def passes(problem, engine):
     network = problem.network
     nodes = [network.index(name) for name in problem.features]
@@ -108,6 +125,7 @@ PAIRS = {
     "growth": grown, "tables": valued, "best_set": best, "blocks": blocks, "bellman": solution,
     "repeats": repeated,
     "plain": plain_table,
+    "batches": batch_table,
     "join_tree": passes,
 }  # fmt: skip
 

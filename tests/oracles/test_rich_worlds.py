@@ -8,8 +8,8 @@ policies; and the best set is the best of all sets. Both engines.
 import itertools
 
 import pytest
+from helpers.rich_worlds import PARTS, Referee, rich_problem
 
-from tests.helpers.rich_worlds import PARTS, Referee, rich_problem
 from voilattice import best_set, build_policy, value
 from voilattice.errors import TooLargeError
 from voilattice.policy.optimal.exact import find_states, solve_exactly

@@ -37,7 +37,7 @@ from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation.tables import TABLES_AT_ONCE, risk_tables, root_table
 from voilattice.wording import format_bytes
 
-__all__ = ["BatchSolution", "BatchSpace", "depends_on_order", "needs_batches"]
+__all__ = ["BatchSolution", "BatchSpace", "SharedCosts", "depends_on_order", "needs_batches"]
 
 MAX_DIGITS = 24  # there is a table for each set of them
 

@@ -1,0 +1,188 @@
+"""When features can be acquired: constraints, feasible sets, and what is left of limits."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+from helpers.problems import naive_bayes
+from helpers.rich_worlds import Referee, rich_problem
+
+from voilattice import Constraint, FeatureCosts, Problem, load_problem
+from voilattice.errors import InputError, UnknownNameError
+from voilattice.model.acquisition import INFEASIBLE, PathLimits
+from voilattice.model.costs import MAX_AMOUNT
+
+
+def constrained(*constraints, n=4):
+    return replace(naive_bayes(n), constraints=constraints)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_feasible_sets_are_those_that_the_file_allows(seed):
+    problem = rich_problem(seed, ("constraints",))
+    referee, rules = Referee(problem), problem.feasibility
+    for more in ({}, *({f: s} for f in problem.features for s in problem.states(f))):
+        known = {**more, **problem.evidence}
+        free = [f for f in problem.features if f not in known]
+        sets = [s for n in range(len(free) + 1) for s in itertools.combinations(free, n)]
+        feasible = {problem.feature_mask(s) for s in sets if referee.is_feasible(s, known)}
+        masks = {problem.feature_mask(s) for s in sets}
+        assert {s for s in masks if rules.is_feasible(s, known)} == feasible
+        largest = rules.largest(known)
+        assert largest in feasible
+        assert all(s & ~largest == 0 for s in feasible)
+        assert rules.alone(known) == sum(s for s in feasible if s.bit_count() == 1)
+        e = problem.feature_mask(known)
+        for s in masks:
+            assert bool(rules.obstacles(s, known)) == (s not in feasible)
+            if s & ~largest == 0:
+                smallest = min((t for t in feasible if s & ~t == 0), key=int.bit_count)
+                assert rules.closure(s, e) == smallest
+
+
+def test_obstacles_name_what_is_in_the_way_and_what_would_help():
+    problem = constrained(
+        Constraint("X00", after=["X01", "X02"]),
+        Constraint("X03", only_if={"X01": "T"}, not_if={"X02": "F"}),
+    )
+
+    def obstacles(features, **known):
+        return problem.feasibility.obstacles(problem.feature_mask(features), known)
+
+    assert obstacles(["X00"], X01="T") == ["X00 comes after X02: acquire X02 before or with it."]
+    assert obstacles(["X00", "X02"], X01="F") == []
+    assert obstacles(["X03"]) == ["X03 can be acquired only if X01 = T: acquire X01 first."]
+    assert obstacles(["X03"], X01="F") == ["X03 can be acquired only if X01 = T, and it is F."]
+    assert obstacles(["X03"], X01="T", X02="F") == ["X03 is not acquired if X02 = F."]
+    assert obstacles(["X03"], X01="T", X02="T") == []
+
+
+def test_the_price_that_nobody_pays_is_above_every_amount():
+    assert INFEASIBLE > 1e40 * MAX_AMOUNT
+    assert INFEASIBLE * 1e-150 > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({}, "needs at least one of after, only_if and not_if"),
+        ({"after": "xray"}, "after: must be a list of features, got 'xray'"),
+        ({"after": ["A"]}, "after: 'A' cannot be known before it is acquired"),
+        ({"only_if": {"A": "T"}}, "only_if: 'A' cannot be known before"),
+        ({"not_if": {"A": "T"}}, "not_if: 'A' cannot be known before"),
+    ],
+)
+def test_a_constraint_that_says_nothing_or_names_itself_is_refused(arguments, complaint):
+    with pytest.raises(InputError, match=complaint.replace("'", "['\"]?")):
+        Constraint("A", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("circle", "complaint"),
+    [
+        ([("X00", ["X01"]), ("X01", ["X00"])], "X0. needs X0. needs X0."),
+        ([("X00", ["X01"]), ("X01", ["X02"]), ("X02", ["X00"])], "needs X0. needs X0. needs X0."),
+    ],
+)
+def test_a_circle_is_an_error_that_shows_the_circle(circle, complaint):
+    with pytest.raises(InputError, match=f"^constraints: go round in a circle.*{complaint}$"):
+        constrained(*(Constraint(f, after=after) for f, after in circle))
+
+
+def test_only_if_can_close_a_circle_too():
+    with pytest.raises(InputError, match="circle"):
+        constrained(Constraint("X00", after=["X01"]), Constraint("X01", only_if={"X00": "T"}))
+
+
+def test_not_if_makes_no_circle():
+    problem = constrained(
+        Constraint("X00", after=["X01"], not_if={"X02": "T"}),
+        Constraint("X01", not_if={"X00": "T"}),
+    )
+    assert problem.feasibility.largest({}) == 0b1111
+
+
+@pytest.mark.parametrize(
+    ("constraint", "place", "error"),
+    [
+        (Constraint("X9", after=["X00"]), "constraints[0].feature", UnknownNameError),
+        (Constraint("Y", after=["X00"]), "constraints[0].feature", InputError),
+        (Constraint("X00", after=["X9"]), "constraints[0].after", UnknownNameError),
+        (Constraint("X00", only_if={"X9": "T"}), "constraints[0].only_if.X9", UnknownNameError),
+        (Constraint("X00", only_if={"X01": "Q"}), "constraints[0].only_if.X01", UnknownNameError),
+        (Constraint("X00", not_if={"X01": "Q"}), "constraints[0].not_if.X01", UnknownNameError),
+        (Constraint("X00", not_if={"Y": "T"}), "constraints[0].not_if.Y", InputError),
+    ],
+)
+def test_a_constraint_on_something_unknown_is_an_error_with_its_place(constraint, place, error):
+    with pytest.raises(error) as caught:
+        constrained(constraint)
+    assert str(caught.value).startswith(f"{place}: ")
+
+
+@pytest.mark.parametrize(
+    ("limits", "complaint"),
+    [
+        ({"spend": -1}, "limits.spend: must be a number >= 0, got -1"),
+        ({"spend": float("inf")}, "limits.spend: must be a number >= 0"),
+        ({"spend": "much"}, "limits.spend: must be a number >= 0, got 'much'"),
+        ({"spend": True}, "limits.spend: must be a number >= 0"),
+        ({"features": -2}, "limits.features: must be a whole number >= 0, got -2"),
+        ({"features": 1.5}, "limits.features: must be a whole number >= 0, got 1.5"),
+        ({"rounds": True}, "limits.rounds: must be a whole number >= 0"),
+        ({"visits": 2}, "limits.visits: unknown key"),
+    ],
+)
+def test_wrong_limits_are_errors_with_their_place(limits, complaint):
+    problem = naive_bayes(2)
+    with pytest.raises(InputError) as caught:
+        Problem.create(
+            problem.network, "Y", problem.costs, problem.misclassification, limits=limits
+        )
+    assert str(caught.value).startswith(complaint)
+
+
+def test_limits_shrink_along_a_path_and_say_when_they_no_longer_bind():
+    limits = PathLimits(spend=10.0, features=3, rounds=2)
+    left = limits.after(0.1, 1).after(0.2, 1)
+    assert left == PathLimits(spend=9.7, features=1, rounds=0)
+    assert not left.allows(0.0, 1)  # there is no round left
+    assert left.allows(0.0, 0)
+    assert PathLimits(spend=0.3).allows(0.1 + 0.2, 1)  # sums may differ in their last bits
+    assert not PathLimits(spend=0.3).allows(0.3001, 1)
+    assert limits.that_bind(2, 10.0) == PathLimits()
+    assert limits.that_bind(3, 10.1) == PathLimits(spend=10.0, rounds=2)
+
+
+def test_what_can_be_acquired_only_after_a_hidden_feature_is_hidden_too():
+    problem = constrained(
+        Constraint("X00", after=["X01"]),
+        Constraint("X02", only_if={"X00": "T"}),
+        Constraint("X03", not_if={"X01": "T", "X02": "F"}),
+    )
+    assert problem.without(["X01"]).features == ("X03",)
+    assert problem.without(["X01"]).constraints == ()
+    assert problem.without(["X01"], known=["X00"]).features == ("X00", "X02", "X03")
+    assert problem.without(["X02"]).constraints[-1] == Constraint("X03", not_if={"X01": "T"})
+
+
+def test_evidence_is_never_refused():
+    problem = constrained(Constraint("X00", after=["X01"]), Constraint("X02", only_if={"X01": "T"}))
+    known = problem.with_evidence({"X00": "T", "X02": "F"})
+    assert known.evidence == {"X00": "T", "X02": "F"}
+
+
+def test_a_round_has_a_price_once_for_each_set():
+    costs = FeatureCosts({"A": 1.0, "B": 2.0}, round_cost=5.0)
+    assert costs.cost(frozenset(), {}) == 0.0
+    assert costs.cost(frozenset({"A"}), {}) == 6.0
+    assert costs.cost(frozenset({"A", "B"}), {}) == 8.0
+    with pytest.raises(InputError, match=r"^rounds\.cost: must be >= 0, got -1"):
+        FeatureCosts({"A": 1.0}, round_cost=-1)
+
+
+def test_problems_without_rules_are_as_they_were():
+    asia = load_problem("asia")
+    assert not asia.limits
+    assert asia.constraints == ()
+    assert asia.feasibility.largest({}) == (1 << len(asia.features)) - 1
