@@ -7,7 +7,7 @@ import pytest
 from helpers.problems import naive_bayes
 from helpers.rich_worlds import Referee, rich_problem
 
-from voilattice import Constraint, FeatureCosts, Problem, load_problem
+from voilattice import Constraint, FeatureCosts, Problem, VoilatticeError, load_problem
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.model.acquisition import INFEASIBLE, PathLimits
 from voilattice.model.costs import MAX_AMOUNT
@@ -135,7 +135,7 @@ def test_a_constraint_on_something_unknown_is_an_error_with_its_place(constraint
 )
 def test_wrong_limits_are_errors_with_their_place(limits, complaint):
     problem = naive_bayes(2)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(VoilatticeError) as caught:
         Problem.create(
             problem.network, "Y", problem.costs, problem.misclassification, limits=limits
         )

@@ -75,9 +75,9 @@ def test_a_higher_limit_never_costs_more_and_a_high_one_nothing(seed, limit):
 
 def test_a_set_is_asked_for_only_where_single_features_cost_more():
     problem = noisy_bayes(4)
-    problem = replace(problem, misclassification=10 * problem.misclassification)
+    problem = replace(problem, misclassification=50 * problem.misclassification)
     assert all(len(n.features) == 1 for n in acquisitions(optimum(problem)))
-    assert any(len(n.features) > 1 for n in acquisitions(optimum(problem, round_cost=0.5)))
+    assert any(len(n.features) > 1 for n in acquisitions(optimum(problem, round_cost=3.0)))
     # A limit that does not bind leaves the sequential optimum as it is.
     assert all(len(n.features) == 1 for n in acquisitions(optimum(problem, rounds=4)))
 
