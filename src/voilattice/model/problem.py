@@ -60,6 +60,9 @@ class Problem:
     evidence: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # cuts between the states
+    labels: Mapping[str, str] = field(default_factory=dict)  # what people read for a node's name
+    state_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    currency: str = ""  # shown with amounts
     cost_check: CostCheck = field(init=False)
     _places: dict[str, int] = field(init=False)  # the position of each feature in `features`
 
@@ -90,6 +93,7 @@ class Problem:
                 self._check_feature(feature)
                 bins[feature] = check_cuts(cuts, len(self.states(feature)))
         object.__setattr__(self, "bins", MappingProxyType(bins))
+        self._check_labels()
         evidence: dict[str, str] = {}
         for feature, value in self.evidence.items():
             with located(f"evidence.{feature}"):
@@ -112,6 +116,9 @@ class Problem:
         evidence: Evidence | None = None,
         title: str = "",
         bins: Mapping[str, Sequence[float]] | None = None,
+        labels: Mapping[str, str] | None = None,
+        state_labels: Mapping[str, Mapping[str, str]] | None = None,
+        currency: str = "",
     ) -> Problem:
         """Make a problem from plain values.
 
@@ -128,6 +135,10 @@ class Problem:
             What is known from the start: states, or raw values that stand for them.
         bins
             For features whose states are bins of numbers: the cuts between the states, increasing.
+        labels, state_labels
+            What people read in place of the name of a node, and of the states of a node.
+        currency
+            Shown with amounts, such as ``CAD``.
 
         >>> from voilattice import Network, Problem, evi
         >>> n = Network.from_tables(
@@ -160,6 +171,9 @@ class Problem:
             dict(evidence or {}),
             title,
             cast(Mapping[str, tuple[float, ...]], bins or {}),  # the constructor makes the tuples
+            labels=labels or {},
+            state_labels=state_labels or {},
+            currency=currency,
         )
 
     def with_expected(self, kind: str, expected: float) -> Problem:
@@ -206,6 +220,16 @@ class Problem:
     def states(self, name: str) -> tuple[str, ...]:
         """Return the states of a node."""
         return self.network.states[self.network.index(name)]
+
+    # -- what people read
+
+    def label(self, name: str) -> str:
+        """Return what people read for a node: its label, or its name."""
+        return self.labels.get(name, name)
+
+    def state_label(self, name: str, state: str) -> str:
+        """Return what people read for a state of a node: its label, or its name."""
+        return self.state_labels.get(name, {}).get(state, state)
 
     # -- from raw values to states
 
@@ -340,6 +364,30 @@ class Problem:
                 with located(f"misclassification.{predicted}.{actual}"):
                     check_amount(float(cost[i, j]))
 
+    def _check_labels(self) -> None:
+        if self.currency != "":
+            _check_label(self.currency, "currency")
+        labels = _mapping(self.labels, "labels")
+        with located("labels"):
+            for name, label in labels.items():
+                with located(name):
+                    self.network.index(name)
+                _check_label(label, name)
+            _check_distinct(self.network.names, labels)
+        state_labels: dict[str, Mapping[str, str]] = {}
+        with located("state_labels"):
+            for name, given in _mapping(self.state_labels, "").items():
+                with located(name):
+                    node = self.network.index(name)
+                    for state, label in _mapping(given, "").items():
+                        with located(state):
+                            self.network.state_index(node, state)
+                        _check_label(label, state)
+                    _check_distinct(self.network.states[node], given)
+                state_labels[name] = MappingProxyType(dict(given))
+        object.__setattr__(self, "labels", MappingProxyType(dict(labels)))
+        object.__setattr__(self, "state_labels", MappingProxyType(state_labels))
+
     # -- comparing and printing
 
     def _key(self) -> tuple[object, ...]:
@@ -353,6 +401,9 @@ class Problem:
             and self.costs == other.costs
             and self.evidence == other.evidence
             and self.bins == other.bins
+            and self.labels == other.labels
+            and self.state_labels == other.state_labels
+            and self.currency == other.currency
             and np.array_equal(self.misclassification, other.misclassification)
         )
 
@@ -377,6 +428,9 @@ class Problem:
             dict(self.evidence),
             self.title,
             dict(self.bins),
+            dict(self.labels),
+            {name: dict(labels) for name, labels in self.state_labels.items()},
+            self.currency,
         )
 
     def __repr__(self) -> str:
@@ -448,6 +502,36 @@ def _as_matrix(given: object) -> CostMatrix:
         raise InputError(
             "must be a matrix of numbers [predicted][actual]", "misclassification"
         ) from None
+
+
+def _mapping(given: object, place: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"must be a table of labels, got {quote(given)}", place)
+    return given
+
+
+def _check_label(label: object, place: str) -> None:
+    if not isinstance(label, str):
+        raise InputError(f"must be text, got {quote(label)}", place)
+    if not label.strip():
+        raise InputError(f"must not be empty, got {quote(label)}", place)
+    if not label.isprintable():
+        raise InputError(f"must be printable text in one line, got {quote(label)}", place)
+
+
+def _check_distinct(names: Iterable[str], labels: Mapping[str, str]) -> None:
+    """Raise `InputError` where people would read the same for two names."""
+    read: dict[str, str] = {}
+    for name in names:
+        label = labels.get(name, name)
+        if label in read:
+            labelled, other = (name, read[label]) if name in labels else (read[label], name)
+            raise InputError(
+                f"{quote(label)} is what people read for {quote(other)} too; "
+                f"the two must be told apart",
+                labelled,
+            )
+        read[label] = name
 
 
 def _names(features: Iterable[str]) -> Iterable[str]:
