@@ -33,7 +33,7 @@ from voilattice.model.elimination import prior, scaled_joint_table
 from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table
 from voilattice.model.raw_values import StateReader, check_cuts
-from voilattice.wording import format_amount, nearest, quote
+from voilattice.wording import format_amount, in_currency, nearest, quote
 
 __all__ = ["Evidence", "Problem", "check_problem", "impossible"]
 
@@ -230,6 +230,20 @@ class Problem:
     def state_label(self, name: str, state: str) -> str:
         """Return what people read for a state of a node: its label, or its name."""
         return self.state_labels.get(name, {}).get(state, state)
+
+    def name_and_label(self, name: str) -> str:
+        """Return the name of a node and, where it has one, its label: what to type, what to read.
+
+        >>> import voilattice
+        >>> voilattice.load_problem("asia").name_and_label("xray")
+        'xray'
+        """
+        return f"{name} ({self.labels[name]})" if name in self.labels else name
+
+    def state_and_label(self, name: str, state: str) -> str:
+        """Return the name of a state of a node and, where it has one, its label."""
+        label = self.state_label(name, state)
+        return state if label == state else f"{state} ({label})"
 
     # -- from raw values to states
 
@@ -458,23 +472,28 @@ class Problem:
         costs = self.costs if isinstance(self.costs, FeatureCosts) else None
         features = [
             (
-                name,
-                ", ".join(self.states(name)),
-                self.evidence.get(name, ""),
+                self.name_and_label(name),
+                ", ".join(self.state_and_label(name, state) for state in self.states(name)),
+                self.state_label(name, self.evidence[name]) if name in self.evidence else "",
                 costs.describe_sharing(name) if costs else "",
                 format_amount(costs.prices[name]) if costs else "own",
             )
             for name in self.features
         ]
+        classes = [self.state_and_label(self.target, state) for state in self.classes]
         stakes = [
-            (f"saying {predicted}", *map(format_amount, row))
+            (
+                in_currency(f"saying {self.state_label(self.target, predicted)}", self.currency),
+                *map(format_amount, row),
+            )
             for predicted, row in zip(self.classes, self.misclassification, strict=True)
         ]
+        price = in_currency("price", self.currency)
         prior = ("prior probability", *(f"{p:.4g}" for p in self.prior))
         return (
             paragraph(self.title or "Untitled problem", strong=True)
-            + html_table(("feature", "states", "known", "group", "price"), features, n_text=4)
-            + html_table((self.target, *self.classes), [prior, *stakes])
+            + html_table(("feature", "states", "known", "group", price), features, n_text=4)
+            + html_table((self.name_and_label(self.target), *classes), [prior, *stakes])
         )
 
 

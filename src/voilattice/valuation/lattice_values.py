@@ -54,8 +54,11 @@ class LatticeValues:
             place = winner(left, offer, tol)
             left.remove(place)
             worth, price = float(self.evi[place]), float(self.cost[place])
-            names = self.lattice.problem.feature_names(to_mask(rows[place]))
-            found.append(Value(names, self.emc, self.emc - worth, worth, price, worth - price))
+            problem = self.lattice.problem
+            names = problem.feature_names(to_mask(rows[place]))
+            found.append(
+                Value(names, self.emc, self.emc - worth, worth, price, worth - price, problem)
+            )
         return found
 
 

@@ -19,14 +19,14 @@ the reference that every faster engine is tested against.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from voilattice.html import html_table
 from voilattice.model.costs import CostMatrix, price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import Table
 from voilattice.model.problem import Evidence, Problem, check_problem, impossible
-from voilattice.wording import format_amount
+from voilattice.wording import format_amount, in_currency
 
 __all__ = ["Value", "benefit", "cost", "emc", "evi", "expected_emc", "posterior", "value"]
 
@@ -41,9 +41,12 @@ class Value:
     evi: float
     cost: float
     benefit: float
+    # Only for what people read: labels and the currency.
+    problem: Problem | None = field(default=None, repr=False, compare=False)
 
     def _repr_html_(self) -> str:
-        names = ", ".join(sorted(self.features)) or "nothing"
+        label, currency = (self.problem.label, self.problem.currency) if self.problem else (str, "")
+        names = ", ".join(sorted(map(label, self.features))) or "nothing"
         rows = (
             ("EMC now", self.emc),
             ("expected EMC after", self.expected_emc),
@@ -52,7 +55,8 @@ class Value:
             ("benefit", self.benefit),
         )
         return html_table(
-            (f"acquire {names}", ""), [(what, format_amount(amount)) for what, amount in rows]
+            (f"acquire {names}", in_currency("", currency)),
+            [(what, format_amount(amount)) for what, amount in rows],
         )
 
 
@@ -89,7 +93,9 @@ def value(
     # More information never raises the risk; a negative difference is only rounding.
     worth = max(now - then, 0.0) / probability
     price = price_set(problem.costs, chosen, known)
-    return Value(chosen, now / probability, then / probability, worth, price, worth - price)
+    return Value(
+        chosen, now / probability, then / probability, worth, price, worth - price, problem
+    )
 
 
 def emc(problem: Problem, evidence: Evidence | None = None) -> float:

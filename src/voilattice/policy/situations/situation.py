@@ -157,7 +157,8 @@ class Situation:
             worth = max(self.emc - after, 0.0)
         price = self.builder.cost(chosen, self.known)
         names = problem.feature_names(chosen)
-        return Value(names, self.emc, after, worth, price, worth - price)
+        problem = self.builder.problem
+        return Value(names, self.emc, after, worth, price, worth - price, problem)
 
     @cached_property
     def _worths(self) -> list[float]:
