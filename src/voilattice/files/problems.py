@@ -9,6 +9,7 @@ format.
 
 from __future__ import annotations
 
+import itertools
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -203,12 +204,24 @@ def format_nodes(network: Network) -> str:
             f"name = {toml_text(name)}",
             f"states = [{', '.join(map(toml_text, network.states[node]))}]",
             *([f"parents = [{', '.join(map(toml_text, parents))}]"] if parents else []),
-            "table = [",
-            *(f"    [{', '.join(map(repr, row))}]," for row in rows),
-            "]",
+            *_format_rows(rows, [network.states[p] for p in network.parents[node]], parents),
             "",
         ]
     return "\n".join(lines)
+
+
+def _format_rows(
+    rows: list[list[float]], states: list[tuple[str, ...]], parents: list[str]
+) -> Iterator[str]:
+    """Yield the lines of a table; a comment behind each row says which states it is for."""
+    if not parents:
+        yield f"table = {rows}"
+        return
+    yield "table = ["
+    for row, given in zip(rows, itertools.product(*states), strict=True):
+        when = ", ".join(f"{p} = {state}" for p, state in zip(parents, given, strict=True))
+        yield f"    {row},  # {when}"
+    yield "]"
 
 
 def toml_text(text: str) -> str:
