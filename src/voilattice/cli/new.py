@@ -117,9 +117,8 @@ def _ask_parents(feature: str, target: str, states: Mapping[str, Sequence[str]])
         check_names("what it depends on", names)
         return names
 
-    known = f" Known are {', '.join(states)}." if len(states) > 1 else ""
-    question = f"What {feature} depends on, with commas between (Enter: {target}; "
-    return _ask(f"{question}{NOTHING}: nothing).{known}", read)
+    question = f"What {feature} depends on, of {', '.join(states)}"
+    return _ask(f"{question} (Enter: {target}; {NOTHING}: nothing)", read)
 
 
 def _ask_table(name: str, states: Sequence[str], parents: Mapping[str, Sequence[str]]) -> Table:
