@@ -7,10 +7,16 @@ comment.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from voilattice.files.problems import format_nodes, toml_text
+from voilattice.files.toml_text import (
+    format_nodes,
+    toml_key,
+    toml_list,
+    toml_number,
+    toml_table,
+    toml_text,
+)
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 
@@ -67,17 +73,20 @@ def draft_problem(problem: Problem, stakes: tuple[str, float] | None = None) -> 
     network = [
         "[network]",
         f"target = {toml_text(problem.target)}  # what has to be decided",
-        f"features = {_list(problem.features)}  # what can be found out",
+        f"features = {toml_list(problem.features)}  # what can be found out",
     ]
-    costs = ["[costs]", *(f"{_key(f)} = {_number(p)}" for f, p in problem.costs.prices.items())]
+    costs = [
+        "[costs]",
+        *(f"{toml_key(f)} = {toml_number(p)}" for f, p in problem.costs.prices.items()),
+    ]
     decisions = ["[misclassification]"]
     if stakes is None:
         for decision, row in zip(problem.classes, problem.misclassification.tolist(), strict=True):
-            amounts = dict(zip(problem.classes, map(_number, row), strict=True))
-            decisions.append(f"{_key(decision)} = {_table(amounts)}")
+            amounts = dict(zip(problem.classes, map(toml_number, row), strict=True))
+            decisions.append(f"{toml_key(decision)} = {toml_table(amounts)}")
     else:
         kind, expected = stakes
-        decisions += [f"kind = {toml_text(kind)}", f"expected = {_number(expected)}"]
+        decisions += [f"kind = {toml_text(kind)}", f"expected = {toml_number(expected)}"]
     parts = [
         HEAD,
         _lines(top),
@@ -98,27 +107,27 @@ def _examples(problem: Problem, costs: FeatureCosts) -> Iterable[str]:
     yield _example(
         "What people read in place of names.",
         "[labels]",
-        f"{_key(first)} = {toml_text(f'{first}, in words')}",
-        f"[state_labels.{_key(last)}]",
-        f"{_key(state)} = {toml_text(f'{state}, in words')}",
+        f"{toml_key(first)} = {toml_text(f'{first}, in words')}",
+        f"[state_labels.{toml_key(last)}]",
+        f"{toml_key(state)} = {toml_text(f'{state}, in words')}",
     )
     yield _example(
         "What is known from the start, for free.",
         "[evidence]",
-        f"{_key(last)} = {toml_text(state)}",
+        f"{toml_key(last)} = {toml_text(state)}",
     )
     yield _example(
         "An amount that the first of these features also pays, once.",
         "[[groups]]",
         'name = "visit"',
         "overhead = 2",
-        f"features = {_list(dict.fromkeys([first, last]))}",
+        f"features = {toml_list(dict.fromkeys([first, last]))}",
     )
     yield _example(
         "The first of these features pays its price, each later one so much less.",
         "[[discounts]]",
         'name = "laboratory"',
-        f"off = {_table({f: _number(costs.prices[f] / 4) for f in (first, last)})}",
+        f"off = {toml_table({f: toml_number(costs.prices[f] / 4) for f in (first, last)})}",
     )
     if first != last:
         yield from _examples_of_two(problem, costs, first, last)
@@ -135,21 +144,21 @@ def _examples(problem: Problem, costs: FeatureCosts) -> Iterable[str]:
 def _examples_of_two(problem: Problem, costs: FeatureCosts, first: str, last: str) -> Iterable[str]:
     """Yield examples in which what is known of one feature matters to another one."""
     states = [toml_text(state) for state in problem.states(last)]
-    known = _table({last: states[0]})
+    known = toml_table({last: states[0]})
     yield _example(
         "Another price of a feature, once something is known.",
         "[[conditional_costs]]",
         f"feature = {toml_text(first)}",
         f"when = {known}",
-        f"cost = {_number(costs.prices[first] / 2)}",
+        f"cost = {toml_number(costs.prices[first] / 2)}",
     )
     yield _example(
         "When a feature can be had: after others are known, only if, or not if.",
         "[[constraints]]",
         f"feature = {toml_text(first)}",
-        f"after = {_list([last])}",
+        f"after = {toml_list([last])}",
         f"only_if = {known}",
-        f"not_if = {_table({last: states[-1]})}",
+        f"not_if = {toml_table({last: states[-1]})}",
     )
 
 
@@ -159,20 +168,3 @@ def _example(what: str, *lines: str) -> str:
 
 def _lines(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
-
-
-def _list(names: Iterable[str]) -> str:
-    return f"[{', '.join(map(toml_text, names))}]"
-
-
-def _table(values: Mapping[str, str]) -> str:
-    return f"{{ {', '.join(f'{_key(name)} = {value}' for name, value in values.items())} }}"
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else toml_text(name)
-
-
-def _number(amount: float) -> str:
-    """Return an amount, a whole one without decimals."""
-    return str(int(amount)) if amount.is_integer() and amount < 1e15 else repr(amount)

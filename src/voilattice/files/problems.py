@@ -9,8 +9,6 @@ format.
 
 from __future__ import annotations
 
-import itertools
-import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ import numpy as np
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, within
 from voilattice.files.networks import NAMELESS, READABLE, read_network, read_text, write_network
+from voilattice.files.toml_text import format_nodes
 from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
 from voilattice.model.network import Network, Table, check_names, table_of_rows
 from voilattice.model.problem import Misclassification, Problem
@@ -34,12 +33,10 @@ __all__ = [
     "ProblemSource",
     "builtin_problems",
     "find_problem",
-    "format_nodes",
     "load_problem",
     "parse_problem",
     "parse_toml",
     "read_costs",
-    "toml_text",
     "write_problem",
 ]
 
@@ -191,42 +188,6 @@ def write_problem(
                 text += f"\n{format_nodes(problem.network)}"
             path.write_bytes(text.encode())
     return path
-
-
-def format_nodes(network: Network) -> str:
-    """Return a network as the tables ``[[network.nodes]]`` of a problem file."""
-    lines = []
-    for node, name in enumerate(network.names):
-        parents = [network.names[parent] for parent in network.parents[node]]
-        rows = network.tables[node].reshape(-1, len(network.states[node])).tolist()
-        lines += [
-            "[[network.nodes]]",
-            f"name = {toml_text(name)}",
-            f"states = [{', '.join(map(toml_text, network.states[node]))}]",
-            *([f"parents = [{', '.join(map(toml_text, parents))}]"] if parents else []),
-            *_format_rows(rows, [network.states[p] for p in network.parents[node]], parents),
-            "",
-        ]
-    return "\n".join(lines)
-
-
-def _format_rows(
-    rows: list[list[float]], states: list[tuple[str, ...]], parents: list[str]
-) -> Iterator[str]:
-    """Yield the lines of a table; a comment behind each row says which states it is for."""
-    if not parents:
-        yield f"table = {rows}"
-        return
-    yield "table = ["
-    for row, given in zip(rows, itertools.product(*states), strict=True):
-        when = ", ".join(f"{p} = {state}" for p, state in zip(parents, given, strict=True))
-        yield f"    {row},  # {when}"
-    yield "]"
-
-
-def toml_text(text: str) -> str:
-    """Return printable text as a string of TOML."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from voilattice.model.costs import (
     scaled_costs,
 )
 from voilattice.model.elimination import prior, scaled_joint_table
+from voilattice.model.labels import check_label, check_labels
 from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table
 from voilattice.model.raw_values import StateReader, check_cuts
@@ -93,7 +94,11 @@ class Problem:
                 self._check_feature(feature)
                 bins[feature] = check_cuts(cuts, len(self.states(feature)))
         object.__setattr__(self, "bins", MappingProxyType(bins))
-        self._check_labels()
+        if self.currency != "":
+            check_label(self.currency, "currency")
+        labels, state_labels = check_labels(self.network, self.labels, self.state_labels)
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "state_labels", state_labels)
         evidence: dict[str, str] = {}
         for feature, value in self.evidence.items():
             with located(f"evidence.{feature}"):
@@ -378,30 +383,6 @@ class Problem:
                 with located(f"misclassification.{predicted}.{actual}"):
                     check_amount(float(cost[i, j]))
 
-    def _check_labels(self) -> None:
-        if self.currency != "":
-            _check_label(self.currency, "currency")
-        labels = _mapping(self.labels, "labels")
-        with located("labels"):
-            for name, label in labels.items():
-                with located(name):
-                    self.network.index(name)
-                _check_label(label, name)
-            _check_distinct(self.network.names, labels)
-        state_labels: dict[str, Mapping[str, str]] = {}
-        with located("state_labels"):
-            for name, given in _mapping(self.state_labels, "").items():
-                with located(name):
-                    node = self.network.index(name)
-                    for state, label in _mapping(given, "").items():
-                        with located(state):
-                            self.network.state_index(node, state)
-                        _check_label(label, state)
-                    _check_distinct(self.network.states[node], given)
-                state_labels[name] = MappingProxyType(dict(given))
-        object.__setattr__(self, "labels", MappingProxyType(dict(labels)))
-        object.__setattr__(self, "state_labels", MappingProxyType(state_labels))
-
     # -- comparing and printing
 
     def _key(self) -> tuple[object, ...]:
@@ -521,36 +502,6 @@ def _as_matrix(given: object) -> CostMatrix:
         raise InputError(
             "must be a matrix of numbers [predicted][actual]", "misclassification"
         ) from None
-
-
-def _mapping(given: object, place: str) -> Mapping[str, Any]:
-    if not isinstance(given, Mapping):
-        raise InputError(f"must be a table of labels, got {quote(given)}", place)
-    return given
-
-
-def _check_label(label: object, place: str) -> None:
-    if not isinstance(label, str):
-        raise InputError(f"must be text, got {quote(label)}", place)
-    if not label.strip():
-        raise InputError(f"must not be empty, got {quote(label)}", place)
-    if not label.isprintable():
-        raise InputError(f"must be printable text in one line, got {quote(label)}", place)
-
-
-def _check_distinct(names: Iterable[str], labels: Mapping[str, str]) -> None:
-    """Raise `InputError` where people would read the same for two names."""
-    read: dict[str, str] = {}
-    for name in names:
-        label = labels.get(name, name)
-        if label in read:
-            labelled, other = (name, read[label]) if name in labels else (read[label], name)
-            raise InputError(
-                f"{quote(label)} is what people read for {quote(other)} too; "
-                f"the two must be told apart",
-                labelled,
-            )
-        read[label] = name
 
 
 def _names(features: Iterable[str]) -> Iterable[str]:
