@@ -77,6 +77,17 @@ def test_the_problem_file_in_the_documentation_loads(tmp_path):
     assert [discount.name for discount in problem.costs.discounts] == ["laboratory"]
 
 
+def test_the_network_by_hand_in_the_documentation_loads(tmp_path):
+    from voilattice import load_problem
+
+    text = (ROOT / "docs" / "problem-files.md").read_text()
+    (block,) = (b for b in re.findall(r"```toml\n(.*?)```", text, re.S) if "network.nodes" in b)
+    (tmp_path / "p.toml").write_text(block)
+    problem = load_problem(tmp_path / "p.toml")
+    assert problem.label("lights") == "Front lights"
+    assert problem.state_label("fault", "none") == "no fault found"
+
+
 def test_modules_and_files_that_the_documentation_names_are_there():
     text = "".join(path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md")))
     modules = set(re.findall(r"`(voilattice(?:\.[a-z_0-9]+)+)`", text))

@@ -6,6 +6,7 @@ from voilattice.wording import (
     count_noun,
     format_amount,
     format_bytes,
+    in_currency,
     join_names,
     nearest,
     quote,
@@ -67,3 +68,13 @@ def test_long_values_are_cut():
 )  # fmt: skip
 def test_memory_has_a_unit_that_shows_it(number, shown):
     assert format_bytes(number) == shown
+
+
+def test_an_amount_in_a_sentence_has_its_currency_and_a_table_has_it_in_the_heading():
+    assert format_amount(12.5, "CAD") == "12.50 CAD"
+    assert format_amount(0, "CAD") == "0.00 CAD"
+    assert format_amount(12.5) == "12.50"
+    assert in_currency("cost", "CAD") == "cost (CAD)"
+    assert in_currency("cost", "") == "cost"
+    assert in_currency("", "CAD") == "CAD"
+    assert in_currency("", "") == ""

@@ -69,6 +69,9 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
         "states": {name: list(problem.states(name)) for name in problem.features},
         "bins": {name: list(cuts) for name, cuts in problem.bins.items()},
         "hidden": sorted(problem.hidden),
+        "labels": dict(problem.labels),
+        "state_labels": {name: dict(labels) for name, labels in problem.state_labels.items()},
+        "currency": problem.currency,
         "misclassification": {
             predicted: dict(zip(problem.classes, row, strict=True))
             for predicted, row in zip(

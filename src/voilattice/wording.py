@@ -13,6 +13,7 @@ __all__ = [
     "count_noun",
     "format_amount",
     "format_bytes",
+    "in_currency",
     "join_names",
     "nearest",
     "quote",
@@ -64,12 +65,25 @@ def format_bytes(number: int) -> str:
     return f"{number / 2**20:.1f} MiB" if number < 1 << 30 else f"{round_count(number >> 20)} MiB"
 
 
-def format_amount(amount: float) -> str:
-    """Return an amount of money with two decimals, or with four digits where it needs them."""
+def format_amount(amount: float, currency: str = "") -> str:
+    """Return an amount of money with two decimals, or with four digits where it needs them.
+
+    In a sentence the currency follows it: ``12.50 CAD``. In a table the heading names the currency
+    (`in_currency`).
+    """
     size = abs(amount)
     if size < SMALLEST_AMOUNT:
-        return "0.00"
-    return f"{amount:,.2f}" if 0.01 <= size < 1e12 else f"{amount:.4g}"
+        text = "0.00"
+    else:
+        text = f"{amount:,.2f}" if 0.01 <= size < 1e12 else f"{amount:.4g}"
+    return f"{text} {currency}" if currency else text
+
+
+def in_currency(heading: str, currency: str) -> str:
+    """Return the heading of a column of amounts: ``cost (CAD)``, or ``CAD`` if it has no other."""
+    if not (heading and currency):
+        return heading or currency
+    return f"{heading} ({currency})"
 
 
 def join_names(names: Collection[str], word: str) -> str:

@@ -1,8 +1,12 @@
 """How results look for people."""
 
-import pytest
+import json
+import re
 
-from voilattice import load_problem
+import pytest
+from helpers.labels import LABELLED, labelled
+
+from voilattice import load_problem, value
 from voilattice.cli import console
 from voilattice.paper.claims import Case, Claim
 from voilattice.policy.comparison import ComparisonRow
@@ -48,7 +52,7 @@ def test_json_is_one_line_and_holds_no_nan(printed):
 def test_how_sure_the_best_set_is(printed, short_of, said):
     exact = short_of is None
     found = Best(frozenset("A"), 5.0, 2.0, 3.0, exact, 3.0 if exact else 4.5, 7, None, short_of)
-    *_, last = printed(console.print_best, found)
+    *_, last = printed(console.print_best, load_problem("asia"), found)
     assert said in last
     assert exact or last.endswith("no set has a benefit above 4.50.")
 
@@ -109,3 +113,88 @@ def test_each_claim_has_its_verdict(printed):
         "holds in 1 of 2",
         "not measured",
     ]
+
+
+NAMES = re.compile(r"\b(cp|ecg|typ|asym|ill)\b")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("value", "--features", "cp,ecg"),
+        ("best",),
+        ("advise", "--policy", "optimal"),
+        ("advise", "--policy", "greedy-la", "--evidence", "ecg=+"),
+        ("advise", "--policy", "markov-blanket"),
+        ("policy", "--policy", "optimal", "--text"),
+        ("compare",),
+        ("compare", "--emc", "0:100:100", "--jobs", "1"),
+        ("lattice", "--values", "--evidence", "cp=typ"),
+        ("explain", "--features", "cp,ecg"),
+    ],
+)
+def test_people_read_labels_and_the_currency_and_no_names(run, tmp_path, arguments):
+    path = tmp_path / "clinic.toml"
+    path.write_text(LABELLED)
+    command, *options = arguments
+    status, out, _ = run(command, str(path), *options)
+    assert status == 0
+    assert NAMES.findall(out) == []
+    if command != "explain":
+        assert "CAD" in out
+    if command != "compare":
+        assert "Resting ECG" in out or "diseased" in out
+
+
+def test_a_table_names_the_currency_in_its_headings_only(printed):
+    problem = labelled()
+    heading, _, *rows, sentence = printed(console.print_value, problem, value(problem, {"cp"}))
+    assert heading.split() == ["acquire", "Chest", "pain", "CAD"]
+    assert not any("CAD" in row for row in rows)
+    assert sentence == (
+        "Knowing Chest pain takes 12.00 CAD off the expected cost of deciding and costs "
+        "16.50 CAD: it does not pay."
+    )
+
+
+def test_show_says_which_name_stands_for_what(printed):
+    lines = printed(console.print_problem, labelled(), {"cp": "asym"})
+    assert "Known: Chest pain = no pain at all" in lines
+    assert "Deciding now costs 144.00 CAD on average (EMC)." in lines
+    shown = "\n".join(lines)
+    for text in ("cp (Chest pain)", "asym (no pain at all)", "price (CAD)", "ill (Heart disease)"):
+        assert text in shown
+    assert "The first feature of group visit also costs 4.00 CAD, once." in lines
+
+
+def test_json_keeps_the_names(run, tmp_path):
+    path = tmp_path / "clinic.toml"
+    path.write_text(LABELLED)
+    found = json.loads(run("advise", str(path), "--policy", "greedy", "--json")[1])
+    assert found["features"] == ["ecg"]
+    assert list(found["posterior"]) == ["yes", "no"]
+    assert found["reasons"][0].startswith("Resting ECG ")  # a sentence is for people
+    shown = json.loads(run("show", str(path), "--json")[1])
+    assert shown["labels"]["cp"] == "Chest pain"
+    assert shown["state_labels"]["cp"]["asym"] == "no pain at all"
+    assert shown["currency"] == "CAD"
+    assert shown["states"]["cp"] == ["typ", "asym"]
+
+
+def test_labels_are_no_input(run, tmp_path):
+    path = tmp_path / "clinic.toml"
+    path.write_text(LABELLED)
+    status, _, err = run("value", str(path), "--features", "Chest pain")
+    assert status == 2
+    assert "no feature 'Chest pain'" in err
+    assert run("best", str(path), "--evidence", "cp=typical angina")[0] == 2
+
+
+def test_cases_are_counted_by_the_labels_of_decisions(run, tmp_path):
+    path, data = tmp_path / "clinic.toml", tmp_path / "cases.csv"
+    path.write_text(LABELLED)
+    data.write_text("cp,ecg,age,ill\ntyp,+,old,yes\nasym,-,young,no\n")
+    status, out, _ = run("apply", str(path), str(data), "--policy", "greedy")
+    assert status == 0
+    assert ["diseased", "1"] in [line.split() for line in out.splitlines()]
+    assert "total cost (CAD)" in out

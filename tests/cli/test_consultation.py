@@ -1,6 +1,7 @@
 """Consultations in the terminal, with answers that are typed in."""
 
 import pytest
+from helpers.labels import LABELLED
 from helpers.problems import SURE
 
 from voilattice import Network, Problem
@@ -121,3 +122,45 @@ def test_a_result_that_is_impossible_is_asked_for_again(run, tmp_path, monkeypat
     assert "A=T, B=F is impossible" in said
     assert "Please enter the last result again." in said
     assert "Decide: T." in out
+
+
+def test_a_consultation_shows_labels_and_is_answered_with_names_or_numbers(
+    run, monkeypatch, tmp_path
+):
+    (tmp_path / "clinic.toml").write_text(LABELLED.replace("ecg = 30", "ecg = 300"))
+    answers, asked = iter(["no pain at all", "2", "old", ""]), []
+
+    def answer(question, **_):
+        asked.append(question)
+        return next(answers)
+
+    monkeypatch.setattr("click.prompt", answer)
+    path = str(tmp_path / "clinic.toml")
+    status, out, _ = run("advise", path, "--policy", "markov-blanket", "--interactive",
+                         "--unavailable", "ecg")  # fmt: skip
+    assert status == 0
+    assert asked[0] == "Chest pain?  1 typical angina  2 no pain at all  n not available"
+    assert "Please type one of: typ, asym, 1, 2, n." in out
+    bill = out[out.rindex("the bill") :]
+    assert "Chest pain, age" in bill
+    assert bill.splitlines()[0].split() == ["the", "bill", "CAD"]
+
+
+def test_where_states_are_numbers_their_names_stand_beside_their_labels(monkeypatch, tmp_path):
+    network = Network.from_tables(
+        {"Y": ["T", "F"], "X": ["1", "2"]},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[0.9, 0.1], [0.2, 0.8]]},
+    )
+    problem = Problem.create(
+        network, "Y", {"X": 1}, ("symmetric", 100), state_labels={"X": {"1": "mild"}}
+    )
+    asked = []
+
+    def answer(question, **_):
+        asked.append(question)
+        return "2" if len(asked) == 1 else ""
+
+    monkeypatch.setattr("click.prompt", answer)
+    consultation.consult(problem, "greedy", {})
+    assert asked[0] == "X?  1 (mild)  2  n not available"

@@ -130,6 +130,15 @@ def printed_lines(capsys, lines):
     return capsys.readouterr().out.splitlines()
 
 
+def test_an_amount_keeps_its_currency(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    tree = ["buy a", "└─ a = yes (45.0 %): say no, risk 16.00 CAD"]
+    assert printed_lines(capsys, tree)[1:] == [
+        "└─ a = yes (45.0 %): say no,",
+        "     risk 16.00 CAD",
+    ]
+
+
 def test_a_long_branch_is_wrapped_inside_its_branch(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     tree = ["buy a", "├─ a = yes (45.0 %): say no, risk 16.00", "└─ a = no"]

@@ -2,6 +2,7 @@ import xml.etree.ElementTree as ET
 
 import networkx
 import pytest
+from helpers.labels import labelled
 from helpers.problems import naive_bayes, structured
 
 from voilattice import Lattice, load_problem
@@ -146,3 +147,13 @@ def test_the_summary_of_a_large_lattice_names_the_best_set():
     values = value_lattice(problem, lattice=v)
     assert "highest benefit: " in lattice_svg(v, values)
     assert "Highest benefit: " in lattice_html(v, values)
+
+
+def test_people_read_labels_in_the_drawings_and_programs_names_in_graphml():
+    lattice = Lattice(labelled())
+    values = value_lattice(labelled())
+    for drawn in (lattice_svg(lattice, values), lattice_html(lattice, values)):
+        assert "Chest pain, Resting ECG" in drawn
+        assert "EVI 60.00 CAD, cost 30.00 CAD, benefit 30.00 CAD" in drawn
+        assert ">cp" not in drawn
+    assert ">cp, ecg<" in "".join(lattice_graphml(lattice))

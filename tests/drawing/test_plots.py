@@ -62,3 +62,11 @@ def test_the_extension_chooses_the_format(tmp_path):
 def test_a_plot_that_cannot_be_written_is_named(tmp_path, name):
     with pytest.raises(InputError, match=f"{name}: cannot be written: "):
         plot_savings(rows(("symmetric",)), "t", tmp_path / name)
+
+
+def test_the_axes_name_the_currency_as_plain_text():
+    panel = new_figure(4, 3).subplots()
+    draw_savings(panel, {"greedy": ([0, 10], [0, 4])}, "title", "$")
+    assert panel.get_xlabel() == "a-priori expected misclassification cost ($)"
+    assert panel.get_ylabel() == "savings over no acquisition ($)"
+    assert savings_svg(rows(), "t", "$x^$").startswith("<svg")

@@ -1,7 +1,9 @@
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
+from helpers.labels import labelled
 from helpers.problems import noisy_bayes, structured
 
 from voilattice import load_problem
@@ -93,3 +95,26 @@ def test_names_are_shown_as_text(draw):
 def test_dot_has_every_place_and_every_way():
     lines = list(policy_dot(ASIA))
     assert sum("->" in line for line in lines) == ASIA.n_acquisitions + ASIA.n_paths - 1
+
+
+def test_people_read_labels_and_the_currency_in_the_drawings():
+    policy = build_policy(labelled(), "optimal")
+    text = "\n".join(policy_text(policy))
+    assert text.startswith("buy age for 4.50 CAD")
+    assert "Chest pain = typical angina (29.6 %): say diseased, risk 48.65 CAD" in text
+    dot = "\n".join(policy_dot(policy))
+    for drawn in (text, dot, policy_svg(policy), policy_html(policy)):
+        assert "Chest pain = no pain at all" in drawn
+        assert "say healthy" in drawn
+        assert not re.search(r"\b(cp|ecg|typ|asym)\b", drawn)
+    assert "expected total cost 83.48 CAD" in policy_svg(policy)
+    assert "<b>83.48 CAD</b>" in policy_html(policy)
+
+
+def test_a_label_from_a_file_is_no_markup():
+    problem = replace(labelled(), labels={"cp": "<b>pain</b>"}, currency="<i>")
+    policy = build_policy(problem, "markov-blanket")
+    for drawn in (policy_svg(policy), policy_html(policy)):
+        assert "<b>pain" not in drawn
+        assert "<i> " not in drawn
+        assert "&lt;b&gt;pain" in drawn

@@ -2,11 +2,12 @@ import json
 from dataclasses import replace
 
 import pytest
+from helpers.labels import labelled
 from helpers.problems import opener
 from helpers.strategies import problems
 from hypothesis import given, settings
 
-from voilattice import Discount, FeatureCosts, Problem, load_problem
+from voilattice import Discount, FeatureCosts, Problem, advise, load_problem
 from voilattice.errors import InputError
 from voilattice.files import policies as policy_files
 from voilattice.files.policies import (
@@ -121,3 +122,13 @@ def test_the_evidence_of_a_policy_comes_with_it(tmp_path):
 def test_a_policy_does_not_depend_on_bins():
     heart = load_problem("heart")
     assert fingerprint(heart) == fingerprint(replace(heart, bins={}))
+
+
+def test_a_saved_policy_can_be_used_with_other_labels(tmp_path):
+    problem = labelled()
+    plain = replace(problem, labels={}, state_labels={}, currency="")
+    save_policy(build_policy(plain, "greedy"), tmp_path / "p.json")
+    loaded = load_policy(tmp_path / "p.json", problem)
+    assert (
+        advise(problem, loaded).reasons[0].startswith("Deciding now for diseased costs 120.00 CAD")
+    )

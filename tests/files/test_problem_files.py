@@ -246,7 +246,7 @@ MISTAKES = [
     (
         'target = "Y"',
         'target = "Y"\nfile = "a.bif"',
-        "network: needs either file or joint, not both",
+        "network: needs one of file, joint and nodes, found file and joint",
     ),
     (
         'features = ["A", "B"]\n[',

@@ -198,3 +198,62 @@ def test_printing_names_target_and_features(problem):
     assert problem.target in text
     assert all(feature in text for feature in problem.features)
     assert repr(problem).startswith("<Problem")
+
+
+LABELS = {
+    "labels": {"A": "Age", "Y": "Illness", "H": "Habit"},
+    "state_labels": {"A": {"T": "old"}, "Y": {"T": "ill", "F": "well"}},
+    "currency": "CAD",
+}
+
+
+def test_a_label_stands_for_a_name_where_there_is_one():
+    problem = make(**LABELS)
+    assert [problem.label(name) for name in ("A", "B", "Y")] == ["Age", "B", "Illness"]
+    assert [problem.state_label("A", state) for state in ("T", "F")] == ["old", "F"]
+    assert problem.state_label("Y", "refer") == "refer"  # a decision that is no class
+    assert make().label("A") == "A"
+    assert make().currency == ""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda problem: problem.with_evidence({"A": "T"}),
+        lambda problem: problem.without(["A"]),
+        lambda problem: problem.with_expected("symmetric", 3),
+        lambda problem: pickle.loads(pickle.dumps(problem)),
+        deepcopy,
+    ],
+)
+def test_labels_and_currency_are_kept(change):
+    changed = change(make(**LABELS))
+    assert changed.labels == LABELS["labels"]
+    assert changed.state_labels == LABELS["state_labels"]
+    assert changed.currency == "CAD"
+
+
+@pytest.mark.parametrize("part", LABELS)
+def test_problems_that_people_read_differently_are_not_equal(part):
+    assert make(**{part: LABELS[part]}) != make()
+    assert make(**LABELS) == make(**LABELS)
+    assert hash(make(**LABELS)) == hash(make(**LABELS))
+
+
+def test_labels_cannot_be_changed():
+    problem = make(**LABELS)
+    with pytest.raises(TypeError):
+        problem.labels["A"] = "B"
+    with pytest.raises(TypeError):
+        problem.state_labels["A"]["T"] = "B"
+
+
+def test_a_label_that_is_the_name_of_another_node_is_refused():
+    with pytest.raises(InputError, match="labels.A: 'B' is what people read for 'B' too"):
+        make(labels={"A": "B"})
+    swapped = make(labels={"A": "B", "B": "A"})  # odd, but the two can be told apart
+    assert swapped.label("A") == "B"
+    with pytest.raises(InputError, match=r"state_labels.A.T: 'F' is what people read for 'F' too"):
+        make(state_labels={"A": {"T": "F"}})
+    with pytest.raises(InputError, match=r"labels: must be a table of labels, got \['A'\]"):
+        make(labels=["A"])

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from helpers.labels import LABELLED
 from helpers.serving import start_server, stop_server
 from playwright.sync_api import expect
 
@@ -272,3 +273,33 @@ def test_a_server_started_anew_goes_on_with_an_upload(browser, own_problem):
     finally:
         page.close()
         stop_server(process)
+
+
+def test_the_page_shows_labels_and_the_server_is_told_names(page, server, tmp_path):
+    (tmp_path / "clinic.toml").write_text(LABELLED)
+    open_page(page, server)
+    page.locator("#files").set_input_files(str(tmp_path / "clinic.toml"))
+    expect(page.locator("#target")).to_have_text("What is Heart disease?")
+    ready(page)
+    page.locator("#policy").select_option("markov-blanket")
+    expect(page.locator("#say")).to_have_text("Acquire Chest pain, Resting ECG and age.")
+    expect(page.locator("#candidates")).to_contain_text("Chest pain")
+    expect(page.locator("#posterior")).to_contain_text("diseased")
+    expect(page.locator("#money")).to_contain_text("120.00 CAD")
+    expect(page.locator("#currency")).to_have_text("Amounts are in CAD.")
+    expect(page.locator("#advice")).to_contain_text("What did Chest pain show?")
+    for feature, label in (("cp", "no pain at all"), ("ecg", "+"), ("age", "old")):
+        field = page.locator(f'#advice fieldset[data-feature="{feature}"]')
+        field.locator("button.result").filter(has_text=label).click()
+    expect(steps(page)).to_have_text(
+        ["Chest pain = no pain at all", "Resting ECG = +", "age = old"]
+    )
+    assert "asym" in page.url
+    expect(page.locator("#say")).to_have_text("Decide: diseased.")
+    page.locator("#again").click()
+    page.locator("#tab-lattice").click()
+    expect(page.locator("#lattice-text")).to_contain_text("Chest pain")
+    expect(page.locator("#lattice-top caption")).to_contain_text("(CAD)")
+    page.locator("#tab-policy").click()
+    expect(page.locator("#tree-list")).to_contain_text("Chest pain = no pain at all")
+    expect(page.locator("#tree-text")).to_contain_text(" CAD")

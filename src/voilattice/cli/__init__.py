@@ -1,8 +1,9 @@
 """The command line: thin, results on stdout, complaints on stderr in one line.
 
 `group` knows the commands and loads the one that is run. One module holds one family of commands:
-`problems`, `sets`, `policies`, `cases`, `data`, `serve`, `completion`. They share `options` (what
-commands are given), `console` (how results look), `terminal` (lines and tables) and `progress`.
+`problems`, `new`, `sets`, `policies`, `cases`, `data`, `serve`, `completion`. They share `options`
+(what commands are given), `console` (how results look), `terminal` (lines and tables) and
+`progress`.
 """
 
 from __future__ import annotations

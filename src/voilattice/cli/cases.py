@@ -98,7 +98,7 @@ def apply_command(
     if as_json:
         console.print_json(applied_document(applied))
     else:
-        console.print_applied(applied, found.name)
+        console.print_applied(problem, applied, found.name)
 
 
 def _note(line: str) -> None:

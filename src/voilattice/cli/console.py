@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -23,9 +23,11 @@ from voilattice.policy.policy import Policy, within_gap
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
-from voilattice.wording import count_noun, format_amount
+from voilattice.wording import count_noun, format_amount, in_currency
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from voilattice.learning.held_out_results import Evaluation
     from voilattice.paper.claims import Claim
 
@@ -47,7 +49,7 @@ __all__ = [
 MAX_LISTED = 12
 
 
-def list_some(names: Iterator[str] | tuple[str, ...]) -> str:
+def list_some(names: Iterable[str]) -> str:
     """Return names with commas, and how many more there are where there are many."""
     every = list(names)
     more = len(every) - MAX_LISTED
@@ -63,48 +65,62 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     """Print what a problem holds."""
     network, costs, now, prior = problem.network, problem.costs, emc(problem, given), problem.prior
     assert isinstance(costs, FeatureCosts)  # problems come from files here
-    out = console()
+    out, currency, label = console(), problem.currency, problem.label
     out.print(problem.title or "Untitled problem", style="bold")
     out.print(
         f"A network of {count_noun(len(network), 'node')} and {count_noun(network.n_arcs, 'arc')}: "
         f"the target, {count_noun(len(problem.features), 'feature')}, {len(problem.hidden)} hidden"
-        + (f" ({list_some(problem.hidden)})." if problem.hidden else ".")
+        + (f" ({list_some(map(label, problem.hidden))})." if problem.hidden else ".")
     )
     if known := problem.merge_evidence(given):
-        out.print("Known: " + ", ".join(f"{name} = {state}" for name, state in known.items()))
-    out.print(f"Deciding now costs {format_amount(now)} on average (EMC).\n")
+        out.print(f"Known: {_findings(problem, known.items(), ', ')}")
+    out.print(f"Deciding now costs {format_amount(now, currency)} on average (EMC).\n")
 
-    features = table("feature", "states", ">price", "group")
+    features = table("feature", "states", f">{in_currency('price', currency)}", "group")
     for name in problem.features:
-        states = ", ".join(problem.states(name))
+        states = ", ".join(problem.state_and_label(name, state) for state in problem.states(name))
         price = format_amount(costs.prices[name])
-        features.add_row(name, states, price, costs.describe_sharing(name))
+        features.add_row(problem.name_and_label(name), states, price, costs.describe_sharing(name))
     print_table(features)
     if problem.bins:
-        bins = (f"{name} (cut at {', '.join(map(str, c))})" for name, c in problem.bins.items())
+        bins = (
+            f"{label(name)} (cut at {', '.join(map(str, cuts))})"
+            for name, cuts in problem.bins.items()
+        )
         out.print(f"Numbers are evidence too for {', '.join(bins)}.")
     for group in costs.groups:
-        overhead = format_amount(group.overhead)
+        overhead = format_amount(group.overhead, currency)
         out.print(f"The first feature of group {group.name} also costs {overhead}, once.")
     for discount in costs.discounts:
         out.print(f"The first feature of discount {discount.name} pays its full price.")
     for entry in costs.conditional:
-        when = " and ".join(f"{name} = {state}" for name, state in entry.when)
-        out.print(f"{entry.feature} costs {format_amount(entry.cost)} once {when} is known.")
+        cost, when = format_amount(entry.cost, currency), _findings(problem, entry.when, " and ")
+        out.print(f"{label(entry.feature)} costs {cost} once {when} is known.")
     out.print()
 
-    stakes = table(problem.target, *(f">if {actual}" for actual in problem.classes))
+    classes = [problem.state_and_label(problem.target, state) for state in problem.classes]
+    target = problem.name_and_label(problem.target)
+    stakes = table(target, *(f">if {actual}" for actual in classes))
     stakes.add_row("prior probability", *(f"{probability:.4g}" for probability in prior))
     for predicted, row in zip(problem.classes, problem.misclassification, strict=True):
-        stakes.add_row(f"cost of saying {predicted}", *map(format_amount, row))
+        said = problem.state_label(problem.target, predicted)
+        saying = in_currency(f"cost of saying {said}", currency)
+        stakes.add_row(saying, *map(format_amount, row))
     print_table(stakes)
 
 
-def print_value(result: Value) -> None:
+def _findings(problem: Problem, known: Iterable[tuple[str, str]], between: str) -> str:
+    return between.join(f"{problem.label(f)} = {problem.state_label(f, s)}" for f, s in known)
+
+
+def _names(problem: Problem, features: Iterable[str]) -> str:
+    return ", ".join(sorted(map(problem.label, features)))
+
+
+def print_value(problem: Problem, result: Value) -> None:
     """Print what a set is worth."""
-    out = console()
-    names = ", ".join(sorted(result.features))
-    rows = table(f"acquire {names or 'nothing'}", ">")
+    out, currency, names = console(), problem.currency, _names(problem, result.features)
+    rows = table(f"acquire {names or 'nothing'}", f">{in_currency('', currency)}")
     rows.add_row("EMC now", format_amount(result.emc))
     rows.add_row("expected EMC after", format_amount(result.expected_emc))
     rows.add_row("EVI", format_amount(result.evi))
@@ -114,19 +130,18 @@ def print_value(result: Value) -> None:
     if names:
         pays = "it pays" if result.benefit > tolerance(result.emc) else "it does not pay"
         out.print(
-            f"\nKnowing {names} takes {format_amount(result.evi)} off the expected cost of "
-            f"deciding and costs {format_amount(result.cost)}: {pays}."
+            f"\nKnowing {names} takes {format_amount(result.evi, currency)} off the expected cost "
+            f"of deciding and costs {format_amount(result.cost, currency)}: {pays}."
         )
 
 
-def print_best(found: Best) -> None:
+def print_best(problem: Problem, found: Best) -> None:
     """Print the set of highest benefit, and how sure that is."""
-    out = console()
-    names = ", ".join(sorted(found.features))
+    out, currency, names = console(), problem.currency, _names(problem, found.features)
     rows = table(f"best set: {names or 'none, decide now'}", ">")
-    rows.add_row("EVI", format_amount(found.evi))
-    rows.add_row("cost", format_amount(found.cost))
-    rows.add_row("benefit", format_amount(found.benefit), style="bold")
+    rows.add_row(in_currency("EVI", currency), format_amount(found.evi))
+    rows.add_row(in_currency("cost", currency), format_amount(found.cost))
+    rows.add_row(in_currency("benefit", currency), format_amount(found.benefit), style="bold")
     rows.add_row("sets valued", f"{found.n_evaluated:,}")
     if found.n_sets is not None:
         rows.add_row("irreducible sets", f"{found.n_sets:,}")
@@ -139,43 +154,58 @@ def print_best(found: Best) -> None:
             "memory": "Some sets do not fit the memory budget (--memory)",
             "costs": "There are too many sets to check with prices of your own",
         }[found.short_of or "time"]
-        bound = format_amount(found.bound)
+        bound = format_amount(found.bound, currency)
         out.print(f"\n{why}. This is the best set found; no set has a benefit above {bound}.")
 
 
-def print_advice(advice: Advice) -> None:
+def print_advice(problem: Problem, advice: Advice) -> None:
     """Print what to do now, and why."""
-    out = console()
+    out, currency, target = console(), problem.currency, problem.target
     if advice.decision is None:
-        out.print(f"Acquire {', '.join(sorted(advice.features))}.", style="bold")
+        out.print(f"Acquire {_names(problem, advice.features)}.", style="bold")
     else:
-        out.print(f"Decide: {advice.decision}.", style="bold")
+        out.print(f"Decide: {problem.state_label(target, advice.decision)}.", style="bold")
     for reason in advice.reasons:
         out.print(reason)
     out.print()
     rows = table("now", ">")
     for state, probability in advice.posterior.items():
-        rows.add_row(f"probability of {state}", f"{100 * probability:.2f} %")
-    rows.add_row("expected cost of deciding", format_amount(advice.emc))
-    rows.add_row("spent so far", format_amount(advice.spent))
+        shown = problem.state_label(target, state)
+        rows.add_row(f"probability of {shown}", f"{100 * probability:.2f} %")
+    rows.add_row(in_currency("expected cost of deciding", currency), format_amount(advice.emc))
+    rows.add_row(in_currency("spent so far", currency), format_amount(advice.spent))
     print_table(rows)
     if advice.candidates:
         out.print()
-        offers = table("could be acquired", ">EVI", ">cost", ">benefit")
-        for entry in advice.candidates[:MAX_LISTED]:
-            amounts = map(format_amount, (entry.evi, entry.cost, entry.benefit))
-            offers.add_row(", ".join(sorted(entry.features)), *amounts)
+        offers = _table_of_values(problem, "could be acquired", advice.candidates[:MAX_LISTED])
         print_table(offers)
 
 
-def print_applied(applied: Applied, name: str) -> None:
+def _table_of_values(problem: Problem, heading: str, values: Sequence[Value]) -> Table:
+    amounts = (f">{in_currency(name, problem.currency)}" for name in ("EVI", "cost", "benefit"))
+    rows = table(heading, *amounts)
+    for entry in values:
+        rows.add_row(
+            _names(problem, entry.features) or "∅ (decide now)",
+            *map(format_amount, (entry.evi, entry.cost, entry.benefit)),
+        )
+    return rows
+
+
+def print_applied(problem: Problem, applied: Applied, name: str) -> None:
     """Print what a policy costs on average in a table of cases."""
-    means = applied_document(applied)
+    means, currency = applied_document(applied), problem.currency
     rows = table(f"policy {name}, means of {count_noun(means['rows'], 'row')}", ">")
-    rows.add_row("spent on features", format_amount(means["mean_feature_cost"]))
+    rows.add_row(
+        in_currency("spent on features", currency), format_amount(means["mean_feature_cost"])
+    )
     if applied.truth is not None:
-        rows.add_row("wrong decisions", format_amount(means["mean_misclassification_cost"]))
-        rows.add_row("total cost", format_amount(means["mean_total_cost"]), style="bold")
+        rows.add_row(
+            in_currency("wrong decisions", currency),
+            format_amount(means["mean_misclassification_cost"]),
+        )
+        total = format_amount(means["mean_total_cost"])
+        rows.add_row(in_currency("total cost", currency), total, style="bold")
         rows.add_row("right decisions", f"{means['accuracy']:.1%}")
     rows.add_row("features bought", f"{means['mean_features']:.2f}")
     print_table(rows)
@@ -183,7 +213,7 @@ def print_applied(applied: Applied, name: str) -> None:
     decisions = Counter(applied.decision.tolist())
     counts = table("decision", ">rows")
     for decision, n in sorted(decisions.items()):
-        counts.add_row(decision, f"{n:,}")
+        counts.add_row(problem.state_label(problem.target, decision), f"{n:,}")
     print_table(counts)
     if means["replanned"]:
         again = count_noun(means["replanned"], "row")
@@ -194,11 +224,16 @@ def print_policy(policy: Policy, now: float) -> None:
     """Print what a policy costs, beside deciding at once, and its certificate."""
     out = console()
     rows = table(f"policy {policy.name}", ">")
-    rows.add_row("spent on features", format_amount(policy.expected_feature_cost))
-    rows.add_row("wrong decisions", format_amount(policy.expected_misclassification_cost))
-    rows.add_row("expected total cost", format_amount(policy.expected_total_cost), style="bold")
-    rows.add_row("deciding at once", format_amount(now))
-    rows.add_row("savings", format_amount(now - policy.expected_total_cost))
+    total = policy.expected_total_cost
+    for what, amount, style in (
+        ("spent on features", policy.expected_feature_cost, None),
+        ("wrong decisions", policy.expected_misclassification_cost, None),
+        ("expected total cost", total, "bold"),
+        ("deciding at once", now, None),
+        ("savings", now - total, None),
+    ):
+        heading = in_currency(what, policy.problem.currency)
+        rows.add_row(heading, format_amount(amount), style=style)
     rows.add_row("features bought, on average", f"{policy.expected_features:.2f}")
     rows.add_row("acquisitions in the tree", f"{policy.n_acquisitions:,}")
     rows.add_row("paths", f"{policy.n_paths:,}")
@@ -209,17 +244,20 @@ def print_policy(policy: Policy, now: float) -> None:
         out.print(f"\n{policy.verdict}")
 
 
-def print_comparison(rows: Sequence[ComparisonRow]) -> None:
+def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
     """Print what policies cost, a row for each point of a sweep; the cheapest is marked."""
     out = console()
     if len({(row.kind, row.expected) for row in rows}) == 1:
-        _print_point(rows)
+        _print_point(rows, currency)
         return
     policies = list(dict.fromkeys(row.policy for row in rows))
     for kind in dict.fromkeys(row.kind for row in rows):
         here = [row for row in rows if row.kind == kind]
         heading = "prior EMC" if kind == "given" else f"{kind} EMC"
-        points = table(heading, *(f">{name.replace('-', '-' + chr(10))}" for name in policies))
+        points = table(
+            in_currency(heading, currency),
+            *(f">{name.replace('-', '-' + chr(10))}" for name in policies),
+        )
         for expected in dict.fromkeys(row.expected for row in here):
             rows_here = [row for row in here if row.expected == expected]
             least = _least(rows_here)
@@ -232,7 +270,8 @@ def print_comparison(rows: Sequence[ComparisonRow]) -> None:
         print_table(points)
         out.print()
     doubt = "" if all(row.exact for row in rows) else "; ~ was not finished or not proved in time"
-    out.print(f"Expected total costs; * marks the lowest{doubt}.")
+    costs = in_currency("Expected total costs", currency)
+    out.print(f"{costs}; * marks the lowest{doubt}.")
 
 
 def _least(rows: Sequence[ComparisonRow]) -> float:
@@ -248,12 +287,13 @@ def _above(row: ComparisonRow, least: float) -> float:
     return math.inf if cost is None else cost - least
 
 
-def _print_point(rows: Sequence[ComparisonRow]) -> None:
+def _print_point(rows: Sequence[ComparisonRow], currency: str) -> None:
     """Print what policies cost at one point, a row each."""
     least = _least(rows)
     # The last column says what is not exact; where all is, there is none.
     doubts = [] if all(row.exact for row in rows) else [""]
-    costs = table("policy", ">expected total cost", ">savings", ">over the lowest", *doubts)
+    amounts = (f">{in_currency(name, currency)}" for name in ("expected total cost", "savings"))
+    costs = table("policy", *amounts, ">over the lowest", *doubts)
     for row in rows:
         above = _above(row, least)
         over = "lowest" if above <= tolerance(least) else f"+{above / max(least, TOLERANCE):.1%}"
@@ -268,7 +308,9 @@ def _print_point(rows: Sequence[ComparisonRow]) -> None:
     for row in rows:
         if row.certificate.note and not row.exact:
             cost, bound = row.expected_total_cost, row.certificate.lower_bound
-            within = "" if cost is None or bound is None else f"{within_gap(cost, bound)} "
+            within = (
+                "" if cost is None or bound is None else f"{within_gap(cost, bound, currency)} "
+            )
             console().print(f"\n{row.policy}: {within}{row.certificate.note}")
     if any(not row.exact and row.certificate.lower_bound is not None for row in rows):
         console().print(
@@ -313,11 +355,11 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
     """Print the statistics of a lattice, as in Table 1 of the paper, and its best sets if given."""
     from math import comb
 
-    out = console()
+    out, problem = console(), lattice.problem
     n, nodes = len(lattice.acquirable), len(lattice)
-    out.print(lattice.problem.title or "Untitled problem", style="bold")
+    out.print(problem.title or "Untitled problem", style="bold")
     if lattice.evidence:
-        out.print(f"Known: {', '.join(sorted(lattice.evidence))}")
+        out.print(f"Known: {_names(problem, lattice.evidence)}")
     rows = table("lattice", ">")
     rows.add_row("acquirable features", f"{n:,}")
     rows.add_row("all subsets", f"{lattice.n_subsets:,}" if n < 64 else f"2^{n}")
@@ -338,12 +380,8 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
     print_table(levels)
     if top:
         out.print()
-        best = table("sets of highest benefit", ">EVI", ">cost", ">benefit")
-        for entry in top:
-            amounts = map(format_amount, (entry.evi, entry.cost, entry.benefit))
-            best.add_row(", ".join(sorted(entry.features)) or "∅ (decide now)", *amounts)
-        print_table(best)
-    core = ", ".join(sorted(lattice.acquirable_core)) or "nothing"
+        print_table(_table_of_values(problem, "sets of highest benefit", top))
+    core = _names(problem, lattice.acquirable_core) or "nothing"
     out.print(f"\nAcquirable core (the set of highest EVI): {core}")
 
 
@@ -361,10 +399,13 @@ def print_explanation(explanation: Explanation) -> None:
     for line in str(explanation).split("\n"):
         out.print(line)
     if explanation.members:
+        label = explanation.problem.label
         out.print()
         rows = table("feature", "depends on the target", "here")
         for member in explanation.members:
-            formula = "(too long to print)" if member.constraint is None else str(member.constraint)
+            formula = "(too long to print)"
+            if member.constraint is not None:
+                formula = member.constraint.describe(label)
             when = formula if formula in ("always", "never") else f"if {formula}"
-            rows.add_row(member.feature, when, "yes" if member.depends else "no")
+            rows.add_row(label(member.feature), when, "yes" if member.depends else "no")
         print_table(rows)

@@ -19,7 +19,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
 from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import describe_search
-from voilattice.wording import format_amount
+from voilattice.wording import format_amount, in_currency
 
 __all__ = ["consult"]
 
@@ -74,9 +74,10 @@ def consult(
             turns.pop()
             continue
         out.print()
-        console.print_advice(replace(advice, spent=sum(price for _, price in turn.bill)))
+        spent = sum(price for _, price in turn.bill)
+        console.print_advice(problem, replace(advice, spent=spent))
         if advice.decision is not None:
-            _print_bill(turn, advice.emc)
+            _print_bill(turn, advice.emc, problem.currency)
             if len(turns) > 1 and _wants_undo():
                 turns.pop()
                 continue
@@ -112,7 +113,7 @@ def _ask(problem: Problem, turn: _Turn, features: list[str], *, is_first: bool) 
     if found:
         before = {**problem.evidence, **turn.known}
         price = price_set(problem.costs, frozenset(found), before)
-        bill = (*bill, (", ".join(found), price))
+        bill = (*bill, (", ".join(map(problem.label, found)), price))
         together = (*together, frozenset(found))
     return _Turn({**turn.known, **found}, turn.unavailable | missing, bill, together)
 
@@ -126,7 +127,10 @@ def _answer(problem: Problem, feature: str, *, can_undo: bool) -> str:
     # Where a number is a value, or the name of a state, it means that and nothing else.
     is_plain = not has_bins and not any(state.isdecimal() for state in states)
     numbers = {str(k + 1): state for k, state in enumerate(states)} if is_plain else {}
-    choices = "  ".join(f"{k} {s}" for k, s in numbers.items()) or "  ".join(states)
+    # What is typed is a number, or the name of a state; so a name is shown where it is needed.
+    choices = "  ".join(
+        f"{k} {problem.state_label(feature, state)}" for k, state in numbers.items()
+    ) or "  ".join(problem.state_and_label(feature, state) for state in states)
     # A state may be called as a command is; then the command takes a mark in front.
     commands = {word if word not in states else f"!{word}": word for word in (NOT_AVAILABLE, UNDO)}
     missing, undo = commands
@@ -134,7 +138,7 @@ def _answer(problem: Problem, feature: str, *, can_undo: bool) -> str:
     words = [*states, *numbers, missing, *([undo] if can_undo else [])]
     hint = "a number, or  " if has_bins else ""
     while True:
-        question = f"{feature}?  {hint}{choices}  {missing} not available{offer}"
+        question = f"{problem.label(feature)}?  {hint}{choices}  {missing} not available{offer}"
         typed = click.prompt(question, prompt_suffix=" > ").strip()
         if typed in states:
             return f"={typed}"
@@ -156,10 +160,10 @@ def _wants_undo() -> bool:
         return False
 
 
-def _print_bill(turn: _Turn, risk: float) -> None:
+def _print_bill(turn: _Turn, risk: float, currency: str) -> None:
     out = terminal.console()
     out.print()
-    rows = terminal.table("the bill", ">")
+    rows = terminal.table("the bill", f">{in_currency('', currency)}")
     for what, price in turn.bill:
         rows.add_row(what, format_amount(price))
     spent = sum(price for _, price in turn.bill)

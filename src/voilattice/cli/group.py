@@ -38,6 +38,7 @@ COMMANDS = {
     "explain": ("sets", "Say in words why a set of features is, or is not, in the lattice."),
     "lattice": ("sets", "Build the lattice of irreducible sets: statistics, and drawings."),
     "learn": ("data", "Learn a problem from a table (CSV, TSV or Parquet)."),
+    "new": ("new", "Ask for a problem in the terminal and write its commented file."),
     "policy": ("policies", "Build a whole policy and evaluate it exactly."),
     "problems": ("problems", "List the built-in problems."),
     "reproduce": ("data", "Reproduce the paper's Tables 1 to 3, Figures 1 to 8, and its claims."),

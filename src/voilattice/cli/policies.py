@@ -114,7 +114,7 @@ def advise_command(
             unavailable=unavailable, given=known_free, time_limit=time_limit,
         )  # fmt: skip
     if not as_json:
-        console.print_advice(advice)
+        console.print_advice(problem, advice)
         return
     console.print_json(advice_document(advice))
 
@@ -251,9 +251,9 @@ def compare_command(
         writer.writerows([document[key] for key in CSV_COLUMNS] for document in documents)
         write(csv_file, [text.getvalue()])
     if plot is not None:
-        plot_savings(rows, problem.title, plot)
+        plot_savings(rows, problem.title, plot, problem.currency)
     if not as_json:
-        console.print_comparison(rows)
+        console.print_comparison(rows, problem.currency)
         return
     console.print_json(documents)
 

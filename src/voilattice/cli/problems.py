@@ -25,7 +25,9 @@ def problems_command(as_json: bool) -> None:
         return
     table = terminal.table("problem", "target", ">features", "title")
     for name, problem in loaded.items():
-        table.add_row(name, problem.target, str(len(problem.features)), problem.title)
+        table.add_row(
+            name, problem.label(problem.target), str(len(problem.features)), problem.title
+        )
     terminal.print_table(table)
 
 

@@ -57,7 +57,7 @@ def value_command(
     with within("--features"):
         result = value(problem, feature_list(problem, features), given)
     if not as_json:
-        console.print_value(result)
+        console.print_value(problem, result)
         return
     console.print_json(value_document(result))
 
@@ -148,7 +148,7 @@ def best_command(
     with progress_line(describe, "best") as progress, finish_on_interrupt(time_limit):
         found = best_set(problem, given, time_limit=time_limit, progress=progress)
     if not as_json:
-        console.print_best(found)
+        console.print_best(problem, found)
         return
     console.print_json(best_document(found))
 

@@ -107,8 +107,8 @@ def print_lines(lines: Iterable[str], *, before: str = "\n") -> None:
         stem = line[: len(line) - len(text)]
         # What follows a branch stands under it, and the trunk goes on.
         below = stem.replace("├", "│").replace("└", " ").replace("─", " ") + "  "
-        # A figure keeps the word in front of it, and its unit.
-        whole = re.sub(r" (?=[\d%])", NO_BREAK, text)
+        # A figure keeps the word in front of it, and its unit: a percent sign, or a currency.
+        whole = re.sub(r" (?=[\d%])|(?<=\d) (?=\S+$)", NO_BREAK, text)
         wrapped = textwrap.wrap(
             whole, width, initial_indent=stem, subsequent_indent=below,
             break_long_words=False, break_on_hyphens=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 __all__ = ["EMPTY", "NO_BREAK", "set_labels", "set_name"]
 
@@ -20,18 +20,21 @@ def set_name(s: Iterable[str]) -> str:
     return ", ".join(sorted(s)) or EMPTY
 
 
-def set_labels(sets: Collection[frozenset[str]]) -> dict[frozenset[str], tuple[str, ...]]:
+def set_labels(
+    sets: Collection[frozenset[str]], label: Callable[[str], str] = str
+) -> dict[frozenset[str], tuple[str, ...]]:
     """Return the lines of each set's label; no two sets have the same label.
 
-    Long names are shortened, and a long list ends with the number of missing names. If this makes
-    two labels equal, the number of the set in the lattice is added.
+    `label` gives what people read for a feature. Long names are shortened, and a long list ends
+    with the number of missing names. If this makes two labels equal, the number of the set in the
+    lattice is added.
 
     >>> sets = [frozenset({f"a very, very, very long name {k}"}) for k in range(2)]
     >>> list(set_labels(sets).values())
     [('a very, ver…long name 0',), ('a very, ver…long name 1',)]
     """
-    short = _short_names(sorted(set().union(*sets)))
-    labels = {s: _lines([short[feature] for feature in sorted(s)]) for s in sets}
+    short = _short_names(sorted(map(label, set().union(*sets))))
+    labels = {s: _lines([short[name] for name in sorted(map(label, s))]) for s in sets}
     n_alike = Counter(labels.values())
     return {
         s: lines if n_alike[lines] == 1 else (*lines, f"(set {number})")

@@ -19,7 +19,7 @@ from voilattice.drawing.labels import NO_BREAK, set_labels, set_name
 from voilattice.drawing.pages import TRACE, page
 from voilattice.lattice.lattice import Lattice
 from voilattice.valuation.lattice_values import LatticeValues
-from voilattice.wording import count_noun, format_amount, round_count
+from voilattice.wording import count_noun, format_amount, in_currency, round_count
 
 __all__ = ["MAX_DRAWN", "lattice_body", "lattice_graphml", "lattice_html", "lattice_svg"]
 
@@ -121,11 +121,11 @@ def lattice_html(lattice: Lattice, values: LatticeValues | None = None) -> str:
 def lattice_body(lattice: Lattice, values: LatticeValues | None = None) -> str:
     """Return the lattice in a sentence and a picture, to stand inside a page."""
     known = (
-        f"given {', '.join(sorted(lattice.evidence))}"
+        f"given {set_name(map(lattice.problem.label, lattice.evidence))}"
         if lattice.evidence
         else "with nothing known yet"
     )
-    core = ", ".join(sorted(lattice.acquirable_core)) or "∅"
+    core = set_name(map(lattice.problem.label, lattice.acquirable_core))
     return f"""<p>The value of information lattice {escape(known)}: {_counted(lattice)}.
 Acquirable core: {escape(core)}.</p>
 {_best_in_words(values)}<div class="picture">{_drawn(lattice, values)}</div>"""
@@ -134,15 +134,16 @@ Acquirable core: {escape(core)}.</p>
 def _best_in_words(values: LatticeValues | None) -> str:
     if values is None:
         return ""
-    best = values.top(1)[0]
-    worth = _worth_in_words(best.evi, best.cost)
-    return f"<p>Highest benefit: <b>{escape(set_name(best.features))}</b>: {worth}.</p>\n"
+    best, problem = values.top(1)[0], values.lattice.problem
+    worth = _worth_in_words(best.evi, best.cost, problem.currency)
+    name = set_name(map(problem.label, best.features))
+    return f"<p>Highest benefit: <b>{escape(name)}</b>: {escape(worth)}.</p>\n"
 
 
 def lattice_graphml(lattice: Lattice) -> Iterator[str]:
     """Return the lattice as lines of GraphML, one by one, so that memory does not grow.
 
-    The label of a node lists its features; the size is their number.
+    The label of a node lists the names of its features; the size is their number.
     """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
@@ -176,6 +177,7 @@ def _drawn(lattice: Lattice, values: LatticeValues | None) -> str:
 
 
 def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
+    problem = lattice.problem
     below: dict[frozenset[str], list[frozenset[str]]] = {s: [] for s in lattice}
     for larger, smaller in lattice.edges():
         below[larger].append(smaller)
@@ -185,7 +187,7 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
         worth = {s: (evi, cost) for s, evi, cost in found}
     texts = {
         s: _Text(label, _equation(*worth[s]) if worth else "")
-        for s, label in set_labels(list(lattice)).items()
+        for s, label in set_labels(list(lattice), problem.label).items()
     }
     boxes, width, shapes, y = _layout(lattice, below, texts)
     number = {s: k for k, s in enumerate(boxes)}
@@ -205,7 +207,8 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
         kinds = ["node", *(["root"] if s in roots else []), *(["core"] if s == core else [])]
         kinds += ["way"] if s in way else []
         kinds += ["best"] if way and s == way[0] else []
-        title = set_name(s) + (f": {_worth_in_words(*worth[s])}" if worth else "")
+        title = set_name(map(problem.label, s))
+        title += f": {_worth_in_words(*worth[s], problem.currency)}" if worth else ""
         shapes.append(
             f'<g class="{" ".join(kinds)}" data-node="{number[s]}" tabindex="0">'
             f"<title>{escape(title)}</title>"
@@ -219,7 +222,8 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
     marks += ["orange: the acquirable core"] if core in boxes and not is_best else []
     best = "the acquirable core, of highest benefit" if is_best else "the set of highest benefit"
     marks += [f"green: {best}, and a way to it"] if way else []
-    marks += ["small figures: EVI − cost = benefit"] if worth else []
+    figures = in_currency("small figures: EVI − cost = benefit", problem.currency)
+    marks += [figures] if worth else []
     # A line must end between two marks.
     legend = " · ".join(mark.replace(" ", NO_BREAK) for mark in marks)
     room = int((width - 2 * MARGIN - 20) / CHARACTER)
@@ -275,12 +279,14 @@ def _equation(evi: float, cost: float) -> str:
     return f"{_amount(evi)} − {_amount(cost)} = {_amount(evi - cost)}"
 
 
-def _worth_in_words(evi: float, cost: float) -> str:
-    return f"EVI {_amount(evi)}, cost {_amount(cost)}, benefit {_amount(evi - cost)}"
+def _worth_in_words(evi: float, cost: float, currency: str) -> str:
+    worth, price, left = (_amount(amount, currency) for amount in (evi, cost, evi - cost))
+    return f"EVI {worth}, cost {price}, benefit {left}"
 
 
-def _amount(amount: float) -> str:
-    return f"{format_amount(round(amount, 2) + 0.0)}".replace("-", "−")  # 0 has no sign
+def _amount(amount: float, currency: str = "") -> str:
+    rounded = round(amount, 2) + 0.0  # 0 has no sign
+    return f"{'−' if rounded < 0 else ''}{format_amount(abs(rounded), currency)}"
 
 
 def _way_to_the_best(
@@ -350,8 +356,9 @@ def _summary(lattice: Lattice, values: LatticeValues | None) -> str:
     legend = "dark: irreducible sets · light: all sets of that size · lengths are logarithmic"
     if values is not None:
         best = values.top(1)[0]
-        worth = _worth_in_words(best.evi, best.cost)
-        legend += f" · highest benefit: {set_name(best.features)}: {worth}"
+        worth = _worth_in_words(best.evi, best.cost, lattice.problem.currency)
+        name = set_name(map(lattice.problem.label, best.features))
+        legend += f" · highest benefit: {name}: {worth}"
     lines, y = _paragraph(legend, int((MAX_WIDTH - 2 * MARGIN) / CHARACTER), MARGIN, y)
     title = f"The lattice by level: {_limited(lattice)}"
     return _svg([*shapes, *lines], MAX_WIDTH, y + MARGIN, title)

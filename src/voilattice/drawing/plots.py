@@ -9,6 +9,7 @@ from typing import Any
 
 from voilattice.errors import InputError
 from voilattice.policy.comparison import ComparisonRow
+from voilattice.wording import in_currency
 
 __all__ = ["draw_savings", "figure_svg", "new_figure", "plot_savings", "save_figure", "savings_svg"]
 
@@ -21,12 +22,14 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-def plot_savings(rows: Iterable[ComparisonRow], title: str, path: str | Path) -> None:
+def plot_savings(
+    rows: Iterable[ComparisonRow], title: str, path: str | Path, currency: str = ""
+) -> None:
     """Plot the savings over deciding at once, a panel for each kind of stakes.
 
     The extension chooses one of matplotlib's formats; without an extension it is PNG.
     """
-    save_figure(_savings_figure(rows, title), path)
+    save_figure(_savings_figure(rows, title, currency), path)
 
 
 def save_figure(figure: Any, path: str | Path) -> None:
@@ -39,9 +42,9 @@ def save_figure(figure: Any, path: str | Path) -> None:
         raise InputError(f"{path}: cannot be written: {error}") from None
 
 
-def savings_svg(rows: Iterable[ComparisonRow], title: str) -> str:
+def savings_svg(rows: Iterable[ComparisonRow], title: str, currency: str = "") -> str:
     """Return the same plot as SVG for use inside a page."""
-    return figure_svg(_savings_figure(rows, title))
+    return figure_svg(_savings_figure(rows, title, currency))
 
 
 def figure_svg(figure: Any) -> str:
@@ -52,7 +55,7 @@ def figure_svg(figure: Any) -> str:
     return drawn[drawn.index("<svg") :]
 
 
-def _savings_figure(rows: Iterable[ComparisonRow], title: str) -> Any:
+def _savings_figure(rows: Iterable[ComparisonRow], title: str, currency: str) -> Any:
     rows = list(rows)
     kinds = list(dict.fromkeys(row.kind for row in rows))
     figure = new_figure(5.2 * len(kinds), 4.2)
@@ -64,7 +67,7 @@ def _savings_figure(rows: Iterable[ComparisonRow], title: str) -> Any:
                 x, y = lines.setdefault(row.policy, ([], []))
                 x.append(row.expected)
                 y.append(row.savings)
-        draw_savings(panel, lines, f"{kind} misclassification costs")
+        draw_savings(panel, lines, f"{kind} misclassification costs", currency)
     # The title comes from a file: a dollar sign in it does not mean mathematics.
     figure.suptitle(title, fontsize=11, parse_math=False)
     return figure
@@ -80,14 +83,19 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def draw_savings(
-    panel: Any, lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], title: str
+    panel: Any,
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    title: str,
+    currency: str = "",
 ) -> None:
     """Draw a line for each policy: its savings along the a-priori EMC."""
     for name, (x, y) in lines.items():
         panel.plot(x, y, label=name, **STYLES.get(name, {}))
     panel.axhline(0, color="#1b2430", linewidth=0.6)
     panel.set_title(title, fontsize=10)
-    panel.set_xlabel("a-priori expected misclassification cost")
-    panel.set_ylabel("savings over no acquisition")
+    # A currency may be a dollar sign, which does not mean mathematics either.
+    stakes = in_currency("a-priori expected misclassification cost", currency)
+    panel.set_xlabel(stakes, parse_math=False)
+    panel.set_ylabel(in_currency("savings over no acquisition", currency), parse_math=False)
     panel.legend(frameon=False, fontsize=9)
     panel.spines[["top", "right"]].set_visible(False)

@@ -141,7 +141,7 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
             n_leaves += 1
 
     place(root, 0)
-    cost = format_amount(policy.expected_total_cost)
+    cost = _amount(policy, policy.expected_total_cost)
     heading = [f"Policy {policy.name}: expected total cost {cost}", policy.verdict]
     heading = [line for line in heading if line]
     top = MARGIN + HEADING_LINE * len(heading)
@@ -195,7 +195,7 @@ def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
         found = f"<i>{escape(drawn.outcome)}</i>, " if drawn.outcome else ""
         line = f"{found}<b>{escape(_sentence(policy, drawn))}</b> <small>reached {_percent(drawn)}"
         line += (
-            f", still to pay {format_amount(to_come[drawn.number])}</small>"
+            f", still to pay {escape(_amount(policy, to_come[drawn.number]))}</small>"
             if drawn.node
             else "</small>"
         )
@@ -212,10 +212,17 @@ def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
 def policy_body(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
     """Return what the policy costs, its certificate and its tree, to stand inside a page."""
     verdict = f"<p>{escape(policy.verdict)}</p>" if policy.verdict else ""
+    total, features, decisions = (
+        escape(_amount(policy, amount))
+        for amount in (
+            policy.expected_total_cost,
+            policy.expected_feature_cost,
+            policy.expected_misclassification_cost,
+        )
+    )
     return f"""
-<p>Expected total cost <b>{format_amount(policy.expected_total_cost)}</b>:
-{format_amount(policy.expected_feature_cost)} for features,
-{format_amount(policy.expected_misclassification_cost)} for wrong decisions.
+<p>Expected total cost <b>{total}</b>:
+{features} for features, {decisions} for wrong decisions.
 {count_noun(policy.n_paths, "path")}, each with at most {count_noun(policy.depth, "acquisition")}.
 "Still to pay" is the expected cost from there on.</p>{verdict}
 {policy_tree(policy, max_nodes=max_nodes)}"""
@@ -237,7 +244,7 @@ def _width(policy: Policy, drawn: _Drawn) -> float:
 
 
 def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
-    n_paths = policy.path_counts
+    problem, n_paths = policy.problem, policy.path_counts
     root = _Drawn(policy.root, len(policy.nodes) - 1, "", 1.0, n_paths[-1])
     heap = [(-1.0, 0, root)]
     n = 1
@@ -258,7 +265,10 @@ def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
             drawn.children.append(_Drawn(None, -1, count_noun(n_left, "other outcome"), left))
         for branch in branches:
             found = zip(drawn.node.features, branch.states, strict=True)
-            outcome = ", ".join(f"{feature} = {state}" for feature, state in found)
+            outcome = ", ".join(
+                f"{problem.label(name)} = {problem.state_label(name, state)}"
+                for name, state in found
+            )
             probability = drawn.probability * branch.probability
             number = branch.child
             child = _Drawn(policy.nodes[number], number, outcome, probability, n_paths[number])
@@ -270,16 +280,22 @@ def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
 
 
 def _sentence(policy: Policy, drawn: _Drawn) -> str:
-    node = drawn.node
+    node, problem = drawn.node, policy.problem
     if node is None:
         return "not drawn"
     if isinstance(node, Leaf):
-        text = f"say {node.decision}, risk {format_amount(node.emc)}"
+        said = problem.state_label(problem.target, node.decision)
+        text = f"say {said}, risk {_amount(policy, node.emc)}"
         return f"{text} (not worked out further)" if node.is_open else text
-    text = f"buy {', '.join(node.features)} for {format_amount(node.price)}"
+    names = ", ".join(map(problem.label, node.features))
+    text = f"buy {names} for {_amount(policy, node.price)}"
     if drawn.is_folded:
         text += f", then {count_noun(drawn.n_paths, 'path')} (not drawn)"
     return text
+
+
+def _amount(policy: Policy, amount: float) -> str:
+    return format_amount(amount, policy.problem.currency)
 
 
 def _percent(drawn: _Drawn) -> str:

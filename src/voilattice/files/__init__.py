@@ -2,8 +2,8 @@
 
 `bif` reads and writes the Bayesian network Interchange Format (BIF) without loss. `networks` reads
 and writes the other formats with pyAgrum, which reads in a separate process. `problems` handles
-problem files and `policies` saved policies. Every error names the file, the place in it and what
-would be right.
+problem files, `drafts` writes them with comments, and `policies` handles saved policies. Every
+error names the file, the place in it and what would be right.
 """
 
 from voilattice.files.networks import read_network, write_network

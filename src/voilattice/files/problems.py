@@ -1,5 +1,6 @@
-"""Problem files: a network and a TOML file that says what is bought, decided and paid.
+"""Problem files: a TOML file that says what is bought, decided and paid, and a network.
 
+The network has a file of its own, or is written in the problem file, as a joint table or by nodes.
 `load_problem` takes the path of such a file, the path of a folder with a ``problem.toml``, or the
 name of a built-in problem. `find_problem` says which of these a name means. `write_problem` writes
 a folder from which `load_problem` reads an equal problem. ``docs/problem-files.md`` describes the
@@ -11,7 +12,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -20,9 +21,10 @@ import numpy as np
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, within
 from voilattice.files.networks import NAMELESS, READABLE, read_network, read_text, write_network
+from voilattice.files.toml_text import format_nodes
 from voilattice.model.acquisition import Constraint
 from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
-from voilattice.model.network import Network
+from voilattice.model.network import Network, Table, check_names, table_of_rows
 from voilattice.model.problem import Misclassification, Problem
 from voilattice.wording import nearest, quote
 
@@ -42,6 +44,7 @@ __all__ = [
 FILE_NAME = "problem.toml"
 BUILTIN = "builtin:"  # a name with this prefix is always the built-in problem, never a file
 MAX_PROBLEM_BYTES = 10_000_000
+SOURCES = ("file", "joint", "nodes")  # of a network
 COST_TABLES = ("costs", "groups", "conditional_costs", "discounts", "rounds")
 RULE_TABLES = ("constraints", "limits")
 
@@ -133,7 +136,7 @@ def write_problem(
     problem: Problem,
     folder: str | Path,
     *,
-    network: str = "network.bif",
+    network: str | None = None,
     stakes: tuple[str, float] | None = None,
 ) -> Path:
     """Write a problem to a folder and return the path of its problem file.
@@ -143,7 +146,8 @@ def write_problem(
     folder
         Created if it does not exist. An existing problem file is not overwritten.
     network
-        The name of the network's file; the extension chooses the format.
+        The name of the network's file; the extension chooses the format. None: a network that was
+        read from a problem file is written into the problem file, any other to ``network.bif``.
     stakes
         Write the misclassification costs as this kind and this a-priori expected cost, instead of
         the matrix.
@@ -158,12 +162,16 @@ def write_problem(
                 f"costs of type {type(problem.costs).__name__} cannot be written; "
                 f"only FeatureCosts can"
             )
-        if Path(network).name != network or Path(network).suffix in NAMELESS:
+        if network is None and not problem.network.is_inline:
+            network = "network.bif"
+        if network is not None and (
+            Path(network).name != network or Path(network).suffix in NAMELESS
+        ):
             raise InputError(
                 f"the network's file must be a plain name in a format that keeps names, "
                 f"got {quote(network)}"
             )
-        for file in (path, folder / network):
+        for file in (path, *([] if network is None else [folder / network])):
             if file.exists():
                 raise InputError(f"{file.name} is there already; choose another folder")
         if stakes is not None:
@@ -172,11 +180,15 @@ def write_problem(
                 raise InputError("differ from the problem's misclassification costs", "stakes")
         with _file_errors("written"):
             folder.mkdir(parents=True, exist_ok=True)
-            write_network(problem.network, folder / network)
+            if network is not None:
+                write_network(problem.network, folder / network)
             document = _document(problem, problem.costs, network)
             if stakes is not None:
                 document["misclassification"] = {"kind": stakes[0], "expected": stakes[1]}
-            path.write_bytes(tomli_w.dumps(document).encode())
+            text = tomli_w.dumps(document)
+            if network is None:
+                text += f"\n{format_nodes(problem.network)}"
+            path.write_bytes(text.encode())
     return path
 
 
@@ -241,8 +253,10 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
     """Return the problem in the tables of a problem file; its network is in `folder`."""
-    own = ("title", "network", "misclassification", "evidence", "bins")
-    known = (*own, *COST_TABLES, *RULE_TABLES)
+    known = (
+        "title", "currency", "network", *COST_TABLES, *RULE_TABLES, "misclassification",
+        "evidence", "bins", "labels", "state_labels",
+    )  # fmt: skip
     _check_keys(document, known, required=("network", "costs", "misclassification"))
     evidence = _expect(document.get("evidence", {}), dict, "evidence")
     for feature, value in evidence.items():
@@ -253,7 +267,7 @@ def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
         _expect_all(bins[feature], float, f"bins.{feature}")
     section = _expect(document["network"], dict, "network")
     with located("network"):
-        _check_keys(section, ("file", "target", "features", "joint"), required=("target",))
+        _check_keys(section, ("target", "features", *SOURCES), required=("target",))
         target = _expect(section["target"], str, "target")
         features = None
         if "features" in section:
@@ -270,14 +284,20 @@ def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
         bins=bins,
         constraints=_constraints(document.get("constraints", [])),
         limits=_expect(document.get("limits", {}), dict, "limits"),
+        labels=_expect(document.get("labels", {}), dict, "labels"),
+        state_labels=_expect(document.get("state_labels", {}), dict, "state_labels"),
+        currency=_expect(document.get("currency", ""), str, "currency"),
     )
 
 
 def _network(section: Mapping[str, Any], folder: Path) -> Network:
-    if ("file" in section) == ("joint" in section):
+    found = [key for key in SOURCES if key in section]
+    if len(found) != 1:
         raise InputError(
-            "needs either file or joint, " + ("not both" if "file" in section else "found none")
+            f"needs one of file, joint and nodes, found {' and '.join(found) or 'none'}"
         )
+    if "nodes" in section:
+        return _nodes(section["nodes"])
     if "file" in section:
         file = _expect(section["file"], str, "file")
         with located("file"):
@@ -293,6 +313,48 @@ def _network(section: Mapping[str, Any], folder: Path) -> Network:
             {name: _expect_all(states[name], str, f"states.{name}") for name in states},
             _expect_all(joint["probabilities"], float, "probabilities"),
         )
+
+
+def _nodes(entries: Any) -> Network:
+    """Return the network that is written node by node; a child may come before its parents."""
+    states: dict[str, list[str]] = {}
+    parents: dict[str, list[str]] = {}
+    rows: dict[str, list[list[float]]] = {}
+    for place, entry in enumerate(_expect_all(entries, dict, "nodes")):
+        with located(f"nodes[{place}]"):
+            _check_keys(
+                entry, ("name", "states", "parents", "table"), required=("name", "states", "table")
+            )
+            name = _expect(entry["name"], str, "name")
+            with located("name"):
+                check_names("the node", [name])
+            if name in states:
+                raise InputError(f"{quote(name)} appears twice; names must be unique", "name")
+            states[name] = _expect_all(entry["states"], str, "states")
+            with located("states"):
+                check_names(f"the states of {name!r}", states[name])
+            parents[name] = _expect_all(entry.get("parents", []), str, "parents")
+            table = _expect_all(entry["table"], list, "table")
+            rows[name] = [_expect_all(row, float, f"table[{k}]") for k, row in enumerate(table)]
+    tables = {}
+    for place, name in enumerate(states):
+        with located(f"nodes[{place}]"):
+            tables[name] = _node_table(name, states, parents[name], rows[name])
+    with located("nodes"):
+        return replace(Network.from_tables(states, parents, tables), is_inline=True)
+
+
+def _node_table(
+    name: str, states: Mapping[str, list[str]], parents: list[str], rows: list[list[float]]
+) -> Table:
+    for place, parent in enumerate(parents):
+        with located(f"parents[{place}]"):
+            if parent not in states:
+                raise UnknownNameError(f"no node {quote(parent)}{nearest(parent, states)}")
+            if parent in parents[:place]:
+                raise InputError(f"{quote(parent)} appears twice")
+    with located("table"):
+        return table_of_rows(name, states[name], {p: states[p] for p in parents}, rows)
 
 
 def _feature_costs(document: Mapping[str, Any]) -> FeatureCosts:
@@ -368,11 +430,15 @@ def _misclassification(section: Mapping[str, Any]) -> Misclassification:
         return (_expect(section["kind"], str, "kind"), section["expected"])
 
 
-def _document(problem: Problem, costs: FeatureCosts, network: str) -> dict[str, Any]:
-    """Return the problem as the tables of its file; the opposite of `parse_problem`."""
+def _document(problem: Problem, costs: FeatureCosts, network: str | None) -> dict[str, Any]:
+    """Return the problem as the tables of its file; the opposite of `parse_problem`.
+
+    Without the name of a network's file, the nodes of the network are still to be added.
+    """
     document: dict[str, Any] = {"title": problem.title} if problem.title else {}
-    document["network"] = {
-        "file": network,
+    if problem.currency:
+        document["currency"] = problem.currency
+    document["network"] = ({} if network is None else {"file": network}) | {
         "target": problem.target,
         "features": list(problem.features),
     }
@@ -383,6 +449,10 @@ def _document(problem: Problem, costs: FeatureCosts, network: str) -> dict[str, 
     }
     if problem.bins:
         document["bins"] = {name: list(cuts) for name, cuts in problem.bins.items()}
+    if problem.labels:
+        document["labels"] = dict(problem.labels)
+    if problem.state_labels:
+        document["state_labels"] = {name: dict(of) for name, of in problem.state_labels.items()}
     if problem.evidence:
         document["evidence"] = dict(problem.evidence)
     groups = [

@@ -23,7 +23,7 @@ constraints only serve to explain.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
@@ -66,10 +66,19 @@ class Constraint:
         return frozenset().union(*(needed for needed, _ in self.terms))
 
     def __str__(self) -> str:
+        return self.describe(str)
+
+    def describe(self, label: Callable[[str], str]) -> str:
+        """Return the formula, with the labels of features in place of their names."""
         if not self.terms:
             return "never"
         written = [
-            " ∧ ".join([*(f"¬{name}" for name in sorted(unknown)), *sorted(needed)])
+            " ∧ ".join(
+                [
+                    *(f"¬{name}" for name in sorted(map(label, unknown))),
+                    *sorted(map(label, needed)),
+                ]
+            )
             for needed, unknown in self.terms
         ]
         if written == [""]:

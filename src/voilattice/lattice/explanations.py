@@ -57,7 +57,7 @@ class Member:
 class Explanation:
     """Why a set is, or is not, in the lattice."""
 
-    target: str
+    problem: Problem
     features: frozenset[str]
     evidence: frozenset[str]
     irreducible: bool
@@ -65,12 +65,17 @@ class Explanation:
     members: tuple[Member, ...]
     completions: tuple[frozenset[str], ...]  # sets of features that make it irreducible
 
+    @property
+    def target(self) -> str:
+        """The target of the problem."""
+        return self.problem.target
+
     def reason(self, member: Member) -> str:
         """Return a sentence on what a member does."""
-        x, y = member.feature, self.target
+        x, y = self.problem.label(member.feature), self.problem.label(self.target)
         word = "or" if member.why == "one" else "and"
         verb = "are" if word == "and" and len(member.named) > 1 else "is"
-        known = f"{join_names(member.named, word)} {verb} known"
+        known = f"{join_names(self._labels(member.named), word)} {verb} known"
         alone = f"{x} depends on {y}" + (
             ", and the others do not take its place." if len(self.features) > 1 else "."
         )
@@ -85,8 +90,8 @@ class Explanation:
         }[member.why]
 
     def __str__(self) -> str:
-        name = f"{{{', '.join(sorted(self.features))}}}"
-        known = f" given {', '.join(sorted(self.evidence))}" if self.evidence else ""
+        name = f"{{{', '.join(self._labels(self.features))}}}"
+        known = f" given {', '.join(self._labels(self.evidence))}" if self.evidence else ""
         if self.irreducible:
             lines = [f"{name} is irreducible{known}: it is a node of the lattice."]
         else:
@@ -94,10 +99,14 @@ class Explanation:
         lines += [f"- {self.reason(member)}" for member in self.members]
         if not self.irreducible:
             if self.core:
-                lines.append(f"Its core is {{{', '.join(sorted(self.core))}}}: worth as much.")
+                core = ", ".join(self._labels(self.core))
+                lines.append(f"Its core is {{{core}}}: worth as much.")
             else:
-                lines.append(f"It says nothing about {self.target}: its core is empty.")
-            ways = [join_names(added, "and") for added in self.completions[:MAX_PRINTED]]
+                target = self.problem.label(self.target)
+                lines.append(f"It says nothing about {target}: its core is empty.")
+            ways = [
+                join_names(self._labels(added), "and") for added in self.completions[:MAX_PRINTED]
+            ]
             more = len(self.completions) - len(ways)
             if ways:
                 others = f"; or in {more} more ways" if more else ""
@@ -105,6 +114,9 @@ class Explanation:
             else:
                 lines.append("No further feature would make it irreducible.")
         return "\n".join(lines)
+
+    def _labels(self, features: Iterable[str]) -> list[str]:
+        return sorted(map(self.problem.label, features))
 
 
 def explain(
@@ -125,7 +137,7 @@ def explain(
     names = problem.feature_names
     irreducible = graph.is_irreducible(s, e)
     return Explanation(
-        problem.target,
+        problem,
         names(s),
         names(e),
         irreducible,

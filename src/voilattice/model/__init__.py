@@ -2,8 +2,8 @@
 
 `network` holds frozen arrays. From them, `elimination` computes exact tables P(S, e), and
 `join_tree` all P(Y, X_i | e) at once. `costs` prices sets of features and decisions, and
-`monotonicity` checks whether larger sets cost more. `problem` combines all of this and checks it
-once. Every later package takes a `Problem`.
+`monotonicity` checks whether larger sets cost more. `labels` checks what people read in place of
+names. `problem` combines all of this and checks it once. Every later package takes a `Problem`.
 """
 
 from voilattice.model.costs import ConditionalCost, CostModel, Discount, FeatureCosts, Group

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
-from voilattice.wording import nearest, quote, round_count
+from voilattice.wording import count_noun, nearest, quote, round_count
 
 __all__ = [
     "MAX_AXES",
@@ -34,6 +34,7 @@ __all__ = [
     "Table",
     "check_names",
     "check_table",
+    "table_of_rows",
 ]
 
 Table: TypeAlias = NDArray[np.float64]
@@ -60,6 +61,7 @@ class Network:
     states: tuple[tuple[str, ...], ...]
     parents: tuple[tuple[int, ...], ...]
     tables: tuple[Table, ...]
+    is_inline: bool = False  # written in the problem file itself; not part of what a network is
     _index: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -293,7 +295,7 @@ class Network:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The constructor also makes the arrays of a copy from another process read-only.
-        return Network, (self.names, self.states, self.parents, self.tables)
+        return Network, (self.names, self.states, self.parents, self.tables, self.is_inline)
 
     def __hash__(self) -> int:
         # Equal networks have equal graphs; only __eq__ compares the tables.
@@ -317,10 +319,7 @@ def check_table(
     table
         One axis for each parent and the node last.
     """
-    if len(parents) >= MAX_AXES:
-        raise TooLargeError(
-            f"{name!r} has {len(parents)} parents; at most {MAX_AXES - 1} are supported"
-        )
+    _check_n_parents(name, len(parents))
     array = _as_array(f"the table of {name!r}", table)
     shape = (*map(len, parents.values()), len(states))
     if array.shape != shape:
@@ -337,6 +336,40 @@ def check_table(
         return f"P({name} | {', '.join(given)})" if parents else f"P({name})"
 
     return _check_rows(array, row_name)
+
+
+def table_of_rows(
+    name: str,
+    states: Sequence[str],
+    parents: Mapping[str, Sequence[str]],
+    rows: Sequence[Sequence[float]],
+) -> Table:
+    """Check P(name | parents) given by rows, and return it with an axis for each parent.
+
+    Parameters
+    ----------
+    rows
+        One for each combination of the parents' states, the last parent varying fastest.
+    """
+    _check_n_parents(name, len(parents))
+    shape = [len(of) for of in parents.values()]
+    if len(rows) != (n_rows := math.prod(shape)):
+        each = f"combination of the states of {', '.join(map(repr, parents))}"
+        why = f"one for each {each}" if parents else f"since {name!r} has no parents"
+        raise InputError(f"needs {count_noun(n_rows, 'row')}, {why}; got {len(rows)}")
+    for place, row in enumerate(rows):
+        if len(row) != len(states):
+            raise InputError(
+                f"row {place + 1} needs {len(states)} probabilities, one for each state of "
+                f"{name!r}; got {len(row)}"
+            )
+    array = _as_array(f"the table of {name!r}", rows)
+    return check_table(name, states, parents, array.reshape(*shape, len(states)))
+
+
+def _check_n_parents(name: str, n: int) -> None:
+    if n >= MAX_AXES:
+        raise TooLargeError(f"{name!r} has {n} parents; at most {MAX_AXES - 1} are supported")
 
 
 def _check_rows(array: Table, row_name: Callable[[tuple[int, ...]], str]) -> Table:

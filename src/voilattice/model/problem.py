@@ -37,10 +37,11 @@ from voilattice.model.costs import (
     scaled_costs,
 )
 from voilattice.model.elimination import prior, scaled_joint_table
+from voilattice.model.labels import check_label, check_labels
 from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table
 from voilattice.model.raw_values import StateReader, check_cuts
-from voilattice.wording import format_amount, nearest, quote
+from voilattice.wording import format_amount, in_currency, nearest, quote
 
 __all__ = ["Evidence", "Problem", "check_problem", "impossible"]
 
@@ -67,6 +68,9 @@ class Problem:
     evidence: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # cuts between the states
+    labels: Mapping[str, str] = field(default_factory=dict)  # what people read for a node's name
+    state_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    currency: str = ""  # shown with amounts
     constraints: tuple[Constraint, ...] = ()  # when features can be acquired
     limits: PathLimits = NO_LIMITS  # what any path may acquire at most
     feasibility: Feasibility = field(init=False)
@@ -103,6 +107,11 @@ class Problem:
                 self._check_feature(feature)
                 bins[feature] = check_cuts(cuts, len(self.states(feature)))
         object.__setattr__(self, "bins", MappingProxyType(bins))
+        if self.currency != "":
+            check_label(self.currency, "currency")
+        labels, state_labels = check_labels(self.network, self.labels, self.state_labels)
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "state_labels", state_labels)
         evidence: dict[str, str] = {}
         for feature, value in self.evidence.items():
             with located(f"evidence.{feature}"):
@@ -127,6 +136,9 @@ class Problem:
         bins: Mapping[str, Sequence[float]] | None = None,
         constraints: Iterable[Constraint] = (),
         limits: PathLimits | Mapping[str, float] = NO_LIMITS,
+        labels: Mapping[str, str] | None = None,
+        state_labels: Mapping[str, Mapping[str, str]] | None = None,
+        currency: str = "",
     ) -> Problem:
         """Make a problem from plain values.
 
@@ -148,6 +160,10 @@ class Problem:
         limits
             What any path may acquire at most: ``{"spend": 100, "features": 3, "rounds": 2}``, or
             some of these.
+        labels, state_labels
+            What people read in place of the name of a node, and of the states of a node.
+        currency
+            Shown with amounts, such as ``CAD``.
 
         >>> from voilattice import Network, Problem, evi
         >>> n = Network.from_tables(
@@ -182,6 +198,9 @@ class Problem:
             cast(Mapping[str, tuple[float, ...]], bins or {}),  # the constructor makes the tuples
             constraints=tuple(constraints),
             limits=_path_limits(limits),
+            labels=labels or {},
+            state_labels=state_labels or {},
+            currency=currency,
         )
 
     def with_expected(self, kind: str, expected: float) -> Problem:
@@ -252,13 +271,29 @@ class Problem:
         """Return the states of a node."""
         return self.network.states[self.network.index(name)]
 
+    # -- what people read
+
     def label(self, name: str) -> str:
-        """Return what people read in place of a node's name."""
-        return name
+        """Return what people read for a node: its label, or its name."""
+        return self.labels.get(name, name)
 
     def state_label(self, name: str, state: str) -> str:
-        """Return what people read in place of a state's name."""
-        return state
+        """Return what people read for a state of a node: its label, or its name."""
+        return self.state_labels.get(name, {}).get(state, state)
+
+    def name_and_label(self, name: str) -> str:
+        """Return the name of a node and, where it has one, its label: what to type, what to read.
+
+        >>> import voilattice
+        >>> voilattice.load_problem("asia").name_and_label("xray")
+        'xray'
+        """
+        return f"{name} ({self.labels[name]})" if name in self.labels else name
+
+    def state_and_label(self, name: str, state: str) -> str:
+        """Return the name of a state of a node and, where it has one, its label."""
+        label = self.state_label(name, state)
+        return state if label == state else f"{state} ({label})"
 
     # -- from raw values to states
 
@@ -434,6 +469,9 @@ class Problem:
             and self.costs == other.costs
             and self.evidence == other.evidence
             and self.bins == other.bins
+            and self.labels == other.labels
+            and self.state_labels == other.state_labels
+            and self.currency == other.currency
             and np.array_equal(self.misclassification, other.misclassification)
         )
 
@@ -458,6 +496,9 @@ class Problem:
             dict(self.evidence),
             self.title,
             dict(self.bins),
+            dict(self.labels),
+            {name: dict(labels) for name, labels in self.state_labels.items()},
+            self.currency,
             self.constraints,
             self.limits,
         )
@@ -492,23 +533,28 @@ class Problem:
         costs = self.costs if isinstance(self.costs, FeatureCosts) else None
         features = [
             (
-                name,
-                ", ".join(self.states(name)),
-                self.evidence.get(name, ""),
+                self.name_and_label(name),
+                ", ".join(self.state_and_label(name, state) for state in self.states(name)),
+                self.state_label(name, self.evidence[name]) if name in self.evidence else "",
                 costs.describe_sharing(name) if costs else "",
                 format_amount(costs.prices[name]) if costs else "own",
             )
             for name in self.features
         ]
+        classes = [self.state_and_label(self.target, state) for state in self.classes]
         stakes = [
-            (f"saying {predicted}", *map(format_amount, row))
+            (
+                in_currency(f"saying {self.state_label(self.target, predicted)}", self.currency),
+                *map(format_amount, row),
+            )
             for predicted, row in zip(self.classes, self.misclassification, strict=True)
         ]
+        price = in_currency("price", self.currency)
         prior = ("prior probability", *(f"{p:.4g}" for p in self.prior))
         return (
             paragraph(self.title or "Untitled problem", strong=True)
-            + html_table(("feature", "states", "known", "group", "price"), features, n_text=4)
-            + html_table((self.target, *self.classes), [prior, *stakes])
+            + html_table(("feature", "states", "known", "group", price), features, n_text=4)
+            + html_table((self.name_and_label(self.target), *classes), [prior, *stakes])
         )
 
 

@@ -289,12 +289,12 @@ def _reasons(
     solver: Solver, situation: Situation, step: Step, goal: Value | None, singles: Sequence[Value]
 ) -> list[str]:
     """Return why the policy does this, in sentences."""
-    now = f"Deciding now for {situation.decision} costs {format_amount(situation.emc)} on average"
-    certificate = step.certificate
+    now = _deciding_now(situation, situation.decision)
+    certificate, currency = step.certificate, situation.builder.problem.currency
     doubts = _SET_DOUBTS if solver.looks_ahead else _DOUBTS
     said = [doubts[certificate.status], certificate.note]
     if step.cost_to_go is not None and certificate.lower_bound is not None:
-        said.insert(1, within_gap(step.cost_to_go, certificate.lower_bound))
+        said.insert(1, within_gap(step.cost_to_go, certificate.lower_bound, currency))
     doubt = [] if certificate.exact else [sentence for sentence in said if sentence]
     if step.cost_to_go is None and not solver.looks_ahead:
         doubt = []  # the rule is what it is
@@ -303,17 +303,17 @@ def _reasons(
         why = solver.why_decide if is_proved else "The best policy found decides now."
         return [why, f"{now}.", *doubt]
     if step.cost_to_go is not None:
-        names = join_names(goal.features, "and")
+        names = _names(situation, goal.features)
         return [
-            f"{now}; acquiring {names} for {format_amount(goal.cost)} and going on in the best way "
-            f"costs {format_amount(step.cost_to_go)} in all.",
+            f"{now}; acquiring {names} for {_amount(situation, goal.cost)} and going on in the "
+            f"best way costs {_amount(situation, step.cost_to_go)} in all.",
             _worth_alone(situation, goal),
             *_discounts(situation, goal.features),
             *doubt,
         ]
     if solver.why_acquire:
-        why = solver.why_acquire.format(names=join_names(goal.features, "and"))
-        return [f"{why}: worth {format_amount(goal.evi)}, for {format_amount(goal.cost)}."]
+        why = solver.why_acquire.format(names=_names(situation, goal.features))
+        return [f"{why}: {_worth_and_price(situation, goal)}."]
     return [
         *_worth_together(situation, goal, singles),
         *_discounts(situation, goal.features),
@@ -326,35 +326,51 @@ def _reasons_of_tree(
     situation: Situation, step: Step, goal: Value | None, decision: str
 ) -> list[str]:
     """Return what a built policy does and what that costs, in sentences."""
-    now = f"Deciding now for {decision} costs {format_amount(situation.emc)} on average"
+    now = _deciding_now(situation, decision)
     if goal is None or step.cost_to_go is None:
         return ["The policy decides here.", f"{now}."]
     return [
-        f"{now}; acquiring {join_names(goal.features, 'and')} for {format_amount(goal.cost)} and "
-        f"going on as the policy does costs {format_amount(step.cost_to_go)} in all.",
+        f"{now}; acquiring {_names(situation, goal.features)} for "
+        f"{_amount(situation, goal.cost)} and going on as the policy does costs "
+        f"{_amount(situation, step.cost_to_go)} in all.",
         _worth_alone(situation, goal),
     ]
 
 
+def _deciding_now(situation: Situation, decision: str) -> str:
+    problem = situation.builder.problem
+    said = problem.state_label(problem.target, decision)
+    return f"Deciding now for {said} costs {_amount(situation, situation.emc)} on average"
+
+
+def _names(situation: Situation, features: Collection[str]) -> str:
+    return join_names([situation.builder.problem.label(name) for name in features], "and")
+
+
+def _amount(situation: Situation, amount: float) -> str:
+    return format_amount(amount, situation.builder.problem.currency)
+
+
+def _worth_and_price(situation: Situation, goal: Value) -> str:
+    return f"worth {_amount(situation, goal.evi)}, for {_amount(situation, goal.cost)}"
+
+
 def _worth_alone(situation: Situation, goal: Value) -> str:
     """Return a sentence on whether the features that an optimal policy acquires pay alone."""
-    names, many = join_names(goal.features, "and"), len(goal.features) > 1
+    names, many = _names(situation, goal.features), len(goal.features) > 1
     themselves = "themselves" if many else "itself"
     if goal.benefit > situation.tol:
         pay = "pay" if many else "pays"
-        return f"{names} {pay} already by {themselves}: worth {format_amount(goal.evi)}."
+        return f"{names} {pay} already by {themselves}: worth {_amount(situation, goal.evi)}."
     return (
-        f"By {themselves}, {names} would not pay (worth {format_amount(goal.evi)}); "
+        f"By {themselves}, {names} would not pay (worth {_amount(situation, goal.evi)}); "
         f"together with later steps, {'they do' if many else 'it does'}."
     )
 
 
 def _worth_together(situation: Situation, goal: Value, singles: Sequence[Value]) -> list[str]:
     """Return what the set that a rule acquires, or looks ahead to, is worth."""
-    names, price = (
-        join_names(goal.features, "and"),
-        f"worth {format_amount(goal.evi)}, for {format_amount(goal.cost)}",
-    )
+    names, price = _names(situation, goal.features), _worth_and_price(situation, goal)
     if goal.benefit <= situation.tol:
         return [f"The policy acquires {names} whatever it costs: {price}."]
     if len(goal.features) == 1:
@@ -376,8 +392,8 @@ def _first_of(situation: Situation, step: Step, goal: Value, singles: Sequence[V
         of_these = "Of those that can come first at no extra cost"
     then = ": its result decides how to go on" if first.evi > situation.tol else ""
     return [
-        f"{of_these}, {join_names(step.features, 'and')} has the highest benefit by itself "
-        f"({format_amount(first.benefit)}){then}."
+        f"{of_these}, {_names(situation, step.features)} has the highest benefit by itself "
+        f"({_amount(situation, first.benefit)}){then}."
     ]
 
 
@@ -387,7 +403,7 @@ def _shared_overhead(situation: Situation, features: frozenset[str]) -> str:
     if not isinstance(costs, FeatureCosts):
         return ""
     shared = [
-        f"{group.name} ({format_amount(group.overhead)})"
+        f"{group.name} ({_amount(situation, group.overhead)})"
         for group in costs.unopened(situation.known)
         if isinstance(group, Group) and len(features.intersection(group.features)) > 1
     ]
@@ -405,10 +421,10 @@ def _discounts(situation: Situation, features: frozenset[str]) -> list[str]:
             continue
         off = [discount.off[name] for name in inside]
         if (saved := sum(off) - min(off)) > 0:
-            said.append(f"Discount {discount.name} takes {format_amount(saved)} off.")
+            said.append(f"Discount {discount.name} takes {_amount(situation, saved)} off.")
         said += [
-            f"{name} says nothing about {problem.target}, but opens discount {discount.name} at "
-            f"the lowest price."
+            f"{problem.label(name)} says nothing about {problem.label(problem.target)}, but opens "
+            f"discount {discount.name} at the lowest price."
             for name in sorted(inside - telling)
         ]
     return said

@@ -32,7 +32,7 @@ from voilattice.policy.solvers import (
 )
 from voilattice.policy.sweep import Sweep
 from voilattice.valuation.valuation import emc
-from voilattice.wording import count_noun, format_amount
+from voilattice.wording import count_noun, format_amount, in_currency
 
 __all__ = ["AS_GIVEN", "Comparison", "ComparisonRow", "compare"]
 
@@ -90,6 +90,7 @@ class Comparison(Sequence[ComparisonRow]):
 
     title: str
     rows: tuple[ComparisonRow, ...]
+    currency: str = ""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -115,6 +116,7 @@ class Comparison(Sequence[ComparisonRow]):
             for row in self.rows
         ]
         heading = f"{'stakes':<12}{'prior EMC':>12}  {'policy':<18}{'total cost':>14}"
+        heading += f"  in {self.currency}" if self.currency else ""
         return "\n".join([heading, *lines])
 
     def _repr_html_(self) -> str:
@@ -129,7 +131,8 @@ class Comparison(Sequence[ComparisonRow]):
             )
             for row in self.rows
         ]
-        heading = ("stakes", "policy", "prior EMC", "expected total cost", "savings", "")
+        amounts = ("prior EMC", "expected total cost", "savings")
+        heading = ("stakes", "policy", *(in_currency(name, self.currency) for name in amounts), "")
         return paragraph(self.title, strong=True) + html_table(heading, rows, n_text=2)
 
 
@@ -179,10 +182,11 @@ def compare(
     if expected is None:
         here = problem.with_evidence(evidence)
         rows = _point(here, AS_GIVEN, solvers, deadline, None, progress=progress)
-        return Comparison(problem.title, tuple(rows))
+        return Comparison(problem.title, tuple(rows), problem.currency)
     return Comparison(
         problem.title,
         tuple(_swept(problem, expected, kinds, solvers, evidence, n_jobs, deadline, progress)),
+        problem.currency,
     )
 
 

@@ -186,13 +186,15 @@ class Policy:
     def verdict(self) -> str:
         """The certificate in words; empty: nothing is claimed."""
         cost, bound, note = self.expected_total_cost, self.lower_bound, self.certificate.note
+        currency = self.problem.currency
         if bound is None:
             return note
         if self.exact:
-            return f"Proved optimal: no policy costs less than {format_amount(cost)} on average."
+            least = format_amount(cost, currency)
+            return f"Proved optimal: no policy costs less than {least} on average."
         said = (
-            f"Not proved optimal: no policy costs less than {format_amount(bound)} on average. "
-            f"{within_gap(cost, bound)}"
+            f"Not proved optimal: no policy costs less than {format_amount(bound, currency)} on "
+            f"average. {within_gap(cost, bound, currency)}"
         )
         return f"{said} {note}" if note else said
 
@@ -467,9 +469,9 @@ def _check_price(what: str, amount: object) -> None:
         check_amount(amount)
 
 
-def within_gap(cost: float, bound: float) -> str:
+def within_gap(cost: float, bound: float, currency: str = "") -> str:
     """Return how far from the optimum a policy can be, in a sentence."""
-    gap, share = format_amount(cost - bound), (cost - bound) / max(cost, TOLERANCE)
+    gap, share = format_amount(cost - bound, currency), (cost - bound) / max(cost, TOLERANCE)
     return f"It is within {gap} ({share:.1%}) of the optimum."
 
 

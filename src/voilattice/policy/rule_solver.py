@@ -113,9 +113,10 @@ def _cost_at_once(problem: Problem, features: frozenset[str], deadline: Deadline
     found = bracket_expected_emc(problem, features, deadline=deadline)
     if found.exact:
         return Cost(price + found.upper, Certificate())
+    lower, upper = format_amount(price + found.lower), price + found.upper
     note = (
-        f"Too much to compute: the cost is between {format_amount(price + found.lower)} and "
-        f"{format_amount(price + found.upper)}."
+        f"Too much to compute: the cost is between {lower} and "
+        f"{format_amount(upper, problem.currency)}."
     )
     certificate = Certificate(None, False, "time", note)
     return Cost(None, certificate, price + found.lower, price + found.upper)

@@ -60,7 +60,7 @@ class LatticeValues:
                 Value(
                     problem.feature_names(mask), self.emc, self.emc - worth, worth, price,
                     worth - price, problem.feasibility.is_feasible(mask, self.known),
-                    problem.limits.allows(price, mask.bit_count()),
+                    problem.limits.allows(price, mask.bit_count()), problem,
                 )
             )  # fmt: skip
         return found

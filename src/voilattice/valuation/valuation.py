@@ -19,14 +19,14 @@ the reference that every faster engine is tested against.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from voilattice.html import html_table
 from voilattice.model.costs import CostMatrix, price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import Table
 from voilattice.model.problem import Evidence, Problem, check_problem, impossible
-from voilattice.wording import format_amount
+from voilattice.wording import format_amount, in_currency
 
 __all__ = ["Value", "benefit", "cost", "emc", "evi", "expected_emc", "posterior", "value"]
 
@@ -43,9 +43,12 @@ class Value:
     benefit: float
     feasible: bool = True  # whether the constraints allow to acquire S at e
     within_limits: bool = True  # whether the limits allow it, if nothing was acquired before
+    # Only for what people read: labels and the currency.
+    problem: Problem | None = field(default=None, repr=False, compare=False)
 
     def _repr_html_(self) -> str:
-        names = ", ".join(sorted(self.features)) or "nothing"
+        label, currency = (self.problem.label, self.problem.currency) if self.problem else (str, "")
+        names = ", ".join(sorted(map(label, self.features))) or "nothing"
         rows = (
             ("EMC now", self.emc),
             ("expected EMC after", self.expected_emc),
@@ -54,7 +57,8 @@ class Value:
             ("benefit", self.benefit),
         )
         return html_table(
-            (f"acquire {names}", ""), [(what, format_amount(amount)) for what, amount in rows]
+            (f"acquire {names}", in_currency("", currency)),
+            [(what, format_amount(amount)) for what, amount in rows],
         )
 
 
@@ -100,6 +104,7 @@ def value(
         worth - price,
         problem.feasibility.is_feasible(problem.feature_mask(chosen), known),
         problem.limits.allows(price, len(chosen)),
+        problem,
     )
 
 

@@ -112,7 +112,10 @@ def _compare(
         problem, points, evidence=given, n_jobs=1, time_limit=seconds,
         progress=lambda done, total: tell(f"{done} of {total} points"),
     )  # fmt: skip
-    return {"rows": comparison_document(rows), "svg": savings_svg(rows, problem.title)}
+    return {
+        "rows": comparison_document(rows),
+        "svg": savings_svg(rows, problem.title, problem.currency),
+    }
 
 
 TASKS: dict[str, Callable[..., Document]] = {

@@ -1,7 +1,7 @@
 """Problems that come with a request.
 
-An upload is a problem file (TOML) and, unless it holds a joint distribution, the network file that
-it names. Nothing else is ever opened: the network must be part of the upload, and what is read is a
+An upload is a problem file (TOML) and, unless it holds the network itself, the network file that it
+names. Nothing else is ever opened: the network must be part of the upload, and what is read is a
 copy under a name of our own.
 """
 

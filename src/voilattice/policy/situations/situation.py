@@ -162,10 +162,13 @@ class Situation:
     def valued(self, chosen: int, after: float, worth: float) -> Value:
         """Return a set with its price, and whether it can be acquired here."""
         price = self.builder.cost(chosen, self.known)
-        feasible = self.builder.problem.feasibility.is_feasible(chosen, self.known)
+        problem = self.builder.problem
+        feasible = problem.feasibility.is_feasible(chosen, self.known)
         allowed = self.left.allows(price, chosen.bit_count())
-        names = self.builder.problem.feature_names(chosen)
-        return Value(names, self.emc, after, worth, price, worth - price, feasible, allowed)
+        return Value(
+            problem.feature_names(chosen), self.emc, after, worth, price, worth - price, feasible,
+            allowed, problem,
+        )  # fmt: skip
 
     @cached_property
     def _worths(self) -> list[float]:

@@ -3,6 +3,7 @@
 
 const $ = (id) => document.getElementById(id);
 const money = (x) => (Math.abs(x) < 0.005 ? 0 : x).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const amount = (x) => (problem?.currency ? `${money(x)} ${problem.currency}` : money(x));
 const percent = (p) => (100 * p).toLocaleString("en", { maximumFractionDigits: 1 }) + " %";
 
 const panels = { consult: "consult", lattice: "lattice", policy: "tree", curves: "curves" };
@@ -109,6 +110,12 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+// What people read for a feature, or the target, and for its states. The server is told names.
+const own = (table, name) => (table && Object.hasOwn(table, name) ? table[name] : undefined);
+const label = (name) => own(problem?.labels, name) ?? name;
+const stateLabel = (name, state) => own(own(problem?.state_labels, name), state) ?? state;
+const labels = (names) => names.map(label).sort();
+
 function list(names) {
   return names.length < 2 ? names.join("") : names.slice(0, -1).join(", ") + " and " + names[names.length - 1];
 }
@@ -152,7 +159,7 @@ function settings(now) {
   $("kind").value = now.kind;
   $("expected").value = now.expected;
   $("expected").disabled = !now.kind;
-  $("expected-shown").textContent = now.kind ? money(now.expected) : "as given";
+  $("expected-shown").textContent = now.kind ? amount(now.expected) : "as given";
   document.title = problem ? (problem.title || problem.name) + ": which test next?" : "Which test next?";
 }
 
@@ -161,33 +168,34 @@ function consult(now) {
   const card = $("advice");
   card.classList.toggle("decide", decided);
   card.replaceChildren(
-    element("p", { class: "say", id: "say" }, decided ? `Decide: ${advice.decision}.` : `Acquire ${list(advice.features)}.`),
+    element("p", { class: "say", id: "say" }, decided ? `Decide: ${stateLabel(problem.target, advice.decision)}.` : `Acquire ${list(labels(advice.features))}.`),
     ...advice.reasons.map((reason) => element("p", {}, reason)),
     ...(decided ? [bill()] : advice.features.map((feature, k) => results(feature, k === 0, advice.features))),
   );
-  $("target").textContent = `What is ${problem.target}?`;
+  $("target").textContent = `What is ${label(problem.target)}?`;
   $("posterior").replaceChildren(...Object.entries(advice.posterior).map(([name, p]) =>
-    element("li", {}, bar(name, p, percent(p), { chosen: name === advice.decision }))));
+    element("li", {}, bar(stateLabel(problem.target, name), p, percent(p), { chosen: name === advice.decision }))));
   $("money").replaceChildren(...pairs([
-    ["Expected cost of deciding now", money(advice.emc)],
-    ["Spent so far", money(advice.spent)],
-    ["Expected saving if you go on", money(Math.max(advice.benefit, 0))],
+    ["Expected cost of deciding now", amount(advice.emc)],
+    ["Spent so far", amount(advice.spent)],
+    ["Expected saving if you go on", amount(Math.max(advice.benefit, 0))],
   ]));
+  $("currency").textContent = problem.currency ? `Amounts are in ${problem.currency}.` : "";
   history(now);
   candidates();
 }
 
 function history(now) {
   $("history").replaceChildren(...now.steps.map(([feature, found]) =>
-    element("li", {}, found === null ? `${feature}: not available` : `${feature} = ${found}`)));
+    element("li", {}, found === null ? `${label(feature)}: not available` : `${label(feature)} = ${stateLabel(feature, found)}`)));
   $("undo").disabled = $("again").disabled = !now.steps.length;
 }
 
 function bill() {
   return element("dl", { id: "bill" }, ...pairs([
-    ["Spent on features", money(advice.spent)],
-    ["Expected cost of a wrong decision", money(advice.emc)],
-    ["Total", money(advice.spent + advice.emc)],
+    ["Spent on features", amount(advice.spent)],
+    ["Expected cost of a wrong decision", amount(advice.emc)],
+    ["Total", amount(advice.spent + advice.emc)],
   ]));
 }
 
@@ -196,10 +204,10 @@ function pairs(rows) {
 }
 
 function results(feature, isFirst, batch = [feature]) {
-  const button = (found, kind, key, label) => element("button", {
+  const button = (found, kind, key, text) => element("button", {
     type: "button", class: kind, "aria-pressed": batch.length > 1 ? "false" : undefined,
     onclick: (event) => enter(feature, found, batch, event.currentTarget),
-  }, isFirst && key ? element("kbd", { "aria-hidden": "true" }, key) : null, label);
+  }, isFirst && key ? element("kbd", { "aria-hidden": "true" }, key) : null, text);
   // A feature with bins takes a number too; the server finds the bin.
   const number = () => element("form", {
     class: "number",
@@ -207,12 +215,12 @@ function results(feature, isFirst, batch = [feature]) {
       event.preventDefault();
       enter(feature, event.currentTarget.elements[0].value, batch, event.currentTarget);
     },
-  }, element("input", { type: "number", step: "any", required: true, "aria-label": `${feature} as a number` }),
+  }, element("input", { type: "number", step: "any", required: true, "aria-label": `${label(feature)} as a number` }),
   element("button", { class: "quiet" }, "enter"));
   return element("fieldset", { "data-feature": feature },
-    element("legend", {}, `What did ${feature} show?`),
+    element("legend", {}, `What did ${label(feature)} show?`),
     element("div", { class: "buttons" },
-      ...problem.states[feature].map((found, k) => button(found, "result", k < 9 ? String(k + 1) : "", found)),
+      ...problem.states[feature].map((found, k) => button(found, "result", k < 9 ? String(k + 1) : "", stateLabel(feature, found))),
       problem.bins[feature] ? number() : null,
       button(null, "quiet", "n ", "not available")));
 }
@@ -236,7 +244,7 @@ function candidates() {
   const most = Math.max(...advice.candidates.map((c) => Math.max(c.evi, c.cost)), 1e-9);
   $("candidates").replaceChildren(...advice.candidates.map((c) => {
     const chosen = c.features.join() === advice.features.join() && advice.action === "acquire";
-    const row = bar(list(c.features), c.evi / most, `worth ${money(c.evi)}, costs ${money(c.cost)}`, { chosen, price: c.cost / most });
+    const row = bar(list(labels(c.features)), c.evi / most, `worth ${money(c.evi)}, costs ${money(c.cost)}`, { chosen, price: c.cost / most });
     const shared = [...new Set(c.features.map((f) => sharing[f]).filter(Boolean))];
     if (shared.length) row.firstChild.append(element("small", {}, list(shared)));
     const item = element("li", {});
@@ -286,14 +294,14 @@ async function other(now, mine) {
     const found = await call("POST", "api/lattice", asked(now));
     if (mine !== asking) return;
     $("lattice-text").textContent = `${found.nodes.toLocaleString("en")} irreducible sets of ${found.subsets.toLocaleString("en")}; ` +
-      `the acquirable core is ${list(found.markov_blanket) || "empty"}.`;
+      `the acquirable core is ${list(labels(found.markov_blanket)) || "empty"}.`;
     $("lattice-picture").innerHTML = found.svg.replace(/^<\?xml[^>]*\?>/, "");
     trace($("lattice-picture").querySelector("svg"));
     $("lattice-top").replaceChildren(...(found.values ? [table(found.values)] : []));
   }
   if (now.view === "policy") await job(now, mine, "tree", "api/policy", { policy: now.policy }, (found) => {
-    $("tree-text").textContent = `${found.policy}: expected total cost ${money(found.expected_total_cost)}, of which ` +
-      `${money(found.expected_feature_cost)} for features; ${found.paths.toLocaleString("en")} paths. ${found.verdict}`;
+    $("tree-text").textContent = `${found.policy}: expected total cost ${amount(found.expected_total_cost)}, of which ` +
+      `${amount(found.expected_feature_cost)} for features; ${found.paths.toLocaleString("en")} paths. ${found.verdict}`;
     $("tree-list").innerHTML = found.tree;
   });
   if (now.view === "curves") {
@@ -326,9 +334,9 @@ async function job(now, mine, panel, path, options, done) {
 }
 
 function table(values) {
-  return element("table", {}, element("caption", {}, "The sets of highest benefit: EVI, the expected value of information, less cost"),
+  return element("table", {}, element("caption", {}, "The sets of highest benefit: EVI, the expected value of information, less cost" + (problem.currency ? ` (${problem.currency})` : "")),
     element("tr", {}, ...["set", "EVI", "cost", "benefit"].map((h) => element("th", { scope: "col" }, h))),
-    ...values.map((v) => element("tr", {}, element("td", {}, list(v.features) || "nothing"),
+    ...values.map((v) => element("tr", {}, element("td", {}, list(labels(v.features)) || "nothing"),
       ...[v.evi, v.cost, v.benefit].map((x) => element("td", {}, money(x))))));
 }
 
@@ -395,7 +403,7 @@ function wire() {
   $("problem").onchange = (event) => write({ problem: event.target.value, steps: [] });
   $("policy").onchange = (event) => write({ policy: event.target.value });
   $("kind").onchange = (event) => write({ kind: event.target.value });
-  $("expected").oninput = (event) => { $("expected-shown").textContent = money(Number(event.target.value)); };
+  $("expected").oninput = (event) => { $("expected-shown").textContent = amount(Number(event.target.value)); };
   $("expected").onchange = (event) => write({ expected: Number(event.target.value) });
   document.querySelector(".skip").onclick = (event) => { event.preventDefault(); $("main").focus(); };
   $("settings").onsubmit = (event) => event.preventDefault();
