@@ -19,8 +19,8 @@ from voilattice.cli.completion import (
 )
 from voilattice.errors import InputError, UnknownNameError, within
 from voilattice.files.problems import find_problem
-from voilattice.model.costs import KINDS
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import KINDS
 from voilattice.wording import nearest, quote
 
 if TYPE_CHECKING:

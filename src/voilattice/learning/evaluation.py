@@ -31,16 +31,9 @@ from voilattice.learning.preparation import prepare_cases
 from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe, name_recipe
 from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
 from voilattice.learning.selection import Fold, choose_recipe, condition_states, make_problem
-from voilattice.model.costs import (
-    CostMatrix,
-    CostModel,
-    FeatureCosts,
-    check_amount,
-    cost_matrix,
-    named_classes,
-    scaled_costs,
-)
+from voilattice.model.costs import CostModel, FeatureCosts, check_amount
 from voilattice.model.problem import Misclassification
+from voilattice.model.stakes import CostMatrix, cost_matrix, named_classes, scaled_costs
 from voilattice.policy.application import apply_policy
 from voilattice.policy.solvers import build_policy, policy_names
 from voilattice.wording import nearest, quote

@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 from voilattice.learning.cells import write_number
 from voilattice.learning.columns import check_typed, encode_column, to_numbers
 from voilattice.learning.data_tables import DataTable
-from voilattice.model.costs import CostMatrix, CostModel, price_set
+from voilattice.model.costs import CostModel, price_set
+from voilattice.model.stakes import CostMatrix
 from voilattice.wording import format_amount
 
 __all__ = [

@@ -39,8 +39,9 @@ from voilattice.learning.data_tables import DataTable
 from voilattice.learning.networks import Learned, fit_network
 from voilattice.learning.preparation import Prepared, prepare_cases
 from voilattice.learning.recipes import Recipe, find_recipe
-from voilattice.model.costs import CostMatrix, CostModel, FeatureCosts
+from voilattice.model.costs import CostModel, FeatureCosts
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import CostMatrix
 from voilattice.policy.application import apply_policy
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.relevance import Relevance

@@ -1,7 +1,7 @@
 """What a problem is: a Bayesian network, what features cost, what wrong decisions cost (Section 2).
 
 `network` holds frozen arrays. From them, `elimination` computes exact tables P(S, e), and
-`join_tree` all P(Y, X_i | e) at once. `costs` prices sets of features and decisions, and
+`join_tree` all P(Y, X_i | e) at once. `costs` prices sets of features, `stakes` decisions, and
 `monotonicity` checks whether larger sets cost more. `problem` combines all of this and checks it
 once. Every later package takes a `Problem`.
 """

@@ -21,18 +21,12 @@ import numpy as np
 
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located
 from voilattice.html import html_table, paragraph
-from voilattice.model.costs import (
-    CostMatrix,
-    CostModel,
-    FeatureCosts,
-    check_amount,
-    cost_matrix,
-    scaled_costs,
-)
+from voilattice.model.costs import CostModel, FeatureCosts, check_amount
 from voilattice.model.elimination import prior, scaled_joint_table
 from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table
 from voilattice.model.raw_values import StateReader, check_cuts
+from voilattice.model.stakes import CostMatrix, cost_matrix, scaled_costs
 from voilattice.wording import format_amount, nearest, quote
 
 __all__ = ["Evidence", "Problem", "check_problem", "impossible"]

@@ -16,9 +16,9 @@ from voilattice.compiled.arrays import Floats
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import Words
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import stakes_scale
 from voilattice.model.monotonicity import check_monotone_at
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import stakes_scale
 from voilattice.policy.optimal.exact import (
     ExactSolution,
     ExactSpace,

@@ -32,10 +32,11 @@ from voilattice.learning.networks import describe_left_out
 from voilattice.learning.problems import check_recipe, learn_problem
 from voilattice.learning.recipes import AUTO, Recipe, name_recipe
 from voilattice.learning.selection import NONE
-from voilattice.model.costs import CostMatrix, FeatureCosts
+from voilattice.model.costs import FeatureCosts
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN
+from voilattice.model.stakes import CostMatrix
 from voilattice.policy.application import Applied, follow_cases
 from voilattice.policy.cases import Cases
 from voilattice.policy.interface import Limits

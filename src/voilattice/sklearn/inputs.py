@@ -20,17 +20,10 @@ from voilattice.budgets import Deadline
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, warn_user
 from voilattice.learning.cell_typing import make_case_column
 from voilattice.learning.cells import MISSING, spell, strip_cell
-from voilattice.model.costs import (
-    OWN_DECISIONS,
-    CostMatrix,
-    Discount,
-    FeatureCosts,
-    Group,
-    check_amount,
-    named_classes,
-)
+from voilattice.model.costs import Discount, FeatureCosts, Group, check_amount
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN, Codes
+from voilattice.model.stakes import OWN_DECISIONS, CostMatrix, named_classes
 from voilattice.wording import nearest, quote
 
 __all__ = [

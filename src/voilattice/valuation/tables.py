@@ -42,10 +42,10 @@ from voilattice.compiled.arrays import Leaves
 from voilattice.engines import choose_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import Words, membership
-from voilattice.model.costs import CostMatrix
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import MAX_AXES, Table
 from voilattice.model.problem import Problem, impossible
+from voilattice.model.stakes import CostMatrix
 
 __all__ = [
     "Root",

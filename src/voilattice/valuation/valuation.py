@@ -22,10 +22,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from voilattice.html import html_table
-from voilattice.model.costs import CostMatrix, price_set
+from voilattice.model.costs import price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import Table
 from voilattice.model.problem import Evidence, Problem, check_problem, impossible
+from voilattice.model.stakes import CostMatrix
 from voilattice.wording import format_amount
 
 __all__ = ["Value", "benefit", "cost", "emc", "evi", "expected_emc", "posterior", "value"]

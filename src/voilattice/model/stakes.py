@@ -1,0 +1,129 @@
+"""What decisions cost (paper, Section 2).
+
+`cost[i, j]` = c_ij is what decision i costs if y_j is the actual class. A row is a decision, a
+column is a class. Decisions may be the classes ("say ill"), or anything else that can be done
+("refer"): no row is needed for a class, and no class for a row. The expected misclassification
+cost (EMC) is the least expected cost over the decisions,
+
+    EMC(e) = min_i sum_j P(y_j | e) c_ij                                  (Eq. 1)
+
+so a decision of constant cost, such as a referral for 60 whatever the class, caps it. As a minimum
+of linear functions EMC is concave in P(y | e), whatever the rows are. Proposition 1 and all bounds
+need no more than that.
+
+The two scaled kinds (paper, Table 2) have the classes as decisions, c_ii = 0, and choose the other
+c_ij so that the decision without any feature has a given expected cost:
+
+    symmetric    c_ij = expected / (1 - max_k P(y_k))          i != j
+    asymmetric   c_ij = expected / ((m - 1) P(y_j))            i != j, m classes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.model.costs import MAX_AMOUNT, check_amount
+from voilattice.wording import quote
+
+__all__ = ["KINDS", "CostMatrix", "cost_matrix", "named_classes", "scaled_costs", "stakes_scale"]
+
+CostMatrix: TypeAlias = NDArray[np.float64]
+
+KINDS = ("symmetric", "asymmetric")
+
+
+OWN_DECISIONS = "decisions that are no class come with a later version"
+
+
+def cost_matrix(rows: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> CostMatrix:
+    """Return c_ij from ``{predicted: {actual: cost}}``, which must name every class."""
+    _check_classes(rows, classes, "predicted")
+    for predicted in classes:
+        with located(predicted):
+            if not isinstance(rows[predicted], Mapping):
+                raise InputError(
+                    f"must be a table {{ actual = cost, ... }}, got {quote(rows[predicted])}"
+                )
+            _check_classes(rows[predicted], classes, "actual")
+            for actual in classes:
+                with located(actual):
+                    check_amount(rows[predicted][actual])
+    return np.array([[float(rows[i][j]) for j in classes] for i in classes])
+
+
+def named_classes(rows: Mapping[Any, Any]) -> list[Any]:
+    """Return the classes that ``{predicted: {actual: cost}}`` names: predicted, and actual too.
+
+    A decision that no other row names as an actual class is none of them.
+
+    >>> named_classes({"ill": {"ill": 0, "well": 1}, "well": {"ill": 5, "well": 0}, "refer": {}})
+    ['ill', 'well']
+    """
+    return [
+        name
+        for name in rows
+        if any(name in row for i, row in rows.items() if i != name and isinstance(row, Mapping))
+    ]
+
+
+def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatrix:
+    """Return the c_ij of a scaled kind: deciding without features costs `expected` on average.
+
+    >>> scaled_costs("asymmetric", 1.0, [0.651, 0.349]).round(3).tolist()
+    [[0.0, 2.865], [1.536, 0.0]]
+    """
+    if kind not in KINDS:
+        raise InputError(f"must be symmetric or asymmetric, got {quote(kind)}", "kind")
+    with located("expected"):
+        expected = check_amount(expected)
+    p = np.asarray(prior, dtype=np.float64)
+    if len(p) < 2 or p.min() <= 0 or p.max() >= 1:
+        raise InputError(
+            f"{kind} costs need every class to have a prior probability between 0 and 1, "
+            f"got {', '.join(f'{x:.6g}' for x in p)}; give the matrix instead",
+            "kind",
+        )
+    if kind == "symmetric":
+        cost = np.full((len(p), len(p)), expected / (1 - p.max()))
+    else:
+        cost = np.tile(expected / ((len(p) - 1) * p), (len(p), 1))
+    np.fill_diagonal(cost, 0.0)
+    if (largest := float(cost.max())) > MAX_AMOUNT:  # a rare class makes large entries
+        raise InputError(
+            f"makes a misclassification cost of {largest:.3g}; at most {MAX_AMOUNT:g} is accepted",
+            "expected",
+        )
+    return cost
+
+
+def stakes_scale(cost: CostMatrix, unit: CostMatrix) -> float:
+    """Return the factor that turns the unit costs into these misclassification costs.
+
+    Raises
+    ------
+    InputError
+        The costs are not a multiple of the unit costs.
+    """
+    scale = float(cost.max() / unit.max()) if unit.max() > 0 else 1.0
+    # No absolute tolerance: it would make all small stakes equal.
+    if not np.allclose(scale * unit, cost, rtol=1e-9, atol=0.0):
+        raise InputError("the misclassification costs are not a multiple of those of the sweep")
+    return scale
+
+
+def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: str) -> None:
+    for name in given:
+        if name not in classes:
+            raise UnknownNameError(
+                f"this is not a class; the {role} classes are {', '.join(map(repr, classes))}"
+                + (f"; {OWN_DECISIONS}" if role == "predicted" else ""),
+                str(name),
+            )
+    for name in classes:
+        if name not in given:
+            raise InputError(f"the {role} class {name!r} is missing")
