@@ -34,7 +34,7 @@ def test_a_large_tree_is_unfolded_where_it_is_likely():
         for line in lines
         if "paths" in line
     ]
-    leaves = sum("say" in line for line in lines)
+    leaves = sum("decide" in line for line in lines)
     assert sum(folded) + leaves == policy.n_paths == 512
 
 

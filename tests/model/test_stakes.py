@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice.errors import InputError, UnknownNameError
-from voilattice.model.stakes import cost_matrix, scaled_costs, stakes_scale
+from voilattice.model.stakes import (
+    check_decisions,
+    cost_matrix,
+    named_classes,
+    scaled_costs,
+    stakes_scale,
+)
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1), st.floats(0, 1e4))
@@ -37,9 +43,11 @@ def test_scaled_costs_that_make_no_sense_are_refused(kind, expected, prior, mess
         scaled_costs(kind, expected, prior)
 
 
-def test_a_matrix_is_read_predicted_first():
-    rows = {"F": {"T": 7, "F": 0}, "T": {"F": 5, "T": 0}}
-    assert cost_matrix(rows, ["T", "F"]).tolist() == [[0, 5], [7, 0]]
+def test_a_row_is_a_decision_and_a_column_a_class():
+    decisions, cost = cost_matrix({"F": {"T": 7, "F": 0}, "T": {"F": 5, "T": 0}}, ["T", "F"])
+    assert (decisions, cost.tolist()) == (("F", "T"), [[7, 0], [0, 5]])
+    decisions, cost = cost_matrix({"refer": {"F": 6, "T": 5}}, ["T", "F"])
+    assert (decisions, cost.tolist()) == (("refer",), [[5, 6]])
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e-9, 1.0, 1e9])
@@ -52,17 +60,39 @@ def test_stakes_of_another_shape_are_refused_however_small(size):
         stakes_scale(size * np.array([[0.0, 1.0], [2.0, 1e-5]]), unit)
 
 
+def test_stakes_of_other_decisions_are_refused():
+    with pytest.raises(InputError, match="not a multiple of those of the sweep"):
+        stakes_scale(np.ones((1, 2)), np.ones((2, 2)))
+
+
 def test_no_stakes_are_once_no_stakes():
     assert stakes_scale(np.zeros((2, 2)), np.zeros((2, 2))) == 1.0
 
 
-def test_a_matrix_must_name_every_class_and_no_other():
+def test_the_classes_are_the_columns_that_all_rows_have():
+    assert named_classes({}) == []
+    assert named_classes({"a": 3}) == []
+    assert named_classes({"go": {"a": 1, "b": 2}, "a": {"b": 3, "c": 4, "a": 0}}) == ["a", "b"]
+
+
+def test_decisions_have_names_of_their_own():
+    check_decisions(("refer",))
+    for names, message in [
+        ((), "at least one decision is needed, found none"),
+        (("a", "b", "a"), "the decision 'a' appears twice"),
+        (("a", ""), "the name of a decision must be a text, got ''"),
+        ((1,), "the name of a decision must be a text, got 1"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            check_decisions(names)
+
+
+def test_every_row_must_name_every_class_and_no_other():
     good = {"T": {"T": 0, "F": 1}, "F": {"T": 1, "F": 0}}
     for rows, message in [
-        ({**good, "U": {}}, "U: this is not a class; the predicted classes are 'T', 'F'"),
-        ({"T": good["T"]}, "the predicted class 'F' is missing"),
-        ({**good, "F": {"T": 1, "F": 0, "U": 1}}, "F.U: this is not a class; the actual"),
-        ({**good, "F": {"T": 1}}, "F: the actual class 'F' is missing"),
+        ({**good, "U": {}}, "U: the cost for the class 'T' is missing"),
+        ({**good, "F": {"T": 1, "F": 0, "U": 1}}, "F.U: this is not a class; the classes are"),
+        ({**good, "F": {"T": 1}}, "F: the cost for the class 'F' is missing"),
         ({**good, "F": 3}, "F: must be a table"),
         ({**good, "F": {"T": -1, "F": 0}}, "F.T: must be >= 0, got -1"),
     ]:

@@ -95,8 +95,8 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
 
     stakes = table(problem.target, *(f">if {actual}" for actual in problem.classes))
     stakes.add_row("prior probability", *(f"{probability:.4g}" for probability in prior))
-    for predicted, row in zip(problem.classes, problem.misclassification, strict=True):
-        stakes.add_row(f"cost of saying {predicted}", *map(format_amount, row))
+    for decision, row in zip(problem.decisions, problem.misclassification, strict=True):
+        stakes.add_row(f"cost of deciding {decision}", *map(format_amount, row))
     print_table(stakes)
 
 
@@ -159,6 +159,13 @@ def print_advice(advice: Advice) -> None:
     rows.add_row("expected cost of deciding", format_amount(advice.emc))
     rows.add_row("spent so far", format_amount(advice.spent))
     print_table(rows)
+    if list(advice.decision_costs) != list(advice.posterior):
+        out.print()
+        decisions = table("could be decided now", ">expected cost")
+        for name, amount in advice.decision_costs.items():
+            is_best = name == advice.decision
+            decisions.add_row(name, format_amount(amount), style="bold" if is_best else None)
+        print_table(decisions)
     if advice.candidates:
         out.print()
         offers = table("could be acquired", ">EVI", ">cost", ">benefit")

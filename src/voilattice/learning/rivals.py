@@ -76,10 +76,11 @@ class Question:
 
     target: str
     classes: tuple[str, ...]
+    decisions: tuple[str, ...]
     features: tuple[str, ...]
     numeric: frozenset[str]
     costs: CostModel
-    cost: CostMatrix  # c_ij: [i = predicted, j = actual]
+    cost: CostMatrix  # c_ij: [i = decision, j = actual class]
     states: Mapping[str, Sequence[str]]
 
     def classes_of(self, table: DataTable) -> Codes:
@@ -102,7 +103,7 @@ class Question:
 class Decided:
     """What was decided and paid, case by case."""
 
-    decision: Codes  # the numbers of classes
+    decision: Codes  # the numbers of decisions
     posterior: Table  # [case, class], when the case was decided
     feature_cost: Table
 

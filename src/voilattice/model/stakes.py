@@ -30,45 +30,69 @@ from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.model.costs import MAX_AMOUNT, check_amount
 from voilattice.wording import quote
 
-__all__ = ["KINDS", "CostMatrix", "cost_matrix", "named_classes", "scaled_costs", "stakes_scale"]
+__all__ = [
+    "KINDS",
+    "CostMatrix",
+    "check_decisions",
+    "cost_matrix",
+    "named_classes",
+    "scaled_costs",
+    "stakes_scale",
+]
 
 CostMatrix: TypeAlias = NDArray[np.float64]
 
 KINDS = ("symmetric", "asymmetric")
 
 
-OWN_DECISIONS = "decisions that are no class come with a later version"
+def cost_matrix(
+    rows: Mapping[str, Mapping[str, float]], classes: Sequence[str]
+) -> tuple[tuple[str, ...], CostMatrix]:
+    """Return the decisions and c_ij from ``{decision: {class: cost}}``.
 
-
-def cost_matrix(rows: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> CostMatrix:
-    """Return c_ij from ``{predicted: {actual: cost}}``, which must name every class."""
-    _check_classes(rows, classes, "predicted")
-    for predicted in classes:
-        with located(predicted):
-            if not isinstance(rows[predicted], Mapping):
-                raise InputError(
-                    f"must be a table {{ actual = cost, ... }}, got {quote(rows[predicted])}"
-                )
-            _check_classes(rows[predicted], classes, "actual")
-            for actual in classes:
+    >>> rows = {"treat": {"ill": 5, "well": 20}, "refer": {"ill": 10, "well": 10}}
+    >>> decisions, cost = cost_matrix(rows, ["well", "ill"])
+    >>> decisions, cost.tolist()
+    (('treat', 'refer'), [[20.0, 5.0], [10.0, 10.0]])
+    """
+    cost = np.empty((len(rows), len(classes)))
+    for i, (decision, row) in enumerate(rows.items()):
+        with located(str(decision)):
+            if not isinstance(row, Mapping):
+                raise InputError(f"must be a table {{ class = cost, ... }}, got {quote(row)}")
+            for name in row:
+                if name not in classes:
+                    known = ", ".join(map(repr, classes))
+                    raise UnknownNameError(
+                        f"this is not a class; the classes are {known}", str(name)
+                    )
+            for j, actual in enumerate(classes):
+                if actual not in row:
+                    raise InputError(f"the cost for the class {actual!r} is missing")
                 with located(actual):
-                    check_amount(rows[predicted][actual])
-    return np.array([[float(rows[i][j]) for j in classes] for i in classes])
+                    cost[i, j] = check_amount(row[actual])
+    return tuple(rows), cost
 
 
 def named_classes(rows: Mapping[Any, Any]) -> list[Any]:
-    """Return the classes that ``{predicted: {actual: cost}}`` names: predicted, and actual too.
+    """Return the classes that ``{decision: {class: cost}}`` names: those that all rows have.
 
-    A decision that no other row names as an actual class is none of them.
-
-    >>> named_classes({"ill": {"ill": 0, "well": 1}, "well": {"ill": 5, "well": 0}, "refer": {}})
+    >>> named_classes({"ill": {"ill": 0, "well": 1}, "refer": {"ill": 5, "wel": 5, "well": 5}})
     ['ill', 'well']
     """
-    return [
-        name
-        for name in rows
-        if any(name in row for i, row in rows.items() if i != name and isinstance(row, Mapping))
-    ]
+    tables = [row for row in rows.values() if isinstance(row, Mapping)]
+    return [name for name in tables[0] if all(name in row for row in tables)] if tables else []
+
+
+def check_decisions(decisions: Sequence[object]) -> None:
+    """Raise `InputError` unless there are decisions, each with a name of its own."""
+    if not decisions:
+        raise InputError("at least one decision is needed, found none")
+    for place, name in enumerate(decisions):
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"the name of a decision must be a text, got {quote(name)}")
+        if name in decisions[:place]:
+            raise InputError(f"the decision {name!r} appears twice")
 
 
 def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatrix:
@@ -111,19 +135,6 @@ def stakes_scale(cost: CostMatrix, unit: CostMatrix) -> float:
     """
     scale = float(cost.max() / unit.max()) if unit.max() > 0 else 1.0
     # No absolute tolerance: it would make all small stakes equal.
-    if not np.allclose(scale * unit, cost, rtol=1e-9, atol=0.0):
+    if cost.shape != unit.shape or not np.allclose(scale * unit, cost, rtol=1e-9, atol=0.0):
         raise InputError("the misclassification costs are not a multiple of those of the sweep")
     return scale
-
-
-def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: str) -> None:
-    for name in given:
-        if name not in classes:
-            raise UnknownNameError(
-                f"this is not a class; the {role} classes are {', '.join(map(repr, classes))}"
-                + (f"; {OWN_DECISIONS}" if role == "predicted" else ""),
-                str(name),
-            )
-    for name in classes:
-        if name not in given:
-            raise InputError(f"the {role} class {name!r} is missing")

@@ -39,6 +39,8 @@ _DOUBTS = {
     "ok": "With prices of your own not every set is tried: this is not proved to be optimal.",
 }
 
+MAX_DECISIONS = 5  # that the reasons speak of, beside the one that is made
+
 _UNVALUED = "It takes long to value a set that large: it is worth at least what is said here."
 
 _OFF_TREE = "The policy's own tree does not tell what to do here: {name} is planned again."
@@ -58,7 +60,7 @@ class Advice:
     features: frozenset[str]  # to acquire; empty: decide
     target_set: frozenset[str] | None  # the set that the policy looks ahead to, if it looks ahead
     decision: str | None  # None: acquire
-    posterior: dict[str, float]
+    posterior: dict[str, float]  # P(y | e) of each class
     emc: float
     spent: float
     benefit: float  # of `target_set`, or of the features; for the optimum: of acquiring the
@@ -67,6 +69,7 @@ class Advice:
     reasons: tuple[str, ...]
     certificate: Certificate = field(default_factory=Certificate)
     fallback: str | None = None  # the policy that answered in place of the one asked for
+    decision_costs: dict[str, float] = field(default_factory=dict)  # expected, if decided now
 
     @property
     def action(self) -> str:
@@ -160,6 +163,7 @@ def advise(
         (*notes, *reasons, *([_UNVALUED] if unvalued else [])),
         step.certificate,
         fallback,
+        _decision_costs(situation),
     )
 
 
@@ -268,7 +272,7 @@ def _reasons(
     solver: Solver, situation: Situation, step: Step, goal: Value | None, singles: Sequence[Value]
 ) -> list[str]:
     """Return why the policy does this, in sentences."""
-    now = f"Deciding now for {situation.decision} costs {format_amount(situation.emc)} on average"
+    now = _deciding_now(situation, situation.decision)
     certificate = step.certificate
     doubts = _SET_DOUBTS if solver.looks_ahead else _DOUBTS
     said = [doubts[certificate.status], certificate.note]
@@ -280,7 +284,7 @@ def _reasons(
     if goal is None:
         is_proved = certificate.exact or step.cost_to_go is None
         why = solver.why_decide if is_proved else "The best policy found decides now."
-        return [why, f"{now}.", *doubt]
+        return [why, f"{now}.", *_other_decisions(situation, situation.decision), *doubt]
     if step.cost_to_go is not None:
         names = join_names(goal.features, "and")
         return [
@@ -305,14 +309,49 @@ def _reasons_of_tree(
     situation: Situation, step: Step, goal: Value | None, decision: str
 ) -> list[str]:
     """Return what a built policy does and what that costs, in sentences."""
-    now = f"Deciding now for {decision} costs {format_amount(situation.emc)} on average"
+    now = _deciding_now(situation, decision)
     if goal is None or step.cost_to_go is None:
-        return ["The policy decides here.", f"{now}."]
+        return ["The policy decides here.", f"{now}.", *_other_decisions(situation, decision)]
     return [
         f"{now}; acquiring {join_names(goal.features, 'and')} for {format_amount(goal.cost)} and "
         f"going on as the policy does costs {format_amount(step.cost_to_go)} in all.",
         _worth_alone(situation, goal),
     ]
+
+
+def _decision_costs(situation: Situation) -> dict[str, float]:
+    """Return what each decision costs on average at this evidence."""
+    problem = situation.builder.problem
+    risk = problem.misclassification @ situation.posterior
+    return dict(zip(problem.decisions, risk.tolist(), strict=True))
+
+
+def _deciding_now(situation: Situation, decision: str) -> str:
+    """Return what a decision costs now, in words."""
+    cost, is_constant = _decision_costs(situation)[decision], _is_constant(situation, decision)
+    when = "whatever it is" if is_constant else "on average"
+    return f"Deciding now for {decision} costs {format_amount(cost)} {when}"
+
+
+def _other_decisions(situation: Situation, decision: str) -> list[str]:
+    """Return what the other decisions would cost, the cheapest first."""
+    costs = _decision_costs(situation)
+    others = sorted((name for name in costs if name != decision), key=costs.__getitem__)
+    said = [
+        f"{name}: {format_amount(costs[name])}"
+        + (" whatever it is" if _is_constant(situation, name) else "")
+        for name in others[:MAX_DECISIONS]
+    ]
+    more = len(others) - len(said)
+    left = [f"{more} more that cost no less"] if more else []
+    return [f"Other decisions: {'; '.join([*said, *left])}."] if said else []
+
+
+def _is_constant(situation: Situation, decision: str) -> bool:
+    """Return whether a decision costs the same for every class, and there are several."""
+    problem = situation.builder.problem
+    row = problem.misclassification[problem.decisions.index(decision)]
+    return len(row) > 1 and bool((row == row[0]).all())
 
 
 def _worth_alone(situation: Situation, goal: Value) -> str:

@@ -112,5 +112,5 @@ class Sweep:
         except TooLargeError:
             return None
         after = expected_emcs_in(root, axes, self.unit, rows)
-        belief = root.shaped.reshape(len(self.unit), -1).sum(axis=1) / root.probability
+        belief = root.shaped.reshape(self.unit.shape[1], -1).sum(axis=1) / root.probability
         return rows, np.maximum(expected_emc(belief, self.unit) - after, 0.0)

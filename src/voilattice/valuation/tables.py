@@ -305,18 +305,20 @@ def _walk_numpy(
 
     `report` is called with the number of sets done, `count` with the number of cells summed.
     """
+    n_classes = cost.shape[1]
 
     def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
-        risk = (cost @ table.reshape(len(cost), -1)).min(axis=0)
+        parts = table.reshape(n_classes, -1)
+        risk = (cost @ parts).min(axis=0)
         if len(out.starts):
             for start in out.starts[chosen]:
-                out.mass[start : start + len(risk)] = table.reshape(len(cost), -1).sum(axis=0)
+                out.mass[start : start + len(risk)] = parts.sum(axis=0)
                 out.risk[start : start + len(risk)] = risk
         else:
             out.found[chosen] = risk.sum()
         report(len(chosen))
 
-    _walk_trie(root, len(cost), member, leaf, count)
+    _walk_trie(root, n_classes, member, leaf, count)
 
 
 def _walk_trie(

@@ -129,7 +129,7 @@ def posterior(problem: Problem, evidence: Evidence | None = None) -> dict[str, f
 
 def expected_emc(joint: Table, cost: CostMatrix) -> float:
     """Return sum_s P(s) EMC(s) from the joint table P(Y, s), Y first."""
-    risk = cost @ joint.reshape(len(cost), -1)  # risk[i, s] = sum_j c_ij P(y_j, s)
+    risk = cost @ joint.reshape(cost.shape[1], -1)  # risk[i, s] = sum_j c_ij P(y_j, s)
     # Scaling by P(s) does not move the argmin, so the joint is never normalised:
     # an impossible s adds nothing and needs no special case.
     return float(risk.min(axis=0).sum())
