@@ -155,13 +155,13 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
             "--expected",
             type=float,
             metavar="EMC",
-            help="Replace the costs of wrong decisions: EMC, the expected misclassification cost "
+            help="Replace the costs of decisions: EMC, the expected misclassification cost "
             "with nothing known, becomes this.",
         ),
         click.option(
             "--kind",
             type=click.Choice(KINDS),
-            help="How --expected scales the costs of wrong decisions (default: symmetric).",
+            help="How --expected scales the costs of decisions (default: symmetric).",
         ),
         click.option(
             "--memory",

@@ -216,7 +216,7 @@ def policy_body(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
     return f"""
 <p>Expected total cost <b>{format_amount(policy.expected_total_cost)}</b>:
 {format_amount(policy.expected_feature_cost)} for features,
-{format_amount(policy.expected_misclassification_cost)} for wrong decisions.
+{format_amount(policy.expected_misclassification_cost)} for decisions.
 {count_noun(policy.n_paths, "path")}, each with at most {count_noun(policy.depth, "acquisition")}.
 "Still to pay" is the expected cost from there on.</p>{verdict}
 {policy_tree(policy, max_nodes=max_nodes)}"""

@@ -1,4 +1,4 @@
-"""What a problem is: a Bayesian network, what features cost, what wrong decisions cost (Section 2).
+"""What a problem is: a Bayesian network, what features cost, what decisions cost (Section 2).
 
 `network` holds frozen arrays. From them, `elimination` computes exact tables P(S, e), and
 `join_tree` all P(Y, X_i | e) at once. `costs` prices sets of features, `stakes` decisions, and

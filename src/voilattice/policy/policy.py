@@ -208,7 +208,7 @@ class Policy:
 
     @property
     def expected_misclassification_cost(self) -> float:
-        """What wrong decisions cost, on average."""
+        """What decisions cost, on average."""
         return self._expected(lambda node: 0.0, lambda leaf: leaf.emc)
 
     @property

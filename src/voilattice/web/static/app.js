@@ -167,7 +167,10 @@ function consult(now) {
   );
   $("target").textContent = `What is ${problem.target}?`;
   $("posterior").replaceChildren(...Object.entries(advice.posterior).map(([name, p]) =>
-    element("li", {}, bar(name, p, percent(p), { chosen: name === advice.decision }))));
+    element("li", {}, bar(name, p, percent(p)))));
+  const dearest = Math.max(...Object.values(advice.decision_costs), 1e-9);
+  $("decisions").replaceChildren(...Object.entries(advice.decision_costs).map(([name, cost]) =>
+    element("li", {}, bar(name, cost / dearest, money(cost), { chosen: name === advice.decision }))));
   $("money").replaceChildren(...pairs([
     ["Expected cost of deciding now", money(advice.emc)],
     ["Spent so far", money(advice.spent)],
@@ -186,7 +189,7 @@ function history(now) {
 function bill() {
   return element("dl", { id: "bill" }, ...pairs([
     ["Spent on features", money(advice.spent)],
-    ["Expected cost of a wrong decision", money(advice.emc)],
+    ["Expected cost of the decision", money(advice.emc)],
     ["Total", money(advice.spent + advice.emc)],
   ]));
 }
