@@ -45,7 +45,7 @@ def test_scaled_costs_that_make_no_sense_are_refused(kind, expected, prior, mess
 
 def test_a_row_is_a_decision_and_a_column_a_class():
     decisions, cost = cost_matrix({"F": {"T": 7, "F": 0}, "T": {"F": 5, "T": 0}}, ["T", "F"])
-    assert (decisions, cost.tolist()) == (("F", "T"), [[7, 0], [0, 5]])
+    assert (decisions, cost.tolist()) == (("T", "F"), [[0, 5], [7, 0]])  # as the classes stand
     decisions, cost = cost_matrix({"refer": {"F": 6, "T": 5}}, ["T", "F"])
     assert (decisions, cost.tolist()) == (("refer",), [[5, 6]])
 

@@ -35,7 +35,6 @@ from voilattice.model.costs import CostModel, FeatureCosts, check_amount
 from voilattice.model.problem import Misclassification
 from voilattice.model.stakes import (
     CostMatrix,
-    check_decisions,
     cost_matrix,
     named_classes,
     scaled_costs,
@@ -431,7 +430,6 @@ def _matrix(
     """Return the decisions and what they cost."""
     with located("misclassification"):
         if isinstance(given, Mapping):
-            check_decisions(tuple(given))
             return cost_matrix(given, classes)
         if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
             return classes, scaled_costs(given[0], given[1], shares.tolist())

@@ -26,7 +26,13 @@ from voilattice.model.elimination import prior, scaled_joint_table
 from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table
 from voilattice.model.raw_values import StateReader, check_cuts
-from voilattice.model.stakes import CostMatrix, check_decisions, cost_matrix, scaled_costs
+from voilattice.model.stakes import (
+    CostMatrix,
+    check_decisions,
+    cost_matrix,
+    order_decisions,
+    scaled_costs,
+)
 from voilattice.wording import format_amount, nearest, quote
 
 __all__ = ["Evidence", "Problem", "check_problem", "impossible"]
@@ -334,7 +340,7 @@ class Problem:
                     self.network.state_index(self.network.index(feature), state)
 
     def _set_decisions(self) -> None:
-        """Check the decisions and their costs; if they are the classes, put them in that order."""
+        """Check the decisions and their costs, and put them in order."""
         matrix = _as_matrix(self.misclassification) + 0.0  # -0.0 becomes 0.0, for the hash
         decisions, classes = tuple(self.decisions) or self.classes, self.classes
         with located("misclassification"):
@@ -348,11 +354,11 @@ class Problem:
         for (i, j), amount in np.ndenumerate(matrix):
             with located(f"misclassification.{decisions[i]}.{classes[j]}"):
                 check_amount(float(amount))
-        if set(decisions) == set(classes):
-            matrix, decisions = matrix[[decisions.index(name) for name in classes]], classes
+        ordered = order_decisions(decisions, classes)
+        matrix = matrix[[decisions.index(name) for name in ordered]]
         matrix.setflags(write=False)
         object.__setattr__(self, "misclassification", matrix)
-        object.__setattr__(self, "decisions", decisions)
+        object.__setattr__(self, "decisions", ordered)
 
     # -- comparing and printing
 
@@ -455,7 +461,6 @@ def _cost_matrix(
     classes = network.states[target]
     with located("misclassification"):
         if isinstance(given, Mapping):
-            check_decisions(tuple(given))
             return cost_matrix(given, classes)
         if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
             kind, expected = given

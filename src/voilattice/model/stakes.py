@@ -36,6 +36,7 @@ __all__ = [
     "check_decisions",
     "cost_matrix",
     "named_classes",
+    "order_decisions",
     "scaled_costs",
     "stakes_scale",
 ]
@@ -55,8 +56,11 @@ def cost_matrix(
     >>> decisions, cost.tolist()
     (('treat', 'refer'), [[20.0, 5.0], [10.0, 10.0]])
     """
+    check_decisions(tuple(rows))
+    decisions = order_decisions(tuple(rows), classes)
     cost = np.empty((len(rows), len(classes)))
-    for i, (decision, row) in enumerate(rows.items()):
+    for i, decision in enumerate(decisions):
+        row = rows[decision]
         with located(str(decision)):
             if not isinstance(row, Mapping):
                 raise InputError(f"must be a table {{ class = cost, ... }}, got {quote(row)}")
@@ -71,7 +75,7 @@ def cost_matrix(
                     raise InputError(f"the cost for the class {actual!r} is missing")
                 with located(actual):
                     cost[i, j] = check_amount(row[actual])
-    return tuple(rows), cost
+    return decisions, cost
 
 
 def named_classes(rows: Mapping[Any, Any]) -> list[Any]:
@@ -82,6 +86,14 @@ def named_classes(rows: Mapping[Any, Any]) -> list[Any]:
     """
     tables = [row for row in rows.values() if isinstance(row, Mapping)]
     return [name for name in tables[0] if all(name in row for row in tables)] if tables else []
+
+
+def order_decisions(decisions: tuple[str, ...], classes: Sequence[str]) -> tuple[str, ...]:
+    """Return decisions in order: that of the classes, if they are the classes, or else as given.
+
+    Ties go to the first decision, so the order must not depend on who wrote the rows.
+    """
+    return tuple(classes) if set(decisions) == set(classes) else decisions
 
 
 def check_decisions(decisions: Sequence[object]) -> None:
