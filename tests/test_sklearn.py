@@ -257,6 +257,53 @@ def test_stakes_may_have_classes_that_the_labels_lack():
         assert set(clf.fit(X, ["well"] * len(X)).predict(X)) == {"well"}
 
 
+OWN = {
+    "treat": {"ill": 0, "well": 60},
+    "refer": {"ill": 12, "well": 12},
+    "well": {"well": 0, "ill": 100},
+}
+
+
+def test_decisions_of_ones_own_are_predicted():
+    clf = make_classifier(misclassification=OWN).fit(X, Y)
+    assert clf.classes_.tolist() == ["ill", "well"]
+    assert clf.decisions_.tolist() == list(clf.problem_.decisions) == list(OWN)
+    said = clf.predict(NEW)
+    assert set(said) <= set(OWN)
+    assert "refer" in said
+    paid = [OWN[decision][truth] for decision, truth in zip(said, TRUTH, strict=True)]
+    assert clf.total_cost(NEW, TRUTH) == pytest.approx(clf.bill(NEW)["feature_cost"] + paid)
+    assert clf.predict_proba(NEW).shape == (len(NEW), 2)
+    case = NEW.iloc[3]
+    got = clf.acquire(case.get)
+    assert got.decision == said[3]
+    assert set(got.posterior) == {"ill", "well"}
+    # A way out that costs little makes no case dearer.
+    without = make_classifier(misclassification=[[0, 60], [100, 0]]).fit(X, Y)
+    assert clf.policy_.expected_total_cost <= without.policy_.expected_total_cost
+
+
+def test_decisions_keep_their_types():
+    y = np.where(Y == "ill", 1, 0)
+    rows = {1: {1: 0, 0: 60}, "refer": {1: 5, 0: 5}, 0: {1: 100, 0: 0}}
+    clf = make_classifier(misclassification=rows).fit(X, y)
+    assert clf.decisions_.tolist() == [1, "refer", 0]
+    assert {type(said) for said in clf.predict(NEW).tolist()} <= {int, str}
+    only = make_classifier(misclassification={"go": {1: 1, 0: 2}}).fit(X, y)
+    assert set(only.predict(NEW)) == {"go"}
+    assert clf.policy_.expected_feature_cost >= 0 == only.policy_.expected_feature_cost
+    fewer = make_classifier(misclassification={0: {1: 1, 0: 2}}).fit(X, y)
+    assert fewer.predict(NEW).dtype == y.dtype
+
+
+def test_one_class_may_have_several_decisions():
+    with pytest.warns(DataWarning, match="one class only, 'well': all rows are decided alike"):
+        clf = make_classifier(misclassification={"go": {"well": 3}, "wait": {"well": 2}}).fit(
+            X, ["well"] * len(X)
+        )
+    assert set(clf.predict(X)) == {"wait"}
+
+
 def test_groups_and_discounts_as_tuples_and_as_objects():
     plain = make_classifier(
         groups=[("visit", 2.5, ["age", "pain"])], discounts=[("blood", {"chol": 2, "fbs": 2})]

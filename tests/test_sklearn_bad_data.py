@@ -110,7 +110,7 @@ BAD_SETTINGS = {
     "a matrix of another size": (
         {"misclassification": np.ones((3, 3))},
         "misclassification: must be a 2 x 2 matrix, a row and a column for each class of y (they "
-        "are ['ill', 'well']), got the shape (3, 3); only the form {predicted: ",
+        "are ['ill', 'well']), got the shape (3, 3); only the form {decision: ",
     ),
     "a matrix of texts": (
         {"misclassification": [["a", "b"], ["c", "d"]]}, "misclassification: must be a matrix",
@@ -122,16 +122,16 @@ BAD_SETTINGS = {
         {"misclassification": [[0, np.nan], [1, 0]]}, "misclassification.ill.well: must be finite",
     ),
     "an unknown class": (
-        {"misclassification": {"sick": {"ill": 1}}}, "misclassification: no class 'sick'; the cl",
-    ),
-    "a decision that is no class": (
-        {"misclassification": {"ill": {"ill": 0, "well": 6}, "well": {"ill": 9, "well": 0},
-                               "refer": {"ill": 1, "well": 1}}},
-        "misclassification: no class 'refer'; the classes are 'ill', 'well'; decisions that are no "
-        "class come with a later version",
+        {"misclassification": {"go": {"ill": 1, "well": 2}, "wait": {"ill": 1, "well": 2, "x": 3}}},
+        "misclassification.wait: no class 'x'; the classes are 'ill', 'well'",
     ),
     "a class without costs": (
-        {"misclassification": {"ill": {"ill": 0, "well": 1}}}, "misclassification.well.ill: the c",
+        {"misclassification": {"refer": {"ill": 0}}}, "misclassification.refer.well: the cost is m",
+    ),
+    "no decision": ({"misclassification": {}}, "misclassification: at least one decision is nee"),
+    "a decision twice": (
+        {"misclassification": {1: {"ill": 0, "well": 1}, "1": {"ill": 0, "well": 1}}},
+        "misclassification: the decision '1' appears twice",
     ),
     "a row that is no mapping": (
         {"misclassification": {"ill": 3}}, "misclassification.ill: must be a mapping of classes",

@@ -46,6 +46,19 @@ def test_a_saved_classifier_is_the_same(tmp_path):
     assert_alike(again.fit(X, Y), FITTED)
 
 
+def test_decisions_of_ones_own_are_saved(tmp_path):
+    rows = {1: {1: 0, 0: 60}, "refer": {1: 9, 0: 9}, 0: {1: 100, 0: 0}}
+    clf = make_classifier(misclassification=rows).fit(X, np.where(Y == "ill", 1, 0))
+    folder = clf.save(tmp_path / "clinic")
+    again = AcquiringClassifier.load(folder)
+    assert again.decisions_.tolist() == [1, "refer", 0]
+    assert_alike(clf, again)
+    text = (folder / "estimator.json").read_text()
+    (folder / "estimator.json").write_text(text.replace('"refer"', '"ask"'))
+    with pytest.raises(VoilatticeError, match="the decisions are not those of the problem"):
+        AcquiringClassifier.load(folder)
+
+
 def test_the_commands_take_the_folder(run, tmp_path):
     folder = FITTED.save(tmp_path / "clinic")
     assert load_policy(folder / "policy.json", load_problem(folder)) == FITTED.policy_

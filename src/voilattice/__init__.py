@@ -1,6 +1,6 @@
 """Which features to acquire, together or one by one, and when to stop and decide.
 
-Given a Bayesian network, prices of features and costs of wrong decisions, voilattice values sets
+Given a Bayesian network, prices of features and costs of decisions, voilattice values sets
 of features exactly: the Value of Information Lattice of Bilgic and Getoor (JAIR 41, 2011).
 
 The package is a house of rooms along the data flow: `model` (networks, costs, problems), `lattice`

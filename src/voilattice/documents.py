@@ -64,6 +64,7 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
         "title": problem.title,
         "target": problem.target,
         "classes": list(problem.classes),
+        "decisions": list(problem.decisions),
         "prior": dict(zip(problem.classes, problem.prior.tolist(), strict=True)),
         "features": sorted(problem.features),
         "states": {name: list(problem.states(name)) for name in problem.features},
@@ -73,9 +74,9 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
         "state_labels": {name: dict(labels) for name, labels in problem.state_labels.items()},
         "currency": problem.currency,
         "misclassification": {
-            predicted: dict(zip(problem.classes, row, strict=True))
-            for predicted, row in zip(
-                problem.classes, problem.misclassification.tolist(), strict=True
+            decision: dict(zip(problem.classes, row, strict=True))
+            for decision, row in zip(
+                problem.decisions, problem.misclassification.tolist(), strict=True
             )
         },
         "evidence": problem.merge_evidence(given),
@@ -183,6 +184,7 @@ def advice_document(advice: Advice) -> Document:
         "features": sorted(advice.features),
         "target_set": None if ahead is None else sorted(ahead),
         "decision": advice.decision,
+        "decision_costs": advice.decision_costs,
         "posterior": advice.posterior,
         "emc": advice.emc,
         "spent": advice.spent,

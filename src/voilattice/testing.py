@@ -1,8 +1,9 @@
 """Checks for user-defined solvers.
 
 `check_solver` asks a solver for policies of a few small problems, with groups, discounts,
-conditional prices, several classes, impossible outcomes and evidence. It compares the answers with
-the definitions: Equation 1 at the leaves, the prices along each path, Equation 2 over the paths.
+conditional prices, several classes, own decisions, impossible outcomes and evidence. It compares
+the answers with the definitions: Equation 1 at the leaves, the prices along each path, Equation 2
+over the paths.
 """
 
 from __future__ import annotations
@@ -58,6 +59,14 @@ def small_problems() -> Iterator[Problem]:
     discount = Discount("lab", {"X2": 6.0, "X3": 0.5})
     cheaper = FeatureCosts({"X1": 2.0, "X2": 7.0, "X3": 1.0}, discounts=(discount,))
     yield Problem.create(network, "Y", cheaper, stakes)
+    # Decisions that are no classes; one of them costs the same whatever Y is.
+    own = {
+        "act": {"a": 0, "b": 50, "c": 70},
+        "wait": {"a": 40, "b": 5, "c": 30},
+        "c": {"a": 90, "b": 60, "c": 0},
+        "refer": {"a": 18, "b": 18, "c": 18},
+    }
+    yield Problem.create(network, "Y", costs, own)
 
 
 def check_solver(solver: Solver, problems: Iterable[Problem] | None = None) -> None:
@@ -107,6 +116,10 @@ def _check_policy(solver: Solver, problem: Problem, policy: Policy) -> None:
             node = policy.follow(known)
         _check_equal(path.feature_cost, spent, f"the price of the path {known}")
         _check_equal(path.leaf.emc, emc(problem, known), f"the EMC at {known}")
+        risk = problem.misclassification[problem.decisions.index(path.leaf.decision)]
+        _check_equal(
+            float(risk @ path.leaf.posterior), path.leaf.emc, f"what is decided at {known} costs"
+        )
         belief = dict(zip(problem.classes, path.leaf.posterior, strict=True))
         for y, p in posterior(problem, known).items():
             _check_equal(belief[y], p, f"P({problem.target} = {y}) at {known}")

@@ -78,7 +78,7 @@ def test_without_the_true_class_there_are_feature_costs_only(run, tmp_path, case
         assert {row["total_cost"] for row in csv.DictReader(file)} == {""}
     text = run("apply", "heart", table)[1]
     assert "policy optimal, means of 40 rows" in text
-    assert "wrong decisions" not in text
+    assert "cost of decisions" not in text
 
 
 def test_what_the_problem_does_not_know_is_said_once(run, tmp_path, cases):

@@ -58,6 +58,20 @@ def evaluate(run, clinic):
 QUICK = ("--recipes", "naive", "--policies", "none,greedy")
 
 
+def test_decisions_of_ones_own(evaluate, clinic):
+    (clinic / "own.toml").write_text(
+        PRICES + "[misclassification]\nrefer = { yes = 3, no = 3 }\nno = { yes = 90, no = 0 }\n"
+    )
+    code, out, _ = evaluate(*QUICK, "--json", "--csv", clinic / "rows.csv", costs="own.toml")
+    assert code == 0
+    none = next(r for r in json.loads(out)["results"] if r["policy"] == "none")
+    assert (none["mean_total_cost"], none["accuracy"], none["calibration"]) == (3, 0, [])
+    with (clinic / "rows.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["decision"] for row in rows} <= {"refer", "no"}
+    assert all((row["probability"] == "") == (row["decision"] == "refer") for row in rows)
+
+
 def test_the_json_is_that_of_the_contract(evaluate):
     status, out, err = evaluate(*QUICK, "--json")
     assert status == 0, err

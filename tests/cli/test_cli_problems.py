@@ -1,10 +1,12 @@
 """The commands that show problems."""
 
 import json
+import re
+from dataclasses import replace
 
 from helpers.problems import opener
 
-from voilattice import write_problem
+from voilattice import load_problem, write_problem
 
 
 def test_show_names_everything(run):
@@ -26,6 +28,39 @@ def test_show_names_discounts(run, tmp_path):
     assert "The first feature of discount visit pays its full price." in out
     document = json.loads(run("show", str(tmp_path), "--json")[1])
     assert document["discounts"] == [{"name": "visit", "off": {"X": 28.0, "A": 1.0}}]
+
+
+def own_decisions(tmp_path):
+    problem = load_problem("figure1")
+    costs = [[0, 80], [10, 10], [150, 0]]
+    own = replace(problem, decisions=("treat", "refer", "wait"), misclassification=costs)
+    return str(write_problem(own, tmp_path))
+
+
+def test_show_names_decisions(run, tmp_path):
+    path = own_decisions(tmp_path)
+    status, out, _ = run("show", path)
+    assert status == 0
+    assert re.search(r"cost of deciding refer +10.00 +10.00\n", out)
+    document = json.loads(run("show", path, "--json")[1])
+    assert document["classes"] == ["T", "F"]
+    assert document["decisions"] == ["treat", "refer", "wait"]
+    assert document["misclassification"]["wait"] == {"T": 150, "F": 0}
+    scaled = json.loads(run("show", path, "--json", "--expected", "5", "--kind", "symmetric")[1])
+    assert scaled["decisions"] == scaled["classes"]
+
+
+def test_advice_lists_what_could_be_decided(run, tmp_path):
+    path = own_decisions(tmp_path)
+    status, out, _ = run("advise", path, "--policy", "none")
+    assert status == 0
+    assert "Decide: refer." in out
+    assert re.search(r"could be decided now +expected cost\n.*\ntreat +51.84\nrefer +10.00\n", out)
+    document = json.loads(run("advise", path, "--policy", "none", "--json")[1])
+    assert document["decision"] == "refer"
+    assert list(document["decision_costs"]) == ["treat", "refer", "wait"]
+    assert list(document["posterior"]) == ["T", "F"]
+    assert "could be decided now" not in run("advise", "figure1", "--policy", "none")[1]
 
 
 def test_show_says_where_numbers_are_cut(run):

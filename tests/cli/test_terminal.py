@@ -86,9 +86,9 @@ def in_terminal(columns, *arguments):
 def test_what_is_piped_is_neither_wrapped_nor_cut(run, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     out = run(*POLICY)[1]
-    leaves = [line for line in out.splitlines() if "say " in line]
+    leaves = [line for line in out.splitlines() if "decide " in line]
     assert len(leaves) == 24
-    assert all(re.search(r"risk \d+\.\d\d$", line) for line in leaves)
+    assert all(re.search(r"risk \d+\.\d\d \(.* %\)$", line) for line in leaves)
     assert max(map(len, run("lattice", "diabetes", "--values")[1].splitlines())) < 120
     out = run("value", "figure1", "--features", "X1,X2")[1]
     assert out.splitlines()[-1].endswith("costs 15.00: it does not pay.")
@@ -122,7 +122,7 @@ def test_no_figure_is_cut_in_a_narrow_terminal(run, monkeypatch, arguments):
 def test_a_terminal_is_as_wide_as_it_says():
     lines = in_terminal(50, *POLICY)
     assert max(map(len, lines)) <= 50
-    assert any(re.fullmatch(r"[│ ]+\w+, risk \d+\.\d\d", line) for line in lines)  # wrapped
+    assert any(re.fullmatch(r"[│ ]+\(\w+ [\d.]+ %, .*", line) for line in lines)  # wrapped
 
 
 def printed_lines(capsys, lines):

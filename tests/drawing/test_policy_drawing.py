@@ -2,6 +2,7 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from helpers.labels import labelled
 from helpers.problems import noisy_bayes, structured
@@ -26,6 +27,18 @@ def test_text_has_a_line_for_each_place_of_the_tree():
     assert lines[0] == "buy tub for 6.00"
 
 
+def test_a_leaf_shows_the_decision_and_the_classes():
+    asia = load_problem("asia")
+    rows = np.vstack([asia.misclassification, [100.0, 100.0]])
+    own = replace(asia, decisions=("treat", "wait", "refer"), misclassification=rows)
+    [line] = policy_text(build_policy(own, "none"))
+    assert line == "decide refer, risk 100.00 (no 94.5 %, yes 5.5 %)"
+    for drawing in (policy_svg, policy_dot, policy_html):
+        assert "decide refer, risk 100.00 (no 94.5 %, yes 5.5 %)" in "".join(
+            drawing(build_policy(own, "none"))
+        )
+
+
 def test_a_large_tree_is_unfolded_where_it_is_likely():
     policy = large_policy()
     lines = list(policy_text(policy, max_nodes=50))
@@ -36,7 +49,7 @@ def test_a_large_tree_is_unfolded_where_it_is_likely():
         for line in lines
         if "paths" in line
     ]
-    leaves = sum("say" in line for line in lines)
+    leaves = sum("decide" in line for line in lines)
     assert sum(folded) + leaves == policy.n_paths == 512
 
 

@@ -18,6 +18,8 @@ from voilattice.files.policies import (
 )
 from voilattice.policy.solvers import build_policy
 
+OLD_FINGERPRINT = "2458e322e857b33c82c290eb846ec7bb5a103abd8913eb47ed01a9a455c89add"
+
 
 @settings(max_examples=40)
 @given(problem=problems(max_features=4))
@@ -49,6 +51,24 @@ def test_discounts_tell_problems_apart():
     assert fingerprint(problem) != fingerprint(replace(problem, costs=other))
     without = replace(problem, costs=FeatureCosts(problem.costs.prices))
     assert fingerprint(problem) != fingerprint(without)
+
+
+def test_decisions_tell_problems_apart():
+    problem = load_problem("asia")
+    other = replace(problem, decisions=("treat", "wait"))
+    assert fingerprint(problem) != fingerprint(other)
+    assert fingerprint(other) != fingerprint(replace(problem, decisions=("treat", "refer")))
+    swapped = replace(
+        problem,
+        decisions=tuple(reversed(problem.classes)),
+        misclassification=problem.misclassification[::-1],
+    )
+    assert fingerprint(problem) == fingerprint(swapped)
+
+
+def test_a_policy_of_an_older_version_is_still_that_of_its_problem():
+    # The text that versions before own decisions saved for figure1.
+    assert fingerprint(load_problem("figure1")) == OLD_FINGERPRINT
 
 
 def test_a_file_that_was_changed_is_refused(saved):

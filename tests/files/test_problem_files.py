@@ -57,6 +57,41 @@ def test_every_part_of_the_file_is_read(tmp_path):
     assert problem.misclassification.tolist() == [[0, 50], [50, 0]]
 
 
+OWN = GOOD.replace("T = { T = 0, F = 50 }\n", "refer = { F = 20, T = 20 }\nT = { T = 1, F = 2 }\n")
+
+
+def test_the_rows_of_the_matrix_are_decisions(tmp_path):
+    problem = load_text(tmp_path, OWN)
+    assert problem.classes == ("T", "F")
+    assert problem.decisions == ("refer", "T", "F")
+    assert problem.misclassification.tolist() == [[20, 20], [1, 2], [50, 0]]
+    path = write_problem(problem, tmp_path / "again")
+    assert tomllib.loads(path.read_text())["misclassification"] == {
+        "refer": {"T": 20, "F": 20}, "T": {"T": 1, "F": 2}, "F": {"T": 50, "F": 0},
+    }  # fmt: skip
+    assert load_problem(path) == problem
+    one = load_text(tmp_path, GOOD.replace("T = { T = 0, F = 50 }\n", ""))
+    assert (one.decisions, one.misclassification.tolist()) == (("F",), [[50, 0]])
+
+
+def test_rows_that_are_the_classes_stand_in_their_order(tmp_path):
+    rows = "T = { T = 0, F = 50 }\nF = { T = 50, F = 0 }\n"
+    swapped = "F = { T = 50, F = 0 }\nT = { T = 0, F = 50 }\n"
+    assert load_text(tmp_path, GOOD.replace(rows, swapped)) == load_text(tmp_path, GOOD)
+
+
+def test_a_scaled_kind_decides_on_the_classes(tmp_path):
+    problem = load_text(tmp_path, OWN).with_expected("symmetric", 30)
+    assert problem.decisions == problem.classes
+    assert problem.misclassification.shape == (2, 2)
+
+
+def test_stakes_of_a_kind_are_not_written_for_own_decisions(tmp_path):
+    problem = load_text(tmp_path, OWN)
+    with pytest.raises(InputError, match="differ from the problem's misclassification costs"):
+        write_problem(problem, tmp_path / "again", stakes=("symmetric", 10))
+
+
 DISCOUNT = GOOD.replace("[[groups]]", "[[discounts]]").replace(
     'overhead = 2.1\nfeatures = ["A", "B"]', "off = { A = 2.5, B = 2 }"
 )
@@ -312,16 +347,15 @@ MISTAKES = [
         "conditional_costs[0].when: 'A' cannot be known before it is acquired",
     ),
     ("cost = 3", "cost = -3", "conditional_costs[0].cost: must be >= 0, got -3"),
-    ("T = { T = 0, F = 50 }\n", "", "misclassification: the predicted class 'T' is missing"),
     (
         "T = { T = 0, F = 50 }",
         "T = { T = 0 }",
-        "misclassification.T: the actual class 'F' is missing",
+        "misclassification.T: the cost for the class 'F' is missing",
     ),
     (
         "T = { T = 0, F = 50 }",
         "T = 0",
-        "misclassification.T: must be a table { actual = cost, ... }, got 0",
+        "misclassification.T: must be a table { class = cost, ... }, got 0",
     ),
     ("F = 50 }", "F = nan }", "misclassification.T.F: must be finite, got nan"),
     ("F = 50 }", "F = -1 }", "misclassification.T.F: must be >= 0, got -1"),
@@ -374,9 +408,28 @@ MISTAKES = [
     ("[network.joint]", "[network.jiont]", "network.jiont: unknown key (nearest: 'joint')"),
     (
         "T = { T = 0, F = 50 }\n",
-        "T = { T = 0, F = 50 }\nG = {}\n",
-        "misclassification.G: this is not a class; the predicted classes are 'T', 'F'; decisions "
-        "that are no class come with a later version",
+        "T = { T = 0, F = 50 }\nrefer = {}\n",
+        "misclassification.refer: the cost for the class 'T' is missing",
+    ),
+    (
+        "T = { T = 0, F = 50 }\n",
+        "refer = { T = 60, F = 60, U = 60 }\n",
+        "misclassification.refer.U: this is not a class; the classes are 'T', 'F'",
+    ),
+    (
+        "T = { T = 0, F = 50 }\n",
+        "refer = { T = 60, F = inf }\n",
+        "misclassification.refer.F: must be finite, got inf",
+    ),
+    (
+        "T = { T = 0, F = 50 }\n",
+        'refer = { T = 60, F = "60" }\n',
+        "misclassification.refer.F: must be a number >= 0, got '60'",
+    ),
+    (
+        "T = { T = 0, F = 50 }\n",
+        '"" = { T = 60, F = 60 }\n',
+        "misclassification: the name of a decision must be a text, got ''",
     ),
     (
         "T = { T = 0, F = 50 }\nF = { T = 50, F = 0 }",

@@ -1,8 +1,9 @@
 """A problem as an influence diagram of pyAgrum: a slot for each test, in an order left open.
 
 Slot t has a decision (which test, or none), and a result that shows the test's value. Nothing is
-forgotten from slot to slot, and the last decision is the class. Group overheads and conditional
-prices are not encoded. Its size is exponential in the number of slots: a referee, no rival.
+forgotten from slot to slot, and the last decision is one of the problem's. Group overheads and
+conditional prices are not encoded. Its size is exponential in the number of slots: a referee, no
+rival.
 """
 
 from __future__ import annotations
@@ -55,15 +56,15 @@ def influence_diagram(problem):  # noqa: PLR0912 (one part of the diagram after 
                 for r in range(width + 1):
                     where = dict(zip(tests, values, strict=True))
                     cpt[{choice: place, result: r, **where}] = float(r == shown)
-    diagram.addDecisionNode(pyagrum.LabelizedVariable("class", "", list(problem.classes)))
+    diagram.addDecisionNode(pyagrum.LabelizedVariable("decision", "", list(problem.decisions)))
     diagram.addUtilityNode(pyagrum.LabelizedVariable("mistake", "", 1))
-    diagram.addArc(f"result{len(tests) - 1}", "class")
-    diagram.addArc("class", "mistake")
+    diagram.addArc(f"result{len(tests) - 1}", "decision")
+    diagram.addArc("decision", "mistake")
     diagram.addArc(problem.target, "mistake")
     utility = diagram.utility("mistake")
     for i, row in enumerate(problem.misclassification.tolist()):
         for j, cost in enumerate(row):
-            utility[{"class": i, problem.target: j}] = -cost
+            utility[{"decision": i, problem.target: j}] = -cost
     return diagram
 
 
@@ -72,6 +73,6 @@ def optimal_cost(problem):
     diagram = influence_diagram(problem)
     inference = pyagrum.ShaferShenoyLIMIDInference(diagram)
     slots = [f"choice{t}" for t in range(len(problem.features))]
-    inference.addNoForgettingAssumption([*slots, "class"])
+    inference.addNoForgettingAssumption([*slots, "decision"])
     inference.makeInference()
     return -inference.MEU()["mean"]

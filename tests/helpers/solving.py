@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 
 import pytest
 
+from voilattice import engines
 from voilattice.errors import TooLargeError
 from voilattice.policy import rules
 from voilattice.policy.situations import situation
@@ -35,6 +37,15 @@ def optimal_step(problem, evidence=None):
 def cost_of(problem, name, evidence=None, *, sweep=None, **limits):
     """What a policy costs, without building it where that is not needed."""
     return solver_of(name).cost(problem.with_evidence(evidence), Limits(**limits), sweep=sweep)
+
+
+@contextmanager
+def all_loops(engine):
+    """Let every inner loop run with this engine."""
+    with pytest.MonkeyPatch.context() as patch:
+        for loop in engines.COMPILED_FROM:
+            patch.setitem(engines.COMPILED_FROM, loop, 0 if engine == "compiled" else math.inf)
+        yield patch
 
 
 class Refuses:

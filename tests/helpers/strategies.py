@@ -73,7 +73,7 @@ def problems(
 ) -> Problem:
     """Problems with hidden nodes, evidence, groups, discounts, conditional prices, 1 to 3 classes.
 
-    Some have costs of right decisions too.
+    Some have costs of right decisions too, some decisions of their own.
     """
     n_features = draw(st.integers(min_features, max_features))
     n_hidden = draw(st.integers(0, max_hidden))
@@ -87,6 +87,11 @@ def problems(
     cost = rng.integers(0, 100, (m, m)).astype(float)
     if rng.random() < 0.7:
         np.fill_diagonal(cost, 0)
+
+    if rng.random() < 0.35:
+        decisions, cost = own_decisions(states[target], rng)
+    else:
+        decisions = list(states[target])
 
     prices = {f: float(rng.integers(0, 8)) for f in features}
     shuffled = [str(f) for f in rng.permutation(features)]
@@ -117,7 +122,28 @@ def problems(
         cost,
         features=features,
         evidence=evidence,
+        decisions=decisions,
     )
+
+
+def own_decisions(classes: Sequence[str], rng: np.random.Generator) -> tuple[list[str], np.ndarray]:
+    """Decisions that are not the classes, and their costs: more of them, fewer, or only one.
+
+    Some have the names of classes, and some cost the same whatever the class is.
+    """
+    n = int(rng.choice([1, 2, 3, 4, 5]))
+    names = [str(name) for name in rng.permutation([*classes, "refer", "wait", "act", "ask", "go"])]
+    cost = rng.integers(0, 100, (n, len(classes))).astype(float)
+    for row in cost:
+        if rng.random() < 0.3:
+            row[:] = row[0]
+    return names[:n], cost
+
+
+def with_decisions(problem: Problem, seed: int) -> Problem:
+    """The problem with decisions of its own."""
+    decisions, cost = own_decisions(problem.classes, np.random.default_rng(seed))
+    return replace(problem, decisions=tuple(decisions), misclassification=cost)
 
 
 def with_discounts(problem: Problem, seed: int) -> Problem:

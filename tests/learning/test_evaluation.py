@@ -223,6 +223,28 @@ def test_users_may_add_a_rival():
     assert result.calibration[0].observed == result.accuracy
 
 
+def test_a_referral_is_a_decision_and_never_the_true_class():
+    rows = {
+        "yes": {"yes": 0, "no": 60},
+        "refer": {"yes": 4, "no": 4},
+        "no": {"yes": 90, "no": 0},
+    }
+    changes = {"misclassification": rows, "policies": ["none", "greedy"]}
+    found = evaluate(draw_clinic(120), "ill", **SETTINGS | changes)
+    for result in found.results:
+        assert set(result.decision) <= set(rows)
+        paid = [rows[d][t] for d, t in zip(result.decision, result.truth, strict=True)]
+        assert result.misclassification_cost.tolist() == paid
+        is_referred = result.decision == "refer"
+        assert np.isnan(result.probability[is_referred]).all()
+        assert not np.isnan(result.probability[~is_referred]).any()
+        assert not result.is_right[is_referred].any()
+        assert sum(bin.count for bin in result.calibration) == (~is_referred).sum()
+    none = next(result for result in found.results if result.policy == "none")
+    assert set(none.decision) == {"refer"}
+    assert (none.mean_total_cost, none.accuracy, none.calibration) == (4, 0, ())
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -236,17 +258,15 @@ def test_users_may_add_a_rival():
         ({"rivals": [AtOnce(), AtOnce()]}, "rivals: two rivals have the same name"),
         ({"costs": {"age": 1}}, "costs: no price for 'ward', 'fever', 'scan', 'gene'; give one"),
         ({"costs": {**COSTS.prices, "agee": 1}}, r"costs.agee: no such feature \(nearest: 'age'\)"),
-        ({"misclassification": [[0, 1]]}, r"misclassification: must be a matrix \[predicted\]"),
-        ({"misclassification": {"yes": {"yes": 0}}}, "misclassification: the predicted class 'no'"),
+        ({"misclassification": [[0, 1]]}, r"misclassification: must be a matrix \[decision\]"),
+        ({"misclassification": {}}, "misclassification: at least one decision is needed"),
         (
-            {
-                "misclassification": {
-                    "yes": {"yes": 0, "no": 9},
-                    "no": {"yes": 9, "no": 0},
-                    "refer": {"yes": 3, "no": 3},
-                }
-            },
-            "^misclassification.refer: this is not a class; .*; decisions that are no class come",
+            {"misclassification": {"yes": {"yes": 0}}},
+            "misclassification.yes: the cost for the class 'no' is missing",
+        ),
+        (
+            {"misclassification": {"yes": {"yes": 0, "no": 9}, "refer": {"yes": 3, "mo": 3}}},
+            "misclassification.refer.mo: this is not a class; the classes are 'no', 'yes'",
         ),
         ({"ignore": ["nothing"]}, "ignore: no column 'nothing'"),
     ],

@@ -13,7 +13,7 @@ from voilattice import (
     learn_problem,
     load_problem,
 )
-from voilattice.errors import DataWarning
+from voilattice.errors import DataWarning, InputError
 from voilattice.learning import Recipe, as_table, learn_network
 from voilattice.learning.problems import PLACEHOLDER_STAKES
 
@@ -64,6 +64,19 @@ def test_what_has_columns_as_polars_has_is_a_data_frame():
             return COLUMNS[name]
 
     assert learn_problem(Frame(), "ill").problem == learn_problem(COLUMNS, "ill").problem
+
+
+@pytest.mark.parametrize("recipe", [None, "auto"])
+def test_decisions_need_not_be_classes(tmp_path, recipe):
+    rows = {"refer": {"no": 5, "yes": 5}, "wait": {"yes": 90, "no": 0}, "yes": {"yes": 0, "no": 9}}
+    found = learn_problem(COLUMNS, "ill", misclassification=rows, recipe=recipe)
+    assert found.problem.classes == ("no", "yes")
+    assert found.problem.decisions == ("refer", "wait", "yes")
+    assert found.problem.misclassification.tolist() == [[5, 5], [0, 90], [9, 0]]
+    found.write(tmp_path / "p")
+    assert load_problem(tmp_path / "p") == found.problem
+    with pytest.raises(InputError, match="misclassification.refer: the cost for the class 'yes'"):
+        learn_problem(COLUMNS, "ill", misclassification={"refer": {"no": 5}}, recipe=recipe)
 
 
 def test_costs_recipe_and_columns_are_chosen_by_the_caller():

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts
-from voilattice.errors import InputError, UnknownNameError
+from voilattice.errors import InputError
 from voilattice.feature_sets import to_words
 from voilattice.model.costs import (
     MAX_AMOUNT,
@@ -26,11 +26,8 @@ from voilattice.model.costs import (
     Discount,
     Group,
     check_amount,
-    cost_matrix,
     price_set,
-    scaled_costs,
     set_costs,
-    stakes_scale,
     superset_costs,
 )
 from voilattice.model.monotonicity import CostCheck
@@ -221,53 +218,6 @@ def test_bad_costs_are_refused(make, message):
         make()
 
 
-@given(st.integers(2, 5), st.integers(0, 2**32 - 1), st.floats(0, 1e4))
-def test_scaled_costs_have_the_expected_prior_cost(m, seed, expected):
-    prior = np.random.default_rng(seed).dirichlet(np.ones(m)) * 0.9 + 0.1 / m
-    for kind in ("symmetric", "asymmetric"):
-        risk = scaled_costs(kind, expected, prior) @ prior
-        assert risk.min() == pytest.approx(expected, abs=1e-9 * max(1, expected))
-        if kind == "asymmetric":  # every constant decision costs the same
-            np.testing.assert_allclose(risk, expected, atol=1e-9 * max(1, expected))
-
-
-@pytest.mark.parametrize(
-    ("kind", "expected", "prior", "message"),
-    [
-        ("symetric", 1, [0.5, 0.5], "kind: must be symmetric or asymmetric, got 'symetric'"),
-        ("symmetric", -1, [0.5, 0.5], "expected: must be >= 0, got -1"),
-        ("symmetric", math.inf, [0.5, 0.5], "expected: must be finite, got inf"),
-        ("symmetric", "5", [0.5, 0.5], "expected: must be a number >= 0, got '5'"),
-        ("symmetric", 1, [1.0, 0.0], "every class to have a prior probability between 0 and 1"),
-        ("asymmetric", 1, [0.5, 0.5, 0.0], "every class to have a prior probability between"),
-        ("asymmetric", 1e100, [1e-9, 1 - 1e-9], "expected: makes a misclassification cost of 1e"),
-        ("symmetric", 1, [1.0], "every class to have a prior probability between"),
-    ],
-)
-def test_scaled_costs_that_make_no_sense_are_refused(kind, expected, prior, message):
-    with pytest.raises(InputError, match=message):
-        scaled_costs(kind, expected, prior)
-
-
-def test_a_matrix_is_read_predicted_first():
-    rows = {"F": {"T": 7, "F": 0}, "T": {"F": 5, "T": 0}}
-    assert cost_matrix(rows, ["T", "F"]).tolist() == [[0, 5], [7, 0]]
-
-
-@pytest.mark.parametrize("size", [1e-12, 1e-9, 1.0, 1e9])
-def test_stakes_of_another_shape_are_refused_however_small(size):
-    unit = np.array([[0.0, 1.0], [2.0, 0.0]])
-    assert stakes_scale(size * unit, unit) == pytest.approx(size)
-    with pytest.raises(InputError, match="not a multiple of those of the sweep"):
-        stakes_scale(size * np.array([[0.0, 2.0], [2.0, 0.0]]), unit)
-    with pytest.raises(InputError, match="not a multiple of those of the sweep"):
-        stakes_scale(size * np.array([[0.0, 1.0], [2.0, 1e-5]]), unit)
-
-
-def test_no_stakes_are_once_no_stakes():
-    assert stakes_scale(np.zeros((2, 2)), np.zeros((2, 2))) == 1.0
-
-
 BLOOD = Group("blood", 2.0, ("A", "B"))
 SCAN = Group("scan", 3.0, ("C",))
 CHEAPER = ConditionalCost("C", (("A", "T"),), 4)
@@ -345,29 +295,6 @@ def test_anything_that_prices_a_set_is_a_cost_model():
     assert not isinstance(object(), CostModel)
 
 
-def test_a_matrix_must_name_every_class_and_no_other():
-    good = {"T": {"T": 0, "F": 1}, "F": {"T": 1, "F": 0}}
-    for rows, message in [
-        ({**good, "U": {}}, "U: this is not a class; the predicted classes are 'T', 'F'"),
-        ({"T": good["T"]}, "the predicted class 'F' is missing"),
-        ({**good, "F": {"T": 1, "F": 0, "U": 1}}, "F.U: this is not a class; the actual"),
-        ({**good, "F": {"T": 1}}, "F: the actual class 'F' is missing"),
-        ({**good, "F": 3}, "F: must be a table"),
-        ({**good, "F": {"T": -1, "F": 0}}, "F.T: must be >= 0, got -1"),
-    ]:
-        with pytest.raises((InputError, UnknownNameError), match=message):
-            cost_matrix(rows, ["T", "F"])
-
-
-def test_scaled_costs_are_those_of_the_paper():
-    assert scaled_costs("symmetric", 10, [0.2, 0.3, 0.5]) == pytest.approx(
-        np.array([[0, 20, 20], [20, 0, 20], [20, 20, 0]])
-    )
-    assert scaled_costs("asymmetric", 10, [0.2, 0.3, 0.5]) == pytest.approx(
-        np.array([[0, 50 / 3, 10], [25, 0, 10], [25, 50 / 3, 0]])
-    )
-
-
 def test_a_price_is_returned_as_it_is_up_to_the_largest_amount():
     class Fixed:
         def __init__(self, amount):
@@ -404,19 +331,3 @@ def test_amounts_are_from_zero_to_the_largest():
     ]:
         with pytest.raises(InputError, match=message):
             check_amount(amount)
-
-
-def test_the_scale_of_stakes_is_that_of_their_largest():
-    unit = np.array([[0.0, 1.0], [2.0, 0.0]])
-    assert stakes_scale(0 * unit, unit) == 0.0
-    assert stakes_scale(unit * (1 + 1e-12), unit) == pytest.approx(1.0)
-    with pytest.raises(InputError):
-        stakes_scale(unit, np.zeros((2, 2)))
-    with pytest.raises(InputError):
-        stakes_scale(np.array([[0.0, 1.0 + 1e-8], [2.0, 0.0]]), unit)
-
-
-def test_a_class_that_is_certain_up_to_rounding_has_no_scaled_costs():
-    for kind in ("symmetric", "asymmetric"):
-        with pytest.raises(InputError, match="between 0 and 1, got 1, 1e-20"):
-            scaled_costs(kind, 1, [1.0, 1e-20])

@@ -3,7 +3,7 @@
 import pytest
 
 from voilattice import load_problem, value
-from voilattice.model.costs import scaled_costs
+from voilattice.model.stakes import scaled_costs
 from voilattice.valuation.valuation import posterior
 
 PROBLEM = load_problem("figure1")

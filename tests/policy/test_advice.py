@@ -7,7 +7,7 @@ from helpers.solving import POLICIES, Refuses
 from helpers.strategies import problems
 from hypothesis import given, settings
 
-from voilattice import Problem, load_problem
+from voilattice import Network, Problem, load_problem
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.lattice.independence import relevant_features
 from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
@@ -57,6 +57,48 @@ def test_reasons_speak_of_this_case():
         .reasons[0]
         .startswith("All that can be known about the target is in bronc, dysp, smoke, tub and xray")
     )
+
+
+def clinic(**rows):
+    """A test that is right in nine cases of ten, and these decisions."""
+    network = Network.from_tables(
+        {"Y": ["ill", "well"], "X": ["+", "-"]},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[0.9, 0.1], [0.1, 0.9]]},
+    )
+    costs = {name: dict(zip(["ill", "well"], row, strict=True)) for name, row in rows.items()}
+    return Problem.create(network, "Y", {"X": 45}, costs)
+
+
+def test_reasons_say_what_every_decision_costs():
+    problem = clinic(treat=(0, 160), refer=(60, 60), wait=(200, 0))
+    advice = advise(problem, "greedy")
+    assert advice.decision == "refer"
+    assert advice.decision_costs == pytest.approx({"treat": 80, "refer": 60, "wait": 100})
+    assert advice.reasons == (
+        "No feature alone is worth its price.",
+        "Deciding now for refer costs 60.00 whatever it is.",
+        "Other decisions: treat: 80.00; wait: 100.00.",
+    )
+    ill = advise(problem, "greedy", {"X": "+"})
+    assert ill.decision == "treat"
+    assert ill.reasons[1:] == (
+        "Deciding now for treat costs 16.00 on average.",
+        "Other decisions: refer: 60.00 whatever it is; wait: 180.00.",
+    )
+    tree = advise(problem, build_policy(problem, "none"))
+    assert tree.reasons == ("The policy decides here.", *advice.reasons[1:])
+    going_on = advise(clinic(treat=(0, 400), refer=(90, 90), wait=(400, 0)), "optimal")
+    assert going_on.reasons[0].startswith("Deciding now for refer costs 90.00 whatever it is; acq")
+    assert going_on.decision_costs["treat"] == pytest.approx(200)
+
+
+def test_reasons_name_a_few_decisions_only():
+    many = {f"d{k}": (k, 20 - k) for k in range(9)} | {"best": (1, 1)}
+    said = advise(clinic(**many), "none").reasons[-1]
+    assert said.startswith("Other decisions: d0: 10.00; d1: 10.00;")
+    assert said.endswith("; 4 more that cost no less.")
+    assert len(advise(clinic(only=(3, 4)), "none").reasons) == 2
 
 
 def test_reasons_speak_of_discounts():

@@ -18,7 +18,7 @@ from voilattice.policy.optimal.batch_solution import BatchSolution, BatchSpace, 
 from voilattice.policy.policy import Acquisition
 from voilattice.policy.relevance import Relevance
 
-SEQUENTIAL = ("groups", "discounts", "conditional", "constraints")
+SEQUENTIAL = ("groups", "discounts", "conditional", "constraints", "decisions")
 
 
 def optimum(problem, *, round_cost=0.0, **limits):

@@ -10,6 +10,7 @@ from helpers.problems import chain, naive_bayes, noisy_bayes
 from helpers.strategies import (
     _random_rows,
     draw_evidence,
+    own_decisions,
     possible_evidence,
     problems,
     with_discounts,
@@ -66,12 +67,16 @@ def hub_problems(draw, *, max_classes=3, max_hub=2, max_features=4):
         one, other = shuffled[0], shuffled[1]
         conditional = (ConditionalCost(one, ((other, "s0"),), float(rng.integers(0, 9))),)
     evidence = draw_evidence(network, features, rng) if rng.random() < 0.3 else {}
-    m = counts["Y"]
+    m, decisions = counts["Y"], None
     cost = rng.integers(0, 100, (m, m)) * float(1 - 0.9 * draw(st.booleans()))
     if rng.random() < 0.7:
         np.fill_diagonal(cost, 0)
-    costs = FeatureCosts(prices, groups, conditional)
-    return Problem.create(network, "Y", costs, cost, features=features, evidence=evidence)
+    if rng.random() < 0.3:
+        decisions, cost = own_decisions(network.states[network.index("Y")], rng)
+    return Problem.create(
+        network, "Y", FeatureCosts(prices, groups, conditional), cost,
+        features=features, evidence=evidence, decisions=decisions,
+    )  # fmt: skip
 
 
 def check_below(problem, seed, shape):

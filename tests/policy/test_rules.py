@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from helpers.brute_force import best_of_all_subsets
 from helpers.problems import opener
-from helpers.solving import POLICIES, RULES
-from helpers.strategies import full_joint, problems, with_discounts
+from helpers.solving import POLICIES, RULES, all_loops
+from helpers.strategies import full_joint, problems, with_decisions, with_discounts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -98,6 +98,17 @@ def test_a_policy_of_six_features_costs_what_its_definition_costs(name, problem)
 @given(problem=problems(max_features=4, max_hidden=1))
 def test_a_policy_costs_what_its_definition_costs(name, problem):
     policy = build_policy(problem, name)
+    assert policy.expected_total_cost == pytest.approx(naive_etc(name, problem, {}), abs=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["python", "compiled"])
+@pytest.mark.parametrize("name", RULES)
+@settings(max_examples=20)
+@given(problem=problems(max_features=3, max_hidden=1), seed=st.integers(0, 2**32 - 1))
+def test_a_policy_with_own_decisions_costs_what_its_definition_costs(name, engine, problem, seed):
+    problem = with_decisions(problem, seed)
+    with all_loops(engine):
+        policy = build_policy(problem, name)
     assert policy.expected_total_cost == pytest.approx(naive_etc(name, problem, {}), abs=1e-9)
 
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from voilattice import FeatureCosts, Network, Problem, load_problem, read_network
 from voilattice.budgets import Deadline, memory_limit
 from voilattice.errors import InputError, UnknownNameError
-from voilattice.model.costs import ConditionalCost, Group
+from voilattice.model.costs import ConditionalCost, Discount, Group
 from voilattice.ties import Offer, tolerance
 from voilattice.valuation import best_set as best
 from voilattice.valuation import set_search
@@ -121,6 +121,10 @@ def test_the_unit_of_money_does_not_matter(problem, factor):
             {f: factor * price for f, price in costs.prices.items()},
             tuple(Group(g.name, factor * g.overhead, g.features) for g in costs.groups),
             tuple(ConditionalCost(c.feature, c.when, factor * c.cost) for c in costs.conditional),
+            tuple(
+                Discount(d.name, {f: factor * off for f, off in d.off.items()})
+                for d in costs.discounts
+            ),
         ),
     )
     if factor >= 1:  # below 1 the tolerance is absolute: a millionth of a cent

@@ -66,6 +66,10 @@ def test_a_whole_consultation_ends_with_the_bill_of_the_command_line(page, serve
         expect(steps(page)).to_have_count(before + len(together))
         ready(page)
     expect(page.locator("#say")).to_have_text(f"Decide: {advice.decision}.")
+    expect(page.locator("#decisions li")).to_have_count(len(heart.decisions))
+    chosen = page.locator("#decisions .chosen span").first
+    expect(chosen).to_have_text(advice.decision)
+    expect(page.locator("#posterior .chosen")).to_have_count(0)
     amounts = page.locator("#bill dd").all_text_contents()
     assert amounts == [f"{x:,.2f}" for x in (advice.spent, advice.emc, advice.spent + advice.emc)]
     found = dict(line.split(" = ", 1) for line in steps(page).all_text_contents())

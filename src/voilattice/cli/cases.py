@@ -61,7 +61,7 @@ def apply_command(
 
     DATA is a table of raw values or states, with a column for each feature. A missing cell cannot
     be had: the policy is planned again without it. With a column for the target, the costs of
-    wrong decisions are known too.
+    decisions are known too.
     """
     from voilattice.learning.data_tables import read_table
     from voilattice.policy.application import apply_policy

@@ -102,10 +102,10 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     target = problem.name_and_label(problem.target)
     stakes = table(target, *(f">if {actual}" for actual in classes))
     stakes.add_row("prior probability", *(f"{probability:.4g}" for probability in prior))
-    for predicted, row in zip(problem.classes, problem.misclassification, strict=True):
-        said = problem.state_label(problem.target, predicted)
-        saying = in_currency(f"cost of saying {said}", currency)
-        stakes.add_row(saying, *map(format_amount, row))
+    for decision, row in zip(problem.decisions, problem.misclassification, strict=True):
+        said = problem.state_label(problem.target, decision)
+        deciding = in_currency(f"cost of deciding {said}", currency)
+        stakes.add_row(deciding, *map(format_amount, row))
     print_table(stakes)
 
 
@@ -175,6 +175,14 @@ def print_advice(problem: Problem, advice: Advice) -> None:
     rows.add_row(in_currency("expected cost of deciding", currency), format_amount(advice.emc))
     rows.add_row(in_currency("spent so far", currency), format_amount(advice.spent))
     print_table(rows)
+    if list(advice.decision_costs) != list(advice.posterior):
+        out.print()
+        heading = f">{in_currency('expected cost', currency)}"
+        decisions = table("could be decided now", heading)
+        for name, amount in advice.decision_costs.items():
+            style = "bold" if name == advice.decision else None
+            decisions.add_row(problem.state_label(target, name), format_amount(amount), style=style)
+        print_table(decisions)
     if advice.candidates:
         out.print()
         offers = _table_of_values(problem, "could be acquired", advice.candidates[:MAX_LISTED])
@@ -201,12 +209,12 @@ def print_applied(problem: Problem, applied: Applied, name: str) -> None:
     )
     if applied.truth is not None:
         rows.add_row(
-            in_currency("wrong decisions", currency),
+            in_currency("cost of decisions", currency),
             format_amount(means["mean_misclassification_cost"]),
         )
         total = format_amount(means["mean_total_cost"])
         rows.add_row(in_currency("total cost", currency), total, style="bold")
-        rows.add_row("right decisions", f"{means['accuracy']:.1%}")
+        rows.add_row("decided on the true class", f"{means['accuracy']:.1%}")
     rows.add_row("features bought", f"{means['mean_features']:.2f}")
     print_table(rows)
     console().print()
@@ -227,7 +235,7 @@ def print_policy(policy: Policy, now: float) -> None:
     total = policy.expected_total_cost
     for what, amount, style in (
         ("spent on features", policy.expected_feature_cost, None),
-        ("wrong decisions", policy.expected_misclassification_cost, None),
+        ("cost of decisions", policy.expected_misclassification_cost, None),
         ("expected total cost", total, "bold"),
         ("deciding at once", now, None),
         ("savings", now - total, None),

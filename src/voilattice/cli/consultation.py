@@ -168,6 +168,6 @@ def _print_bill(turn: _Turn, risk: float, currency: str) -> None:
         rows.add_row(what, format_amount(price))
     spent = sum(price for _, price in turn.bill)
     rows.add_row("spent on features", format_amount(spent))
-    rows.add_row("expected cost of a wrong decision", format_amount(risk))
+    rows.add_row("expected cost of the decision", format_amount(risk))
     rows.add_row("total", format_amount(spent + risk), style="bold")
     terminal.print_table(rows)

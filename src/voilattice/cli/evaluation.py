@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -159,11 +160,13 @@ def _csv(found: Evaluation) -> Iterator[str]:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for result in found.results:
-        cells = (
-            result.truth, result.decision, result.probability, result.feature_cost,
-            result.misclassification_cost, result.total_cost,
-        )  # fmt: skip
-        for row, *others in zip(found.rows.tolist(), *(c.tolist() for c in cells), strict=True):
+        # A decision that is no class has no probability: its cell is empty.
+        probability = [None if math.isnan(p) else p for p in result.probability.tolist()]
+        amounts = (result.feature_cost, result.misclassification_cost, result.total_cost)
+        for row, *others in zip(
+            found.rows.tolist(), result.truth.tolist(), result.decision.tolist(), probability,
+            *(amount.tolist() for amount in amounts), strict=True,
+        ):  # fmt: skip
             writer.writerow((row + 1, result.method, *others))
         yield text.getvalue()
         text.seek(0)

@@ -18,9 +18,10 @@ import click
 from voilattice.cli import terminal
 from voilattice.cli.options import write
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, within
-from voilattice.model.costs import KINDS, check_amount
+from voilattice.model.costs import check_amount
 from voilattice.model.network import Network, Table, check_names, table_of_rows
 from voilattice.model.problem import Misclassification, Problem
+from voilattice.model.stakes import KINDS
 from voilattice.wording import count_noun, nearest, quote
 
 __all__ = ["new_command"]

@@ -19,8 +19,8 @@ from voilattice.cli.completion import (
 )
 from voilattice.errors import InputError, UnknownNameError, within
 from voilattice.files.problems import find_problem
-from voilattice.model.costs import KINDS
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import KINDS
 from voilattice.wording import nearest, quote
 
 if TYPE_CHECKING:
@@ -155,13 +155,13 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
             "--expected",
             type=float,
             metavar="EMC",
-            help="Replace the costs of wrong decisions: EMC, the expected misclassification cost "
+            help="Replace the costs of decisions: EMC, the expected misclassification cost "
             "with nothing known, becomes this.",
         ),
         click.option(
             "--kind",
             type=click.Choice(KINDS),
-            help="How --expected scales the costs of wrong decisions (default: symmetric).",
+            help="How --expected scales the costs of decisions (default: symmetric).",
         ),
         click.option(
             "--memory",

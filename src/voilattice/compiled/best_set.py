@@ -52,7 +52,7 @@ def search(
     sizes, prices = offers.sizes, offers.prices
     cost, now, scale, tolerance = offers.cost, offers.now, offers.scale, offers.tolerance
     m = sizes.shape[0]
-    n = cost.shape[0]
+    n_classes = cost.shape[1]
     full = np.uint64(0)
     for axis in range(m):
         full |= _ONE << np.uint64(axis)
@@ -98,7 +98,7 @@ def search(
             n_cells += outer * size * inner
             start = free
             free += outer * inner
-            after = expected_emc(room[start:], cost, outer * inner // n)
+            after = expected_emc(room[start:], cost, outer * inner // n_classes)
             n_evaluated += 1
         whole = kept | later
         price = _cost(offers, whole)

@@ -60,9 +60,9 @@ def sum_out(
 @njit(cache=True, nogil=True, inline="always", fastmath={"reassoc", "nnan"})
 def expected_emc(table: NDArray[np.float64], cost: NDArray[np.float64], cells: int) -> Any:
     """Return the sum over s of min_i sum_j c_ij P(y_j, s), from ``table[y, s]``."""
-    n = cost.shape[0]
+    n_decisions, n_classes = cost.shape
     total = 0.0
-    if n == 2:
+    if n_decisions == 2 and n_classes == 2:
         first, second = table[:cells], table[cells : 2 * cells]
         c00, c01, c10, c11 = cost[0, 0], cost[0, 1], cost[1, 0], cost[1, 1]
         for s in range(cells):
@@ -70,9 +70,9 @@ def expected_emc(table: NDArray[np.float64], cost: NDArray[np.float64], cells: i
         return total
     for s in range(cells):
         least = np.inf
-        for i in range(n):
+        for i in range(n_decisions):
             risk = 0.0
-            for j in range(n):
+            for j in range(n_classes):
                 risk += cost[i, j] * table[j * cells + s]
             least = min(least, risk)
         total += least
@@ -99,7 +99,7 @@ def walk_trie(
     """
     found, starts, mass, risk = leaves.found, leaves.starts, leaves.mass, leaves.risk
     m = sizes.shape[0]
-    n = cost.shape[0]
+    n_decisions, n_classes = cost.shape
     # A frame: the sets [lo, hi), the next axis, where the table begins (-1: the root), its outer
     # size (Y and kept features), its inner size (undecided features), and where `room` is free.
     frames = np.empty((m + 2, 7), np.int64)
@@ -110,7 +110,7 @@ def walk_trie(
     frames[0, 1] = keys.shape[0]
     frames[0, 2] = 0
     frames[0, 3] = -1
-    frames[0, 4] = n
+    frames[0, 4] = n_classes
     frames[0, 5] = inner
     frames[0, 6] = 0
     height = 1
@@ -158,16 +158,17 @@ def walk_trie(
                 free += outer * inner
         table = root if start < 0 else room[start:]
         if starts.shape[0] == 0:
-            found[lo:hi] = expected_emc(table, cost, outer // n)
+            found[lo:hi] = expected_emc(table, cost, outer // n_classes)
             continue
-        cells = outer // n
+        cells = outer // n_classes
         for s in range(cells):
             total = 0.0
+            for j in range(n_classes):
+                total += table[j * cells + s]
             least = np.inf
-            for i in range(n):
-                total += table[i * cells + s]
+            for i in range(n_decisions):
                 r = 0.0
-                for j in range(n):
+                for j in range(n_classes):
                     r += cost[i, j] * table[j * cells + s]
                 least = min(least, r)
             mass[starts[lo] + s] = total

@@ -61,7 +61,7 @@ def plot_calibration(found: Evaluation, title: str, path: str | Path) -> None:
         "(a dot: the cases of a bin, larger for more; lines: ± 2 standard errors)",
         fontsize=9,
     )
-    figure.supylabel("share of right decisions", fontsize=9)
+    figure.supylabel("share of decisions on the true class", fontsize=9)
     figure.suptitle(f"{title}: calibration on new cases", fontsize=11, parse_math=False)
     save_figure(figure, path)
 
@@ -71,7 +71,7 @@ def _draw_bars(panel: Any, results: Sequence[Result]) -> None:
     spent = [result.mean_feature_cost for result in results]
     wrong = [result.mean_misclassification_cost for result in results]
     panel.barh(places, spent, color=SPENDING, height=0.68, label="spent on features")
-    panel.barh(places, wrong, left=spent, color=ERRORS, height=0.68, label="wrong decisions")
+    panel.barh(places, wrong, left=spent, color=ERRORS, height=0.68, label="decisions")
     panel.errorbar(
         [result.mean_total_cost for result in results], places,
         xerr=[result.standard_error for result in results],
@@ -127,7 +127,7 @@ def _draw_scatter(panel: Any, results: Sequence[Result]) -> None:
     panel.set_xlim(-0.03 * right, right)
     panel.set_ylim(0, top)
     panel.set_xlabel("spent on features")
-    panel.set_ylabel("cost of wrong decisions")
+    panel.set_ylabel("cost of decisions")
     panel.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
     panel.spines[["top", "right"]].set_visible(False)
 

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 MAX_DRAWN = 200
+MAX_CLASSES = 3  # the most probable ones, at a leaf
 
 MARGIN = 20
 ROW = 34
@@ -76,11 +77,11 @@ def policy_text(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
     >>> print("\n".join(policy_text(batch)))
     buy X3, X4 for 5.00
     ├─ X3 = T, X4 = T (13.7 %): buy X2 for 2.00
-    │  ├─ X2 = T (10.3 %): say T, risk 18.94
-    │  └─ X2 = F (3.4 %): say F, risk 18.23
-    ├─ X3 = T, X4 = F (45.0 %): say F, risk 6.00
-    ├─ X3 = F, X4 = T (6.3 %): say F, risk 10.71
-    └─ X3 = F, X4 = F (35.0 %): say T, risk 6.29
+    │  ├─ X2 = T (10.3 %): decide T, risk 18.94 (T 62.1 %, F 37.9 %)
+    │  └─ X2 = F (3.4 %): decide F, risk 18.23 (F 63.5 %, T 36.5 %)
+    ├─ X3 = T, X4 = F (45.0 %): decide F, risk 6.00 (F 88.0 %, T 12.0 %)
+    ├─ X3 = F, X4 = T (6.3 %): decide F, risk 10.71 (F 78.6 %, T 21.4 %)
+    └─ X3 = F, X4 = F (35.0 %): decide T, risk 6.29 (T 87.4 %, F 12.6 %)
     """
 
     def lines(drawn: _Drawn, prefix: str) -> Iterator[str]:
@@ -222,7 +223,7 @@ def policy_body(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
     )
     return f"""
 <p>Expected total cost <b>{total}</b>:
-{features} for features, {decisions} for wrong decisions.
+{features} for features, {decisions} for decisions.
 {count_noun(policy.n_paths, "path")}, each with at most {count_noun(policy.depth, "acquisition")}.
 "Still to pay" is the expected cost from there on.</p>{verdict}
 {policy_tree(policy, max_nodes=max_nodes)}"""
@@ -285,7 +286,13 @@ def _sentence(policy: Policy, drawn: _Drawn) -> str:
         return "not drawn"
     if isinstance(node, Leaf):
         said = problem.state_label(problem.target, node.decision)
-        text = f"say {said}, risk {_amount(policy, node.emc)}"
+        belief = zip(problem.classes, node.posterior, strict=True)
+        likely = sorted(belief, key=lambda pair: -pair[1])[:MAX_CLASSES]
+        shares = ", ".join(
+            f"{problem.state_label(problem.target, name)} {_percentage(p)}" for name, p in likely
+        )
+        more = ", ..." if len(node.posterior) > MAX_CLASSES else ""
+        text = f"decide {said}, risk {_amount(policy, node.emc)} ({shares}{more})"
         return f"{text} (not worked out further)" if node.is_open else text
     names = ", ".join(map(problem.label, node.features))
     text = f"buy {names} for {_amount(policy, node.price)}"
@@ -299,5 +306,9 @@ def _amount(policy: Policy, amount: float) -> str:
 
 
 def _percent(drawn: _Drawn) -> str:
-    percent = 100 * drawn.probability
-    return f"{percent:.1f} %" if percent >= 0.05 else "< 0.1 %"
+    return _percentage(drawn.probability)
+
+
+def _percentage(probability: float) -> str:
+    percent = 100 * probability
+    return f"{percent:.1f} %" if percent >= 0.05 or probability == 0 else "< 0.1 %"

@@ -59,11 +59,13 @@ def fingerprint(problem: Problem) -> str:
         problem.misclassification.tolist(),
         sorted(problem.evidence.items()),
     )
-    # Without discounts, the text is the one that older versions saved.
+    # Without discounts and decisions of its own, the text is the one that older versions saved.
     discounts = (
         ([(d.name, sorted(d.off.items())) for d in costs.discounts],) if costs.discounts else ()
     )
-    return _digest((*parts, *discounts))
+    own = {"decisions": problem.decisions} if problem.decisions != problem.classes else None
+    decisions = () if own is None else (own,)
+    return _digest((*parts, *discounts, *decisions))
 
 
 def save_policy(policy: Policy, path: str | Path) -> None:

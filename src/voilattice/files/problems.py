@@ -421,7 +421,7 @@ def _constraints(entries: Any) -> Iterable[Constraint]:
 def _misclassification(section: Mapping[str, Any]) -> Misclassification:
     if not section:
         raise InputError("must hold the matrix, or kind and expected", "misclassification")
-    # The rows of a matrix are tables, so a class may also be named kind or expected.
+    # The rows of a matrix are tables, so a decision may also be named kind or expected.
     scaled = [key for key in ("kind", "expected") if not isinstance(section.get(key, {}), dict)]
     if not scaled:
         return section
@@ -444,8 +444,8 @@ def _document(problem: Problem, costs: FeatureCosts, network: str | None) -> dic
     }
     document["costs"] = dict(costs.prices)
     document["misclassification"] = {
-        predicted: dict(zip(problem.classes, row, strict=True))
-        for predicted, row in zip(problem.classes, problem.misclassification.tolist(), strict=True)
+        decision: dict(zip(problem.classes, row, strict=True))
+        for decision, row in zip(problem.decisions, problem.misclassification.tolist(), strict=True)
     }
     if problem.bins:
         document["bins"] = {name: list(cuts) for name, cuts in problem.bins.items()}

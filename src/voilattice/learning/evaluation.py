@@ -31,16 +31,14 @@ from voilattice.learning.preparation import prepare_cases
 from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe, name_recipe
 from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
 from voilattice.learning.selection import Fold, choose_recipe, condition_states, make_problem
-from voilattice.model.costs import (
+from voilattice.model.costs import CostModel, FeatureCosts, check_amount
+from voilattice.model.problem import Misclassification
+from voilattice.model.stakes import (
     CostMatrix,
-    CostModel,
-    FeatureCosts,
-    check_amount,
     cost_matrix,
     named_classes,
     scaled_costs,
 )
-from voilattice.model.problem import Misclassification
 from voilattice.policy.application import apply_policy
 from voilattice.policy.solvers import build_policy, policy_names
 from voilattice.wording import nearest, quote
@@ -208,9 +206,11 @@ def ask_question(
         states |= condition_states(costs, cases)
     codes = cases.codes[target]
     shares = np.bincount(codes, minlength=len(classes)) / len(codes)
-    cost = _matrix(misclassification, classes, shares)
+    decisions, cost = _matrix(misclassification, classes, shares)
     known = {name: names for name, names in states.items() if name in features}
-    question = Question(target, classes, features, frozenset(cases.cuts), costs, cost, known)
+    question = Question(
+        target, classes, decisions, features, frozenset(cases.cuts), costs, cost, known
+    )
     warn_about_columns(cases)
     rows = np.flatnonzero(~check_typed(table.column(target)).is_missing)
     return question, rows
@@ -268,7 +268,7 @@ def decide_by_policies(
     if features and recipe == AUTO:
         choice = choose_recipe(
             inside, question.target, question.costs, question.cost, classes=question.classes,
-            policy=max(policies, key=_rank), seed=seed, **columns,
+            decisions=question.decisions, policy=max(policies, key=_rank), seed=seed, **columns,
         )  # fmt: skip
         name, found = choice.name, choice.recipe
     elif features:
@@ -279,16 +279,16 @@ def decide_by_policies(
     columns["states"] = {**columns["states"], question.target: question.classes}
     cases = prepare_cases(inside, question.target, found, **columns)
     learned = fit_network(cases, found, question.cost.max(axis=0).tolist())
-    problem = make_problem(learned, question.costs, question.cost)
+    problem = make_problem(learned, question.costs, question.cost, question.decisions)
     raw = outside.raw(features)
-    places = {state: k for k, state in enumerate(question.classes)}
+    places = {decision: k for k, decision in enumerate(question.decisions)}
     learning = time.perf_counter() - start
     results = []
     for policy in policies:
         start = time.perf_counter()
         built = build_policy(problem, policy, time_limit=time_limit)
         applied = apply_policy(built, raw, strict=False, time_limit=time_limit)
-        decision = np.array([places[state] for state in applied.decision], dtype=np.intp)
+        decision = np.array([places[name] for name in applied.decision], dtype=np.intp)
         decided = Decided(decision, applied.posterior, applied.feature_cost)
         seconds = learning + time.perf_counter() - start
         results.append((decided, seconds, int(applied.unfinished.sum())))
@@ -343,18 +343,27 @@ def _result(
     **others: Any,
 ) -> Result:
     truth, decision, cost = question.classes_of(outside), decided.decision, question.cost
-    names = np.array(question.classes, dtype=object)
     return Result(
         method,
-        truth=names[truth],
-        decision=names[decision],
+        truth=np.array(question.classes, dtype=object)[truth],
+        decision=np.array(question.decisions, dtype=object)[decision],
         feature_cost=decided.feature_cost,
         misclassification_cost=cost[decision, truth],
-        probability=decided.posterior[np.arange(len(decision)), decision],
+        probability=_probability(question, decided),
         risk=(cost[decision] * decided.posterior).sum(axis=1),
         seconds=seconds,
         **others,
     )
+
+
+def _probability(question: Question, decided: Decided) -> Table:
+    """Return P(y | x) of the decided class in each row; NaN: the decision is no class."""
+    found = np.full(len(decided.decision), np.nan)
+    for i, name in enumerate(question.decisions):
+        if name in question.classes:
+            here = decided.decision == i
+            found[here] = decided.posterior[here, question.classes.index(name)]
+    return found
 
 
 def _run(
@@ -415,12 +424,15 @@ def _check_prices(costs: FeatureCosts, features: Sequence[str], columns: Collect
             raise UnknownNameError(f"no such feature{nearest(name, columns)}", f"costs.{name}")
 
 
-def _matrix(given: Misclassification, classes: Sequence[str], shares: Table) -> CostMatrix:
+def _matrix(
+    given: Misclassification, classes: tuple[str, ...], shares: Table
+) -> tuple[tuple[str, ...], CostMatrix]:
+    """Return the decisions and what they cost."""
     with located("misclassification"):
         if isinstance(given, Mapping):
             return cost_matrix(given, classes)
         if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
-            return scaled_costs(given[0], given[1], shares.tolist())
+            return classes, scaled_costs(given[0], given[1], shares.tolist())
         try:
             rows = {
                 i: dict(zip(classes, row, strict=True))
@@ -428,6 +440,6 @@ def _matrix(given: Misclassification, classes: Sequence[str], shares: Table) -> 
             }
         except (TypeError, ValueError):
             raise InputError(
-                f"must be a matrix [predicted][actual] for the classes {', '.join(classes)}"
+                f"must be a matrix [decision][class] for the classes {', '.join(classes)}"
             ) from None
         return cost_matrix(rows, classes)

@@ -46,7 +46,10 @@ Names = NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """Cases in which the decided class was about as probable, and how often it was the true one."""
+    """Cases in which the decided class was about as probable, and how often it was the true one.
+
+    Cases whose decision is no class, such as a referral, are in no bin.
+    """
 
     predicted: float  # the mean probability of the decided class
     observed: float  # the share of the cases in which it was the true class
@@ -69,7 +72,7 @@ class Result:
     Parameters
     ----------
     probability
-        P(y | x) of the decided class.
+        P(y | x) of the decided class; NaN where the decision is no class.
     risk
         What the method itself expected its decision to cost.
     chosen
@@ -114,7 +117,7 @@ class Result:
 
     @property
     def is_right(self) -> NDArray[np.bool_]:
-        """In which rows the decision is the true class."""
+        """In which rows the decision is the true class; one that is no class is never right."""
         return np.asarray(self.decision == self.truth)
 
     @property
@@ -146,14 +149,16 @@ class Result:
     @property
     def calibration(self) -> tuple[CalibrationBin, ...]:
         """The calibration where cases are decided: bins that have cases, from low to high."""
-        number = np.minimum((self.probability * N_BINS).astype(np.intp), N_BINS - 1)
+        is_class = ~np.isnan(self.probability)
+        share = np.where(is_class, self.probability, 0.0)
+        number = np.minimum((share * N_BINS).astype(np.intp), N_BINS - 1)
         right = self.is_right
         return tuple(
             CalibrationBin(
                 float(self.probability[here].mean()), float(right[here].mean()), int(here.sum())
             )
             for k in range(N_BINS)
-            if (here := number == k).any()
+            if (here := (number == k) & is_class).any()
         )
 
 

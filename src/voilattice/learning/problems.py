@@ -240,13 +240,15 @@ def learn_problem(
     cases = prepare(Recipe() if isinstance(recipe, str) else recipe)
     prices = _prices(costs, cases)
     stakes = PLACEHOLDER_STAKES if misclassification is None else misclassification
-    cost = _bare_problem(cases, prices, stakes).misclassification
+    bare = _bare_problem(cases, prices, stakes)
+    cost = bare.misclassification
     choice = None
     if isinstance(recipe, str):
         choice = choose_recipe(
-            table, target, prices, cost, classes=cases.states[target], policy=policy,
-            weights=weights, seed=seed, n_jobs=n_jobs, time_limit=time_limit, progress=progress,
-            ignore=ignore, numeric=numeric, categorical=categorical, states=states or {},
+            table, target, prices, cost, classes=bare.classes, decisions=bare.decisions,
+            policy=policy, weights=weights, seed=seed, n_jobs=n_jobs, time_limit=time_limit,
+            progress=progress, ignore=ignore, numeric=numeric, categorical=categorical,
+            states=states or {},
         )  # fmt: skip
         # Where deciding at once is best, the trials name the best of those that learn.
         best = next(trial.name for trial in choice.trials if trial.name != NONE)

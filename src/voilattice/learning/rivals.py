@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 from voilattice.learning.cells import write_number
 from voilattice.learning.columns import check_typed, encode_column, to_numbers
 from voilattice.learning.data_tables import DataTable
-from voilattice.model.costs import CostMatrix, CostModel, price_set
+from voilattice.model.costs import CostModel, price_set
+from voilattice.model.stakes import CostMatrix
 from voilattice.wording import format_amount
 
 __all__ = [
@@ -75,10 +76,11 @@ class Question:
 
     target: str
     classes: tuple[str, ...]
+    decisions: tuple[str, ...]
     features: tuple[str, ...]
     numeric: frozenset[str]
     costs: CostModel
-    cost: CostMatrix  # c_ij: [i = predicted, j = actual]
+    cost: CostMatrix  # c_ij: [i = decision, j = actual class]
     states: Mapping[str, Sequence[str]]
 
     def classes_of(self, table: DataTable) -> Codes:
@@ -101,7 +103,7 @@ class Question:
 class Decided:
     """What was decided and paid, case by case."""
 
-    decision: Codes  # the numbers of classes
+    decision: Codes  # the numbers of decisions
     posterior: Table  # [case, class], when the case was decided
     feature_cost: Table
 

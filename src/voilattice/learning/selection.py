@@ -39,8 +39,9 @@ from voilattice.learning.data_tables import DataTable
 from voilattice.learning.networks import Learned, fit_network
 from voilattice.learning.preparation import Prepared, prepare_cases
 from voilattice.learning.recipes import Recipe, find_recipe
-from voilattice.model.costs import CostMatrix, CostModel, FeatureCosts
+from voilattice.model.costs import CostModel, FeatureCosts
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import CostMatrix
 from voilattice.policy.application import apply_policy
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.relevance import Relevance
@@ -108,6 +109,7 @@ def choose_recipe(
     cost: CostMatrix,
     *,
     classes: Sequence[str],
+    decisions: Sequence[str] | None = None,
     policy: str = "optimal",
     candidates: Sequence[str] = CANDIDATES,
     weights: Any = None,
@@ -124,9 +126,11 @@ def choose_recipe(
     costs
         What features cost; of every column that may become a feature.
     cost
-        c_ij, in the order of `classes`.
+        c_ij, in the order of `decisions` and `classes`.
     classes
         All states of the target: a fold may lack some.
+    decisions
+        The names of the rows of `cost`; by default the classes.
     policy
         The policy that will be used.
     candidates
@@ -160,8 +164,8 @@ def choose_recipe(
     results = _run(
         tasks, n_jobs, progress, Deadline.of(time_limit), len(candidates),
         lambda name, fold: try_recipe(
-            table, target, name, fold, costs, cost, classes=classes, policy=policy,
-            weights=weights, **columns,
+            table, target, name, fold, costs, cost, classes=classes, decisions=decisions,
+            policy=policy, weights=weights, **columns,
         ),
     )  # fmt: skip
     for (name, fold), paid in zip(tasks, results, strict=False):  # there may have been no time
@@ -193,6 +197,7 @@ def try_recipe(
     cost: CostMatrix,
     *,
     classes: Sequence[str],
+    decisions: Sequence[str] | None = None,
     policy: str,
     weights: Any = None,
     **columns: Any,
@@ -212,7 +217,7 @@ def try_recipe(
     except InputError:  # few rows may have one class, or no column of two values
         return at_once
     learned = fit_network(cases, recipe, cost.max(axis=0).tolist())
-    problem = make_problem(learned, costs, cost)
+    problem = make_problem(learned, costs, cost, decisions)
     raw = outside.raw(list(cases.states))
     chosen = _stand_in(problem, policy)
     applied = apply_policy(chosen, raw, problem=problem, strict=False, time_limit=SECONDS)
@@ -252,13 +257,15 @@ def _check_feature(name: str, cases: Prepared) -> None:
         raise UnknownNameError(f"no feature {quote(name)}{nearest(name, cases.features)}")
 
 
-def make_problem(learned: Learned, costs: CostModel, cost: CostMatrix, title: str = "") -> Problem:
+def make_problem(
+    learned: Learned, costs: CostModel, cost: CostMatrix, decisions: Sequence[str] | None = None
+) -> Problem:
     """Return the problem of a learned network; columns that were left out have no price."""
     features = [name for name in learned.network.names if name != learned.target]
     if isinstance(costs, FeatureCosts):
         costs = costs.without(sorted(set(costs.prices) - set(features)))
     return Problem.create(
-        learned.network, learned.target, costs, cost, title=title, bins=learned.cuts
+        learned.network, learned.target, costs, cost, bins=learned.cuts, decisions=decisions
     )
 
 

@@ -1,4 +1,4 @@
-"""What features cost, and what wrong decisions cost (paper, Section 2).
+"""What features cost (paper, Section 2).
 
 A set S acquired together at evidence e costs
 
@@ -26,12 +26,6 @@ of S costs
     min over T ⊇ S of C(T | e) = C(S | e) with surcharge(i) replaced by min(surcharge(i), p),
 
 where p is the least price(j | e) of all unknown features j of the discount (`superset_costs`).
-
-`cost[i, j]` = c_ij is what it costs to predict class y_i when y_j is true. The two scaled kinds
-(paper, Table 2) choose c_ij so that the decision without any feature has a given expected cost:
-
-    symmetric    c_ij = expected / (1 - max_k P(y_k))          i != j
-    asymmetric   c_ij = expected / ((m - 1) P(y_j))            i != j, m classes
 """
 
 from __future__ import annotations
@@ -42,40 +36,29 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.errors import InputError, located
 from voilattice.feature_sets import find_circle, membership
 from voilattice.wording import count_noun, format_amount, quote
 
 __all__ = [
-    "OWN_DECISIONS",
     "ConditionalCost",
-    "CostMatrix",
     "CostModel",
     "Discount",
     "FeatureCosts",
     "Group",
     "check_amount",
-    "cost_matrix",
     "format_set",
-    "named_classes",
     "price_set",
-    "scaled_costs",
     "set_costs",
-    "stakes_scale",
     "superset_costs",
 ]
 
-CostMatrix: TypeAlias = NDArray[np.float64]
-
-KINDS = ("symmetric", "asymmetric")
-
 # The largest amount of money, so that no sum or product of amounts overflows.
-OWN_DECISIONS = "decisions that are no class come with a later version"
 MAX_AMOUNT = 1e100
 
 
@@ -448,95 +431,6 @@ def set_costs(
             first[inside] = np.minimum(first[inside], surcharge)
         total += np.where(np.isinf(first), 0.0, first)
     return total
-
-
-def cost_matrix(rows: Mapping[str, Mapping[str, float]], classes: Sequence[str]) -> CostMatrix:
-    """Return c_ij from ``{predicted: {actual: cost}}``, which must name every class."""
-    _check_classes(rows, classes, "predicted")
-    for predicted in classes:
-        with located(predicted):
-            if not isinstance(rows[predicted], Mapping):
-                raise InputError(
-                    f"must be a table {{ actual = cost, ... }}, got {quote(rows[predicted])}"
-                )
-            _check_classes(rows[predicted], classes, "actual")
-            for actual in classes:
-                with located(actual):
-                    check_amount(rows[predicted][actual])
-    return np.array([[float(rows[i][j]) for j in classes] for i in classes])
-
-
-def named_classes(rows: Mapping[Any, Any]) -> list[Any]:
-    """Return the classes that ``{predicted: {actual: cost}}`` names: predicted, and actual too.
-
-    A decision that no other row names as an actual class is none of them.
-
-    >>> named_classes({"ill": {"ill": 0, "well": 1}, "well": {"ill": 5, "well": 0}, "refer": {}})
-    ['ill', 'well']
-    """
-    return [
-        name
-        for name in rows
-        if any(name in row for i, row in rows.items() if i != name and isinstance(row, Mapping))
-    ]
-
-
-def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatrix:
-    """Return the c_ij of a scaled kind: deciding without features costs `expected` on average.
-
-    >>> scaled_costs("asymmetric", 1.0, [0.651, 0.349]).round(3).tolist()
-    [[0.0, 2.865], [1.536, 0.0]]
-    """
-    if kind not in KINDS:
-        raise InputError(f"must be symmetric or asymmetric, got {quote(kind)}", "kind")
-    with located("expected"):
-        expected = check_amount(expected)
-    p = np.asarray(prior, dtype=np.float64)
-    if len(p) < 2 or p.min() <= 0 or p.max() >= 1:
-        raise InputError(
-            f"{kind} costs need every class to have a prior probability between 0 and 1, "
-            f"got {', '.join(f'{x:.6g}' for x in p)}; give the matrix instead",
-            "kind",
-        )
-    if kind == "symmetric":
-        cost = np.full((len(p), len(p)), expected / (1 - p.max()))
-    else:
-        cost = np.tile(expected / ((len(p) - 1) * p), (len(p), 1))
-    np.fill_diagonal(cost, 0.0)
-    if (largest := float(cost.max())) > MAX_AMOUNT:  # a rare class makes large entries
-        raise InputError(
-            f"makes a misclassification cost of {largest:.3g}; at most {MAX_AMOUNT:g} is accepted",
-            "expected",
-        )
-    return cost
-
-
-def stakes_scale(cost: CostMatrix, unit: CostMatrix) -> float:
-    """Return the factor that turns the unit costs into these misclassification costs.
-
-    Raises
-    ------
-    InputError
-        The costs are not a multiple of the unit costs.
-    """
-    scale = float(cost.max() / unit.max()) if unit.max() > 0 else 1.0
-    # No absolute tolerance: it would make all small stakes equal.
-    if not np.allclose(scale * unit, cost, rtol=1e-9, atol=0.0):
-        raise InputError("the misclassification costs are not a multiple of those of the sweep")
-    return scale
-
-
-def _check_classes(given: Mapping[str, object], classes: Sequence[str], role: str) -> None:
-    for name in given:
-        if name not in classes:
-            raise UnknownNameError(
-                f"this is not a class; the {role} classes are {', '.join(map(repr, classes))}"
-                + (f"; {OWN_DECISIONS}" if role == "predicted" else ""),
-                str(name),
-            )
-    for name in classes:
-        if name not in given:
-            raise InputError(f"the {role} class {name!r} is missing")
 
 
 def price_set(costs: CostModel, features: frozenset[str], evidence: Mapping[str, str]) -> float:

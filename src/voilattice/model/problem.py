@@ -28,19 +28,19 @@ from voilattice.model.acquisition import (
     PathLimits,
     check_order,
 )
-from voilattice.model.costs import (
-    CostMatrix,
-    CostModel,
-    FeatureCosts,
-    check_amount,
-    cost_matrix,
-    scaled_costs,
-)
+from voilattice.model.costs import CostModel, FeatureCosts, check_amount
 from voilattice.model.elimination import prior, scaled_joint_table
 from voilattice.model.labels import check_label, check_labels
 from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table
 from voilattice.model.raw_values import StateReader, check_cuts
+from voilattice.model.stakes import (
+    CostMatrix,
+    check_decisions,
+    cost_matrix,
+    order_decisions,
+    scaled_costs,
+)
 from voilattice.wording import format_amount, in_currency, nearest, quote
 
 __all__ = ["Evidence", "Problem", "check_problem", "impossible"]
@@ -64,10 +64,11 @@ class Problem:
     target: str
     features: tuple[str, ...]
     costs: CostModel
-    misclassification: CostMatrix  # c_ij: [i = predicted, j = actual]
+    misclassification: CostMatrix  # c_ij: [i = decision, j = actual class]
     evidence: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # cuts between the states
+    decisions: tuple[str, ...] = ()  # the rows of the matrix; by default the classes
     labels: Mapping[str, str] = field(default_factory=dict)  # what people read for a node's name
     state_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     currency: str = ""  # shown with amounts
@@ -78,11 +79,9 @@ class Problem:
     _places: dict[str, int] = field(init=False)  # the position of each feature in `features`
 
     def __post_init__(self) -> None:
-        matrix = _as_matrix(self.misclassification) + 0.0  # -0.0 becomes 0.0, for the hash
-        matrix.setflags(write=False)
-        object.__setattr__(self, "misclassification", matrix)
         with located("network.target"):
             self.network.index(self.target)
+        self._set_decisions()
         self._check_features()
         object.__setattr__(self, "_places", {name: k for k, name in enumerate(self.features)})
         if not isinstance(self.costs, CostModel):
@@ -96,7 +95,6 @@ class Problem:
         if isinstance(self.costs, FeatureCosts):
             self._check_feature_costs(self.costs)
             object.__setattr__(self, "costs", self.costs.in_order(self._batch_order()))
-        self._check_misclassification()
         if not isinstance(self.bins, Mapping):
             raise InputError(
                 f"must be a mapping of features to cuts, got {quote(self.bins)}", "bins"
@@ -134,11 +132,12 @@ class Problem:
         evidence: Evidence | None = None,
         title: str = "",
         bins: Mapping[str, Sequence[float]] | None = None,
-        constraints: Iterable[Constraint] = (),
-        limits: PathLimits | Mapping[str, float] = NO_LIMITS,
+        decisions: Sequence[str] | None = None,
         labels: Mapping[str, str] | None = None,
         state_labels: Mapping[str, Mapping[str, str]] | None = None,
         currency: str = "",
+        constraints: Iterable[Constraint] = (),
+        limits: PathLimits | Mapping[str, float] = NO_LIMITS,
     ) -> Problem:
         """Make a problem from plain values.
 
@@ -147,23 +146,25 @@ class Problem:
         costs
             The price of each feature, or any object with the method of `CostModel`.
         misclassification
-            c_ij as an array [predicted, actual], as ``{predicted: {actual: cost}}``, or as a
-            scaled kind: ``("symmetric", expected)`` or ``("asymmetric", expected)``.
+            c_ij as an array [decision, class], as ``{decision: {class: cost}}``, or as a scaled
+            kind: ``("symmetric", expected)`` or ``("asymmetric", expected)``.
         features
             What can be acquired; by default every node but the target.
         evidence
             What is known from the start: states, or raw values that stand for them.
         bins
             For features whose states are bins of numbers: the cuts between the states, increasing.
+        decisions
+            The names of the rows of an array, if they are not the classes.
+        labels, state_labels
+            What people read in place of the name of a node, and of the states of a node.
+        currency
+            Shown with amounts, such as ``CAD``.
         constraints
             When features can be acquired.
         limits
             What any path may acquire at most: ``{"spend": 100, "features": 3, "rounds": 2}``, or
             some of these.
-        labels, state_labels
-            What people read in place of the name of a node, and of the states of a node.
-        currency
-            Shown with amounts, such as ``CAD``.
 
         >>> from voilattice import Network, Problem, evi
         >>> n = Network.from_tables(
@@ -174,6 +175,10 @@ class Problem:
         >>> p = Problem.create(n, "ill", {"test": 3}, ("asymmetric", 100))
         >>> round(evi(p, {"test"}), 6)
         70.0
+        >>> rows = {"treat": {"yes": 0, "no": 30}, "refer": {"yes": 20, "no": 20},
+        ...         "wait": {"yes": 90, "no": 0}}
+        >>> Problem.create(n, "ill", {"test": 3}, rows).decisions
+        ('treat', 'refer', 'wait')
         """
         if not isinstance(network, Network):
             raise InputError(
@@ -187,25 +192,30 @@ class Problem:
             features = [name for name in network.names if name != target]
         if isinstance(costs, Mapping):
             costs = FeatureCosts(costs)
+        own, matrix = _cost_matrix(misclassification, network, node)
+        if decisions is not None and own is not None:
+            raise InputError("names the rows of an array; these costs name theirs", "decisions")
         return cls(
             network,
             target,
             tuple(features),
             costs,
-            _cost_matrix(misclassification, network, node),
+            matrix,
             dict(evidence or {}),
             title,
             cast(Mapping[str, tuple[float, ...]], bins or {}),  # the constructor makes the tuples
-            constraints=tuple(constraints),
-            limits=_path_limits(limits),
+            own or network.states[node] if decisions is None else tuple(decisions),
             labels=labels or {},
             state_labels=state_labels or {},
             currency=currency,
+            constraints=tuple(constraints),
+            limits=_path_limits(limits),
         )
 
     def with_expected(self, kind: str, expected: float) -> Problem:
-        """Return this problem with misclassification costs of a scaled kind."""
-        return replace(self, misclassification=scaled_costs(kind, expected, self.prior.tolist()))
+        """Return this problem with misclassification costs of a scaled kind: decide on a class."""
+        cost = scaled_costs(kind, expected, self.prior.tolist())
+        return replace(self, misclassification=cost, decisions=self.classes)
 
     def with_evidence(self, evidence: Evidence | None) -> Problem:
         """Return this problem with more evidence known from the start."""
@@ -444,16 +454,26 @@ class Problem:
         names, after = self.feature_names, self.feasibility.after
         return {self.features[k]: names(mask) for k, mask in after.items()}
 
-    def _check_misclassification(self) -> None:
-        m = len(self.classes)
+    def _set_decisions(self) -> None:
+        """Check the decisions and their costs, and put them in order."""
+        matrix = _as_matrix(self.misclassification) + 0.0  # -0.0 becomes 0.0, for the hash
+        decisions, classes = tuple(self.decisions) or self.classes, self.classes
         with located("misclassification"):
-            cost = self.misclassification
-            if cost.shape != (m, m):
-                raise InputError(f"must be a {m} x {m} matrix, got the shape {cost.shape}")
-        for i, predicted in enumerate(self.classes):
-            for j, actual in enumerate(self.classes):
-                with located(f"misclassification.{predicted}.{actual}"):
-                    check_amount(float(cost[i, j]))
+            check_decisions(decisions)
+            shape = (len(decisions), len(classes))
+            if matrix.shape != shape:
+                raise InputError(
+                    f"must be a {shape[0]} x {shape[1]} matrix, a row for each decision and a "
+                    f"column for each class; got the shape {matrix.shape}"
+                )
+        for (i, j), amount in np.ndenumerate(matrix):
+            with located(f"misclassification.{decisions[i]}.{classes[j]}"):
+                check_amount(float(amount))
+        ordered = order_decisions(decisions, classes)
+        matrix = matrix[[decisions.index(name) for name in ordered]]
+        matrix.setflags(write=False)
+        object.__setattr__(self, "misclassification", matrix)
+        object.__setattr__(self, "decisions", ordered)
 
     # -- comparing and printing
 
@@ -472,6 +492,7 @@ class Problem:
             and self.labels == other.labels
             and self.state_labels == other.state_labels
             and self.currency == other.currency
+            and self.decisions == other.decisions
             and np.array_equal(self.misclassification, other.misclassification)
         )
 
@@ -483,6 +504,7 @@ class Problem:
                 frozenset(self.evidence.items()),
                 frozenset(self.bins.items()),
                 self.misclassification.tobytes(),
+                self.decisions,
             )
         )
 
@@ -496,6 +518,7 @@ class Problem:
             dict(self.evidence),
             self.title,
             dict(self.bins),
+            self.decisions,
             dict(self.labels),
             {name: dict(labels) for name, labels in self.state_labels.items()},
             self.currency,
@@ -544,10 +567,10 @@ class Problem:
         classes = [self.state_and_label(self.target, state) for state in self.classes]
         stakes = [
             (
-                in_currency(f"saying {self.state_label(self.target, predicted)}", self.currency),
+                in_currency(f"deciding {self.state_label(self.target, decision)}", self.currency),
                 *map(format_amount, row),
             )
-            for predicted, row in zip(self.classes, self.misclassification, strict=True)
+            for decision, row in zip(self.decisions, self.misclassification, strict=True)
         ]
         price = in_currency("price", self.currency)
         prior = ("prior probability", *(f"{p:.4g}" for p in self.prior))
@@ -575,14 +598,18 @@ def _path_limits(given: PathLimits | Mapping[str, Any]) -> PathLimits:
         return PathLimits(**given)
 
 
-def _cost_matrix(given: Misclassification, network: Network, target: int) -> CostMatrix:
+def _cost_matrix(
+    given: Misclassification, network: Network, target: int
+) -> tuple[tuple[str, ...] | None, CostMatrix]:
+    """Return the decisions and the matrix; None: the rows of an array have no names."""
+    classes = network.states[target]
     with located("misclassification"):
         if isinstance(given, Mapping):
-            return cost_matrix(given, network.states[target])
+            return cost_matrix(given, classes)
         if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
             kind, expected = given
-            return scaled_costs(kind, expected, prior(network, target).tolist())
-    return _as_matrix(given)
+            return classes, scaled_costs(kind, expected, prior(network, target).tolist())
+    return None, _as_matrix(given)
 
 
 def _as_matrix(given: object) -> CostMatrix:
@@ -590,7 +617,7 @@ def _as_matrix(given: object) -> CostMatrix:
         return np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(
-            "must be a matrix of numbers [predicted][actual]", "misclassification"
+            "must be a matrix of numbers [decision][class]", "misclassification"
         ) from None
 
 

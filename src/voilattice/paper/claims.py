@@ -18,8 +18,9 @@ import numpy as np
 
 from voilattice.lattice.constraints import perfect_ordering
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import KINDS, FeatureCosts, set_costs
+from voilattice.model.costs import FeatureCosts, set_costs
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import KINDS
 from voilattice.paper.experiment import SEEDS, Point, price_problem
 from voilattice.paper.published import TABLE_1
 from voilattice.paper.summary import Curves, curves_of, table_3

@@ -27,8 +27,9 @@ import numpy as np
 from voilattice.errors import InputError, TooLargeError
 from voilattice.files.policies import fingerprint
 from voilattice.files.problems import load_problem
-from voilattice.model.costs import KINDS, FeatureCosts, Group
+from voilattice.model.costs import FeatureCosts, Group
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import KINDS
 from voilattice.policy.solvers import Limits, solver_of
 from voilattice.policy.sweep import Sweep
 

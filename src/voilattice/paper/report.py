@@ -20,8 +20,8 @@ from voilattice.errors import InputError
 from voilattice.files.problems import load_problem
 from voilattice.lattice.independence import acquirable_core
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import scaled_costs
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import scaled_costs
 from voilattice.paper.claims import Claim, measure_claims
 from voilattice.paper.experiment import Point
 from voilattice.paper.figures import PANELS, savings_svg

@@ -40,6 +40,8 @@ _DOUBTS = {
     "ok": "With prices of your own not every set is tried: this is not proved to be optimal.",
 }
 
+MAX_DECISIONS = 5  # that the reasons speak of, beside the one that is made
+
 _UNVALUED = "It takes long to value a set that large: it is worth at least what is said here."
 
 _OFF_TREE = "The policy's own tree does not tell what to do here: {name} is planned again."
@@ -59,7 +61,7 @@ class Advice:
     features: frozenset[str]  # to acquire; empty: decide
     target_set: frozenset[str] | None  # the set that the policy looks ahead to, if it looks ahead
     decision: str | None  # None: acquire
-    posterior: dict[str, float]
+    posterior: dict[str, float]  # P(y | e) of each class
     emc: float
     spent: float
     benefit: float  # of `target_set`, or of the features; for the optimum: of acquiring the
@@ -68,6 +70,7 @@ class Advice:
     reasons: tuple[str, ...]
     certificate: Certificate = field(default_factory=Certificate)
     fallback: str | None = None  # the policy that answered in place of the one asked for
+    decision_costs: dict[str, float] = field(default_factory=dict)  # expected, if decided now
 
     @property
     def action(self) -> str:
@@ -168,6 +171,7 @@ def advise(
         (*notes, *reasons, *([_UNVALUED] if unvalued else [])),
         step.certificate,
         fallback,
+        _decision_costs(situation),
     )
 
 
@@ -301,7 +305,7 @@ def _reasons(
     if goal is None:
         is_proved = certificate.exact or step.cost_to_go is None
         why = solver.why_decide if is_proved else "The best policy found decides now."
-        return [why, f"{now}.", *doubt]
+        return [why, f"{now}.", *_other_decisions(situation, situation.decision), *doubt]
     if step.cost_to_go is not None:
         names = _names(situation, goal.features)
         return [
@@ -328,7 +332,7 @@ def _reasons_of_tree(
     """Return what a built policy does and what that costs, in sentences."""
     now = _deciding_now(situation, decision)
     if goal is None or step.cost_to_go is None:
-        return ["The policy decides here.", f"{now}."]
+        return ["The policy decides here.", f"{now}.", *_other_decisions(situation, decision)]
     return [
         f"{now}; acquiring {_names(situation, goal.features)} for "
         f"{_amount(situation, goal.cost)} and going on as the policy does costs "
@@ -337,10 +341,45 @@ def _reasons_of_tree(
     ]
 
 
-def _deciding_now(situation: Situation, decision: str) -> str:
+def _decision_costs(situation: Situation) -> dict[str, float]:
+    """Return what each decision costs on average at this evidence."""
     problem = situation.builder.problem
-    said = problem.state_label(problem.target, decision)
-    return f"Deciding now for {said} costs {_amount(situation, situation.emc)} on average"
+    risk = problem.misclassification @ situation.posterior
+    return dict(zip(problem.decisions, risk.tolist(), strict=True))
+
+
+def _deciding_now(situation: Situation, decision: str) -> str:
+    """Return what a decision costs now, in words."""
+    cost, is_constant = _decision_costs(situation)[decision], _is_constant(situation, decision)
+    when = "whatever it is" if is_constant else "on average"
+    said = _decision(situation, decision)
+    return f"Deciding now for {said} costs {_amount(situation, cost)} {when}"
+
+
+def _other_decisions(situation: Situation, decision: str) -> list[str]:
+    """Return what the other decisions would cost, the cheapest first."""
+    costs = _decision_costs(situation)
+    others = sorted((name for name in costs if name != decision), key=costs.__getitem__)
+    said = [
+        f"{_decision(situation, name)}: {_amount(situation, costs[name])}"
+        + (" whatever it is" if _is_constant(situation, name) else "")
+        for name in others[:MAX_DECISIONS]
+    ]
+    more = len(others) - len(said)
+    left = [f"{more} more that cost no less"] if more else []
+    return [f"Other decisions: {'; '.join([*said, *left])}."] if said else []
+
+
+def _is_constant(situation: Situation, decision: str) -> bool:
+    """Return whether a decision costs the same for every class, and there are several."""
+    problem = situation.builder.problem
+    row = problem.misclassification[problem.decisions.index(decision)]
+    return len(row) > 1 and bool((row == row[0]).all())
+
+
+def _decision(situation: Situation, decision: str) -> str:
+    problem = situation.builder.problem
+    return problem.state_label(problem.target, decision)
 
 
 def _names(situation: Situation, features: Collection[str]) -> str:

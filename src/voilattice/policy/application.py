@@ -149,14 +149,13 @@ def follow_cases(
     run = _Run(policy, planner, read, strict, Deadline.of(time_limit), progress)
     run.follow_tree()
     run.follow_beyond()
-    classes = np.array(problem.classes, dtype=object)
     return Applied(
-        classes[run.decision],
+        np.array(problem.decisions, dtype=object)[run.decision],
         run.bought(),
         run.posterior,
         run.feature_cost,
         None if read.truth is None else problem.misclassification[run.decision, read.truth],
-        None if read.truth is None else classes[read.truth],
+        None if read.truth is None else np.array(problem.classes, dtype=object)[read.truth],
         run.lacking(),
         run.impossible,
         run.unfinished,
@@ -197,7 +196,7 @@ class _Run:
         self._planner = planner
         self._strict, self._deadline, self._progress = strict, deadline, progress
         self._n, self._n_done = cases.n_rows, 0
-        self._class_codes = {name: code for code, name in enumerate(policy.problem.classes)}
+        self._decision_codes = {name: code for code, name in enumerate(policy.problem.decisions)}
         self._paths: _Numbered[Path] = _Numbered(())
         self._losses: _Numbered[frozenset[str]] = _Numbered(frozenset())
         self._path = np.zeros(self._n, dtype=np.intp)
@@ -353,7 +352,7 @@ class _Run:
     # -- what happens to cases
 
     def _decide(self, rows: Rows, leaf: Leaf) -> None:
-        self.decision[rows] = self._class_codes[leaf.decision]
+        self.decision[rows] = self._decision_codes[leaf.decision]
         self.posterior[rows] = leaf.posterior
         self._n_done += len(rows)
         if self._progress is not None:

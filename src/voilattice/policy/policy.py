@@ -82,7 +82,7 @@ class Leaf:
         risk: list[float] = (problem.misclassification @ belief).tolist()
         least = min(risk)
         near = least + tolerance(least)
-        decision = problem.classes[next(i for i, r in enumerate(risk) if r <= near)]
+        decision = problem.decisions[next(i for i, r in enumerate(risk) if r <= near)]
         return cls(decision, tuple(belief.tolist()), least, is_open)
 
 
@@ -210,7 +210,7 @@ class Policy:
 
     @property
     def expected_misclassification_cost(self) -> float:
-        """What wrong decisions cost, on average."""
+        """What decisions cost, on average."""
         return self._expected(lambda node: 0.0, lambda leaf: leaf.emc)
 
     @property
@@ -426,15 +426,15 @@ class _Check:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._classes = problem.classes
+        self._decisions, self._n_classes = problem.decisions, len(problem.classes)
         self._masks = {name: 1 << k for k, name in enumerate(problem.features)}
         self._states = {name: frozenset(problem.states(name)) for name in problem.features}
 
     def leaf(self, leaf: Leaf) -> None:
         """Raise `InputError` unless this is a leaf for the problem."""
-        if leaf.decision not in self._classes:
-            raise InputError(f"the decision {quote(leaf.decision)} is not one of {self._classes}")
-        if len(leaf.posterior) != len(self._classes) or not _is_distribution(leaf.posterior):
+        if leaf.decision not in self._decisions:
+            raise InputError(f"the decision {quote(leaf.decision)} is not one of {self._decisions}")
+        if len(leaf.posterior) != self._n_classes or not _is_distribution(leaf.posterior):
             raise InputError(f"the posterior {quote(leaf.posterior)} is not a distribution")
         _check_price("emc", leaf.emc)
 

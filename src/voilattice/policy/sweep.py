@@ -16,9 +16,9 @@ from voilattice.compiled.arrays import Floats
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import Words
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import stakes_scale
 from voilattice.model.monotonicity import check_monotone_at
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import stakes_scale
 from voilattice.policy.optimal.exact import (
     ExactSolution,
     ExactSpace,
@@ -112,5 +112,5 @@ class Sweep:
         except TooLargeError:
             return None
         after = expected_emcs_in(root, axes, self.unit, rows)
-        belief = root.shaped.reshape(len(self.unit), -1).sum(axis=1) / root.probability
+        belief = root.shaped.reshape(self.unit.shape[1], -1).sum(axis=1) / root.probability
         return rows, np.maximum(expected_emc(belief, self.unit) - after, 0.0)

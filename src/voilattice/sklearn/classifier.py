@@ -14,7 +14,7 @@ many rows were decided early.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ from voilattice.learning.networks import describe_left_out
 from voilattice.learning.problems import check_recipe, learn_problem
 from voilattice.learning.recipes import AUTO, Recipe, name_recipe
 from voilattice.learning.selection import NONE
-from voilattice.model.costs import CostMatrix, FeatureCosts
+from voilattice.model.costs import FeatureCosts
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN
@@ -41,6 +41,7 @@ from voilattice.policy.cases import Cases
 from voilattice.policy.interface import Limits
 from voilattice.policy.policy import Acquisition, Leaf
 from voilattice.policy.solvers import solver_of
+from voilattice.sklearn.decisions import make_decisions
 from voilattice.sklearn.inputs import (
     LazyCodes,
     Rows,
@@ -50,7 +51,6 @@ from voilattice.sklearn.inputs import (
     check_weights,
     find_seed,
     make_costs,
-    make_matrix,
     name_places,
     name_target,
     one_line,
@@ -92,7 +92,8 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (name, {column: amount off}), or `voilattice.Discount`.
     misclassification
         What decisions cost: a matrix [predicted][actual] in the order of `classes_`, or
-        ``{predicted: {actual: cost}}``. By default 1 for every wrong decision.
+        ``{decision: {class: cost}}``, where a decision is a class or anything else, such as
+        ``"refer"``. By default 1 for every wrong decision.
     policy
         The name of a policy: ``optimal``, ``greedy``, ``greedy-la``, ``batch``, ``markov-blanket``,
         ``none``, or a registered one.
@@ -110,6 +111,9 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_
         The labels, in order.
+    decisions_
+        What `predict` can return: the decisions, in the order of ``problem_.decisions``. Unless
+        `misclassification` has others, they are the classes.
     n_features_in_, feature_names_in_
         The columns of the table; names only if the table had some.
     problem_
@@ -207,12 +211,13 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             table, weights = table.take(used), weights[used]
             labels, codes = split_labels(labels.classes[codes[used]])
         target = name_target(y, names)
-        cost = make_matrix(self.misclassification, labels)
+        decisions = make_decisions(self.misclassification, labels)
         columns = {target: Categories(codes, labels.states, True, True), **table.columns}
         table = DataTable(columns, table.checksum)
         self.classes_ = labels.classes
         self._labels, self._columns = labels, dict(zip(names, rows.names, strict=True))
-        self._learn(table, target, costs, cost, weights, seed, deadline)
+        self._learn(table, target, costs, decisions.rows, weights, seed, deadline)
+        self.decisions_ = decisions.labels_of(self.problem_.decisions)
         name = NONE if self._decides_at_once else self.policy
         self.policy_ = plan_policy(self.problem_, name, deadline)
         return self
@@ -231,7 +236,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table: DataTable,
         target: str,
         costs: FeatureCosts,
-        cost: CostMatrix,
+        stakes: Mapping[str, Mapping[str, float]],
         weights: NDArray[np.float64] | None,
         seed: int,
         deadline: Deadline,
@@ -246,18 +251,20 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(self.classes_) == 1 or len(constant) == len(table.columns) - 1:
             if len(self.classes_) == 1:
                 [label] = self.classes_.tolist()
-                warn_user(f"one class only, {quote(label)}: it is always predicted")
+                is_own = len(stakes) > 1
+                then = "all rows are decided alike" if is_own else "it is always predicted"
+                warn_user(f"one class only, {quote(label)}: {then}")
             else:
                 warn_user(describe_left_out(constant))
             codes = table.columns[target].codes  # type: ignore[union-attr]
             shares = np.bincount(codes, weights, len(self.classes_))
             states = self._labels.states
             network = Network.from_tables({target: states}, {}, {target: shares / shares.sum()})
-            self.problem_ = Problem.create(network, target, {}, cost)
+            self.problem_ = Problem.create(network, target, {}, stakes)
             return
         with name_places():
             found = learn_problem(
-                table, target, costs=costs, misclassification=cost, recipe=self.recipe,
+                table, target, costs=costs, misclassification=stakes, recipe=self.recipe,
                 policy=self.policy, weights=weights, seed=seed, n_jobs=self.n_jobs,
                 time_limit=deadline.share(SHARE_OF_CHOICE),
             )  # fmt: skip
@@ -276,10 +283,12 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decision for each row: follow the policy, cell by cell.
 
-        A cell is looked at only when the policy buys it. A missing one cannot be had.
+        A cell is looked at only when the policy buys it. A missing one cannot be had. With
+        decisions of your own the array holds these. A decision that is no class is never the
+        right label, so compare decisions by `total_cost`, not by their accuracy.
         """
         applied, _ = self._follow(X)
-        return self.classes_[self._codes(applied)]
+        return self.decisions_[self._codes(applied)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(y) at the end of each row's path, in the order of `classes_`."""
@@ -398,7 +407,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         applied = self._apply(codes, 1)
         [decision], [posterior] = self._codes(applied).tolist(), applied.posterior.tolist()
         return Acquired(
-            self.classes_[decision],
+            self.decisions_[decision],
             dict(zip(self.classes_.tolist(), posterior, strict=True)),
             self._own_names(applied.bought[0]),
             float(applied.feature_cost[0]),
@@ -467,7 +476,8 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return applied
 
     def _codes(self, applied: Applied) -> NDArray[np.intp]:
-        places = {state: place for place, state in enumerate(self._labels.states)}
+        """Return the place of each row's decision among the problem's decisions."""
+        places = {name: place for place, name in enumerate(self.problem_.decisions)}
         decisions = applied.decision.tolist()
         return np.fromiter(map(places.__getitem__, decisions), np.intp, len(decisions))
 

@@ -28,6 +28,7 @@ from voilattice.learning.problems import FILES, README, check_output
 from voilattice.learning.recipes import Recipe
 from voilattice.learning.selection import Choice, Trial
 from voilattice.model.costs import Discount, Group
+from voilattice.sklearn.decisions import make_decisions
 from voilattice.sklearn.inputs import Labels
 from voilattice.wording import quote
 
@@ -125,6 +126,10 @@ def _restore(classifier: AcquiringClassifier, document: Mapping[str, Any]) -> No
         classifier.choice_ = Choice(choice["name"], recipe, trials, choice["n_rows"])
     if classifier._labels.states != classifier.problem_.classes:
         raise InputError("the labels are not those of the problem")
+    decisions = make_decisions(classifier.misclassification, classifier._labels)
+    if set(decisions.names) != set(classifier.problem_.decisions):
+        raise InputError("the decisions are not those of the problem")
+    classifier.decisions_ = decisions.labels_of(classifier.problem_.decisions)
 
 
 def _encode(value: Any, place: str) -> Any:

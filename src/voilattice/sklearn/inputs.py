@@ -1,4 +1,4 @@
-"""What users give to a classifier: tables, labels, prices and stakes, checked and named.
+"""What users give to a classifier: tables, labels and prices, checked and named.
 
 A data frame is read column by column, and only when a column is needed. The columns of an array are
 called x0, x1, and so on. Labels may be of any type: `Labels` gives each class a state of the
@@ -20,15 +20,7 @@ from voilattice.budgets import Deadline
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, warn_user
 from voilattice.learning.cell_typing import make_case_column
 from voilattice.learning.cells import MISSING, spell, strip_cell
-from voilattice.model.costs import (
-    OWN_DECISIONS,
-    CostMatrix,
-    Discount,
-    FeatureCosts,
-    Group,
-    check_amount,
-    named_classes,
-)
+from voilattice.model.costs import Discount, FeatureCosts, Group, check_amount
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN, Codes
 from voilattice.wording import nearest, quote
@@ -43,7 +35,7 @@ __all__ = [
     "check_weights",
     "find_seed",
     "make_costs",
-    "make_matrix",
+    "name_label",
     "name_places",
     "name_target",
     "one_line",
@@ -188,7 +180,7 @@ class Labels:
     @classmethod
     def of(cls, classes: NDArray[Any]) -> Labels:
         """Name the states: by the label's text, with its type where two labels look alike."""
-        texts = [_text(label) for label in classes.tolist()]
+        texts = [name_label(label) for label in classes.tolist()]
         states: list[str] = []
         for label, text in zip(classes.tolist(), texts, strict=True):
             name = text if texts.count(text) == 1 else f"{text} ({type(label).__name__})"
@@ -281,7 +273,8 @@ def _different(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
         raise InputError("the labels cannot be compared with each other", "y") from None
 
 
-def _text(label: object) -> str:
+def name_label(label: object) -> str:
+    """Return a label as a text, with its type where the text alone would not show."""
     text = spell(strip_cell(str(label)))
     return text if text.strip() and text.isprintable() else repr(label)
 
@@ -450,59 +443,3 @@ def _parts(entry: Any, n: int, wanted: str) -> Sequence[Any]:
     if not is_list or len(entry) != n or not isinstance(entry[0], str):
         raise InputError(f"{wanted}, got {quote(entry)}")
     return entry  # type: ignore[no-any-return]
-
-
-def make_matrix(given: Any, labels: Labels) -> CostMatrix:
-    """Return c_ij, [predicted][actual], in the order of the classes.
-
-    A mapping may have classes that no row has, as in a part of a table: they are left out.
-    """
-    m = len(labels.states)
-    if given is None:
-        return 1.0 - np.eye(m)
-    if not isinstance(given, Mapping):
-        return _check_matrix(given, labels)
-    matrix = np.full((m, m), np.nan)
-    absent = [label for label in named_classes(given) if label not in labels]
-    with located("misclassification"):
-        for decision, row in given.items():
-            if decision in absent:
-                continue
-            try:
-                i = labels.place_of(decision)
-            except UnknownNameError as error:
-                raise UnknownNameError(f"{error.message}; {OWN_DECISIONS}") from None
-            with located(labels.states[i]):
-                if not isinstance(row, Mapping):
-                    raise InputError(f"must be a mapping of classes to costs, got {quote(row)}")
-                for label, amount in row.items():
-                    if label in absent:
-                        continue
-                    j = labels.place_of(label)
-                    with located(labels.states[j]):
-                        matrix[i, j] = check_amount(amount)
-        for i, j in zip(*np.nonzero(np.isnan(matrix)), strict=True):
-            raise InputError("the cost is missing", f"{labels.states[i]}.{labels.states[j]}")
-    return matrix
-
-
-def _check_matrix(given: Any, labels: Labels) -> CostMatrix:
-    m = len(labels.states)
-    try:
-        matrix: CostMatrix = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"must be a matrix of numbers [predicted][actual], got {quote(given)}",
-            "misclassification",
-        ) from None
-    if matrix.shape != (m, m):
-        raise InputError(
-            f"must be a {m} x {m} matrix, a row and a column for each class of y (they are "
-            f"{quote(labels.classes.tolist())}), got the shape {matrix.shape}; only the form "
-            f"{{predicted: {{actual: cost}}}} may have classes that y lacks",
-            "misclassification",
-        )
-    for i, j in np.ndindex(m, m):
-        with located(f"misclassification.{labels.states[i]}.{labels.states[j]}"):
-            check_amount(float(matrix[i, j]))
-    return matrix

@@ -324,7 +324,7 @@ class SetSearch:
         if not isinstance(costs, FeatureCosts) or costs.order:
             engine = "python"  # the compiled twin knows prices that depend on no order alone
         matrix = self.problem.misclassification
-        table = root.table.reshape(len(matrix), -1)
+        table = root.table.reshape(matrix.shape[1], -1)
         below = _Below(
             axes,
             node.kept.bit_count(),
@@ -369,7 +369,7 @@ def _search_numpy(search: SetSearch, below: _Below) -> Iterator[float]:
     The readable twin of `compiled.best_set.search`, and the one for a user's own costs.
     """
     axes, root, matrix = below.axes, below.root, search.problem.misclassification
-    outer = len(matrix) * math.prod(root.sizes[: below.n_kept])
+    outer = matrix.shape[1] * math.prod(root.sizes[: below.n_kept])
     bound = below.worth(below.after) - search.cost_at_least(below.kept)
     stack = [(bound, below.n_kept, below.kept, root.table.reshape(outer, -1), below.after)]
     while stack:
@@ -411,7 +411,7 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
     frames = np.zeros((2 * m + 2, 5), dtype=np.int64)
     keeps = np.zeros(2 * m + 2, dtype=np.uint64)
     amounts = np.zeros((2 * m + 2, 2))
-    outer = len(matrix) * math.prod(root.sizes[: below.n_kept])
+    outer = matrix.shape[1] * math.prod(root.sizes[: below.n_kept])
     frames[0] = (below.n_kept, -1, outer, len(root.table) // outer, 0)
     keeps[0] = (1 << below.n_kept) - 1
     amounts[0] = (search.cost_at_least(below.kept), below.after)

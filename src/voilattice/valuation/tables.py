@@ -42,10 +42,10 @@ from voilattice.compiled.arrays import Leaves
 from voilattice.engines import choose_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import Words, membership
-from voilattice.model.costs import CostMatrix
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import MAX_AXES, Table
 from voilattice.model.problem import Problem, impossible
+from voilattice.model.stakes import CostMatrix
 
 __all__ = [
     "Root",
@@ -305,18 +305,20 @@ def _walk_numpy(
 
     `report` is called with the number of sets done, `count` with the number of cells summed.
     """
+    n_classes = cost.shape[1]
 
     def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
-        risk = (cost @ table.reshape(len(cost), -1)).min(axis=0)
+        parts = table.reshape(n_classes, -1)
+        risk = (cost @ parts).min(axis=0)
         if len(out.starts):
             for start in out.starts[chosen]:
-                out.mass[start : start + len(risk)] = table.reshape(len(cost), -1).sum(axis=0)
+                out.mass[start : start + len(risk)] = parts.sum(axis=0)
                 out.risk[start : start + len(risk)] = risk
         else:
             out.found[chosen] = risk.sum()
         report(len(chosen))
 
-    _walk_trie(root, len(cost), member, leaf, count)
+    _walk_trie(root, n_classes, member, leaf, count)
 
 
 def _walk_trie(

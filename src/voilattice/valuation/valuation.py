@@ -22,10 +22,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from voilattice.html import html_table
-from voilattice.model.costs import CostMatrix, price_set
+from voilattice.model.costs import price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import Table
 from voilattice.model.problem import Evidence, Problem, check_problem, impossible
+from voilattice.model.stakes import CostMatrix
 from voilattice.wording import format_amount, in_currency
 
 __all__ = ["Value", "benefit", "cost", "emc", "evi", "expected_emc", "posterior", "value"]
@@ -144,7 +145,7 @@ def posterior(problem: Problem, evidence: Evidence | None = None) -> dict[str, f
 
 def expected_emc(joint: Table, cost: CostMatrix) -> float:
     """Return sum_s P(s) EMC(s) from the joint table P(Y, s), Y first."""
-    risk = cost @ joint.reshape(len(cost), -1)  # risk[i, s] = sum_j c_ij P(y_j, s)
+    risk = cost @ joint.reshape(cost.shape[1], -1)  # risk[i, s] = sum_j c_ij P(y_j, s)
     # Scaling by P(s) does not move the argmin, so the joint is never normalised:
     # an impossible s adds nothing and needs no special case.
     return float(risk.min(axis=0).sum())

@@ -24,9 +24,10 @@ from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
-from voilattice.model.costs import CostMatrix, FeatureCosts, stakes_scale
+from voilattice.model.costs import FeatureCosts
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import CostMatrix, stakes_scale
 from voilattice.policy.optimal.batches import TOO_MUCH, BatchTable, solve_batches
 from voilattice.policy.optimal.bundles import bundles_of, counts_rounds
 from voilattice.policy.optimal.plain import count_states

@@ -24,8 +24,8 @@ from typing import TypeAlias
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
-from voilattice.model.costs import CostMatrix
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import CostMatrix
 from voilattice.policy.optimal.batch_solution import BatchSolution, BatchSpace, needs_batches
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace, plain_bytes

@@ -21,8 +21,9 @@ from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import bits, mask_of
 from voilattice.model.acquisition import INFEASIBLE
-from voilattice.model.costs import CostMatrix, FeatureCosts, stakes_scale
+from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import CostMatrix, stakes_scale
 from voilattice.policy.optimal.bellman import cost_to_go, twin_of
 from voilattice.policy.optimal.blocks import Blocks, cells_of, find_blocks, unique_rows
 from voilattice.policy.optimal.bundles import bundles_of, counts_rounds

@@ -174,7 +174,11 @@ function consult(now) {
   );
   $("target").textContent = `What is ${label(problem.target)}?`;
   $("posterior").replaceChildren(...Object.entries(advice.posterior).map(([name, p]) =>
-    element("li", {}, bar(stateLabel(problem.target, name), p, percent(p), { chosen: name === advice.decision }))));
+    element("li", {}, bar(stateLabel(problem.target, name), p, percent(p)))));
+  const dearest = Math.max(...Object.values(advice.decision_costs), 1e-9);
+  $("decisions").replaceChildren(...Object.entries(advice.decision_costs).map(([name, cost]) =>
+    element("li", {}, bar(stateLabel(problem.target, name), cost / dearest, money(cost),
+      { chosen: name === advice.decision }))));
   $("money").replaceChildren(...pairs([
     ["Expected cost of deciding now", amount(advice.emc)],
     ["Spent so far", amount(advice.spent)],
@@ -194,7 +198,7 @@ function history(now) {
 function bill() {
   return element("dl", { id: "bill" }, ...pairs([
     ["Spent on features", amount(advice.spent)],
-    ["Expected cost of a wrong decision", amount(advice.emc)],
+    ["Expected cost of the decision", amount(advice.emc)],
     ["Total", amount(advice.spent + advice.emc)],
   ]));
 }
