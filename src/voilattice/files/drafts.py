@@ -81,7 +81,8 @@ def draft_problem(problem: Problem, stakes: tuple[str, float] | None = None) -> 
     ]
     decisions = ["[misclassification]"]
     if stakes is None:
-        for decision, row in zip(problem.decisions, problem.misclassification.tolist(), strict=True):
+        rows = problem.misclassification.tolist()
+        for decision, row in zip(problem.decisions, rows, strict=True):
             amounts = dict(zip(problem.classes, map(toml_number, row), strict=True))
             decisions.append(f"{toml_key(decision)} = {toml_table(amounts)}")
     else:
