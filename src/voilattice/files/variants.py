@@ -75,25 +75,22 @@ def change_number(document: dict[str, Any], key: str, value: float) -> str:
     if not key or "" in key.split("."):
         raise InputError(f"must be a place in the problem file, got {quote(key)}")
     at: Any = document
+    step: Any
     place, rest = "", key
-    while True:
+    while rest:
         if isinstance(at, dict):
             step, rest = _split(at, rest)
             place = f"{place}.{step}" if place else step
+            at.setdefault(step, {} if rest else 0)
         elif isinstance(at, list):
             step, rest = _entry(at, rest, place)
             place = f"{place}[{step}]"
         else:
-            raise InputError(f"is {quote(at)}, so it has no {quote(rest)}", place)
-        if not rest:
-            break
-        if isinstance(at, dict) and step not in at:
-            at[step] = {}
-        at = at[step]
-    old = at[step] if isinstance(at, list) else at.get(step, 0)
-    if not isinstance(old, int | float) or isinstance(old, bool):
-        raise InputError(f"only a number can be set, and this is {quote(old)}", place)
-    at[step] = value
+            raise InputError(f"is {quote(at)}, so there is no {quote(rest)} in it", place)
+        holder, at = at, at[step]
+    if not isinstance(at, int | float) or isinstance(at, bool):
+        raise InputError(f"only a number can be set, and this is {quote(at)}", place)
+    holder[step] = value
     return place
 
 

@@ -97,9 +97,9 @@ class ComparisonRow:
     uses: bool | None = None  # whether it uses the feature that was asked about; None: not told
 
     @property
-    def point(self) -> tuple[str, float | Settings]:
+    def point(self) -> tuple[str, float, Settings]:
         """What is equal in all rows of one point of a sweep, and in no others."""
-        return self.kind, self.settings or self.expected
+        return self.kind, self.expected, self.settings
 
     @property
     def exact(self) -> bool:
@@ -357,18 +357,18 @@ def _point(
     rows: dict[int, ComparisonRow] = {}
     for done, k in enumerate(waiting):
         part = deadline.share(weights[k] / sum(weights[other] for other in waiting[done:]))
-        solver, limits, uses = solvers[k], Limits(time_limit=part), None
+        solver, uses = solvers[k], None
         if isinstance(solver, OptimalSolver):
-            told = bool(variant.settings)
+            lacking = None
             if feature is not None:
-                half = Limits(time_limit=part.share(0.5))
-                lacking = _cost(partial(solver.cost, sweep=without), problem.without({feature}), half)
-            found = _cost(partial(solver.cost, sweep=sweep, with_first=told), problem, limits)
-            if feature is not None:
-                uses = found.beats(lacking)
+                half, other = Limits(time_limit=part.share(0.5)), problem.without({feature})
+                lacking = _cost(partial(solver.cost, sweep=without), other, half)
+            ask = partial(solver.cost, sweep=sweep, with_first=bool(variant.settings))
+            found = _cost(ask, problem, Limits(time_limit=part))
+            uses = None if lacking is None else found.beats(lacking)
             found = _at_best(found, rows.values())
         else:
-            found = _cost(partial(solver.cost, sweep=sweep), problem, limits)
+            found = _cost(partial(solver.cost, sweep=sweep), problem, Limits(time_limit=part))
         cost = found.expected_total_cost
         savings = None if cost is None else at_once - cost
         rows[k] = ComparisonRow(

@@ -174,7 +174,8 @@ class Threshold:
         if found.ranges is None:
             if found.at_most is None:
                 return f"At which stakes it is used {now} is not proved."
-            return f"It is used at stakes of {format_amount(found.at_most)} {now}: the rest is not proved."
+            used_at = format_amount(found.at_most)
+            return f"It is used at stakes of {used_at} {now}: the rest is not proved."
         if not found.ranges:
             return f"It is not used at any stakes up to {format_amount(found.limit)} {now}."
         said = [
