@@ -224,10 +224,9 @@ def print_comparison(rows: Sequence[ComparisonRow]) -> None:
         keys = [key for key, values in _values_of(here).items() if len(values) > 1]
         told = any(row.first is not None for row in here)
         asked = any(row.uses is not None for row in here)
-        priced = [key.removeprefix("costs.") for key in keys if key.startswith("costs.")]
-        uses_it = [f"uses {name}" for name in priced] * asked
-        heading = (f">{key}" for key in keys) if keys else [f"{kind} EMC"]
-        points = table(*heading, *names, *["buys first"] * told, *uses_it)
+        heading = [f">{_describe_key(key)}" for key in keys] or [f"{kind} EMC"]
+        uses = [f"uses {key[6:]}" for key in keys if key.startswith("costs.")] * asked
+        points = table(*heading, *names, *["buys first"] * told, *uses)
         for point in dict.fromkeys(row.point for row in here):
             rows_here = [row for row in here if row.point == point]
             least = _least(rows_here)
@@ -240,17 +239,19 @@ def print_comparison(rows: Sequence[ComparisonRow]) -> None:
             firsts = [
                 ", ".join(sorted(row.first)) or "-" for row in rows_here if row.first is not None
             ]
-            uses = ["yes" if row.uses else "no" for row in rows_here if row.uses is not None]
+            used = ["yes" if row.uses else "no" for row in rows_here if row.uses is not None]
             points.add_row(
                 *(values or [format_amount(rows_here[0].expected)]), *cells,
-                *(firsts or ["?"]) * told, *(uses or ["?"]) * asked,
+                *(firsts or ["?"]) * told, *(used or ["?"]) * asked,
             )  # fmt: skip
         print_table(points)
         out.print()
     doubt = "" if all(row.exact for row in rows) else "; ~ was not finished or not proved in time"
     out.print(f"Expected total costs; * marks the lowest{doubt}.")
     if any(row.first is not None for row in rows):
-        out.print("On the right what the optimal policy does; - decides at once.")
+        out.print(
+            "What the optimal policy buys first, and uses, is on the right; - decides."
+        )
 
 
 def _values_of(rows: Sequence[ComparisonRow]) -> dict[str, set[float]]:
@@ -262,6 +263,11 @@ def _values_of(rows: Sequence[ComparisonRow]) -> dict[str, set[float]]:
     return found
 
 
+def _describe_key(key: str) -> str:
+    """Return the heading of a setting; it can be broken into lines."""
+    return f"price of {key[6:]}" if key.startswith("costs.") else key.replace(".", ".\n")
+
+
 def print_threshold(found: Threshold) -> None:
     """Print from which price, and from which stakes, a feature is used."""
     out = console()
@@ -270,8 +276,8 @@ def print_threshold(found: Threshold) -> None:
     out.print(found.describe_prices())
     out.print(found.describe_stakes())
     out.print(
-        "\nPrices: all else as it is. Stakes: EMC, the expected misclassification cost with nothing "
-        "known."
+        "\nPrices: all else as it is. Stakes: EMC, the expected misclassification cost with "
+        "nothing known."
     )
 
 
