@@ -294,7 +294,7 @@ def threshold_document(found: Threshold) -> Document:
         "least_price": prices.least,
         "stake_at_most": stakes.at_most,
         "stake_end": stakes.end,
-        "stake_ranges": None if stakes.ranges is None else [list(r) for r in stakes.ranges],
+        "stake_ranges": [list(r) for r in stakes.ranges],
         "stake_limit": stakes.limit,
         "cost_without": prices.without,
         "price_curve": [list(point) for point in prices.curve],

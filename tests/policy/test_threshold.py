@@ -17,7 +17,7 @@ from voilattice.documents import threshold_document
 from voilattice.errors import InputError
 from voilattice.model.costs import ConditionalCost
 from voilattice.policy import threshold
-from voilattice.policy.threshold import MAX_FACTOR, find_threshold
+from voilattice.policy.threshold import FACTORS, find_threshold
 from voilattice.ties import tolerance
 
 ASIA = load_problem("asia")
@@ -165,7 +165,7 @@ def check(problem, feature):
         for price in (least, least + 1, least + 100):
             taken, tie = brute_gain(at_price(problem, feature, price), feature)
             assert (taken > 0) if found.prices.verdict == "always" else (taken <= 2 * tie)
-    assert found.stakes.limit == pytest.approx(MAX_FACTOR * found.stake)
+    assert found.stakes.limit == pytest.approx(FACTORS[-1] * found.stake)
     if found.stake:
         ends = [x for r in found.stakes.ranges for x in r]
         around = [x + d for x in ends for d in (-0.01, 0.01)]
@@ -215,12 +215,13 @@ def test_without_time_nothing_is_claimed_that_is_not_proved():
     exact = find_threshold(diabetes, "glucose_tol")
     found = find_threshold(diabetes, "glucose_tol", time_limit=0)
     assert not found.exact
-    assert found.stakes.ranges is None
+    assert found.stakes.ranges == ()
     assert found.prices.threshold is None
     low, high = found.prices.bracket
     assert low is None or low <= exact.prices.threshold
     assert high is None or high >= exact.prices.threshold
     assert "not proved" in str(found)
+    assert "More than 0.00 was not examined." in str(found)
     json.dumps(threshold_document(found), allow_nan=False)
 
 

@@ -249,9 +249,7 @@ def print_comparison(rows: Sequence[ComparisonRow]) -> None:
     doubt = "" if all(row.exact for row in rows) else "; ~ was not finished or not proved in time"
     out.print(f"Expected total costs; * marks the lowest{doubt}.")
     if any(row.first is not None for row in rows):
-        out.print(
-            "What the optimal policy buys first, and uses, is on the right; - decides."
-        )
+        out.print("What the optimal policy buys first, and uses, is on the right; - decides.")
 
 
 def _values_of(rows: Sequence[ComparisonRow]) -> dict[str, set[float]]:

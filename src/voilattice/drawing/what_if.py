@@ -52,7 +52,7 @@ def plot_threshold(found: Threshold, title: str, path: str | Path) -> None:
     _finish(prices, f"price of {found.feature}", found.describe_prices())
     most = _drawn_stakes(found)
     _draw(stakes, _upto(found.stakes.curve, most), _upto(found.stakes.without, most), found.feature)
-    for start, end in found.stakes.ranges or ():
+    for start, end in found.stakes.ranges:
         if start < most:
             stakes.axvspan(start, min(end, most), color=SHADE, zorder=0)
             _mark(stakes, start, f"from {format_amount(start)}", ACCENT)
@@ -66,7 +66,7 @@ def plot_threshold(found: Threshold, title: str, path: str | Path) -> None:
 
 def _drawn_stakes(found: Threshold) -> float:
     """Return the highest stakes to draw: some way beyond all that is marked."""
-    marks = [found.stake, *(x for r in found.stakes.ranges or () for x in r)]
+    marks = [found.stake, *(x for r in found.stakes.ranges for x in r)]
     return 1.5 * max(x for x in marks if x < found.stakes.limit or x == found.stake)
 
 

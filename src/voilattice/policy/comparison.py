@@ -254,6 +254,9 @@ def compare_variants(
     >>> variants = load_variants("asia", {"costs.xray": [0, 20, 40]})
     >>> for row in compare_variants(variants, policies=["optimal"], feature="xray", n_jobs=1):
     ...     print(dict(row.settings), round(row.expected_total_cost, 2), set(row.first), row.uses)
+    {'costs.xray': 0} 54.46 {'xray'} True
+    {'costs.xray': 20} 71.49 {'smoke'} True
+    {'costs.xray': 40} 77.02 {'smoke'} True
     """
     names = policy_names() if policies is None else policies
     # Solvers, not names, travel to other processes: what is registered here is not known there.

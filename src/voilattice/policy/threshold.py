@@ -26,10 +26,13 @@ be used is not. Then the answer is a bracket.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError
@@ -39,17 +42,20 @@ from voilattice.policy.concave_lines import corners
 from voilattice.policy.interface import TIME_LIMIT, Cost, Limits
 from voilattice.policy.optimal.solver import OptimalSolver
 from voilattice.policy.sweep import Sweep
-from voilattice.ties import TOLERANCE
+from voilattice.ties import TOLERANCE, tolerance
 from voilattice.wording import format_amount
 
-__all__ = ["MAX_FACTOR", "Curve", "PriceUse", "StakeUse", "Threshold", "find_threshold"]
+__all__ = ["Curve", "PriceUse", "StakeUse", "Threshold", "find_threshold"]
 
-MAX_FACTOR = 1000.0  # stakes are examined up to this many times the problem's own
 CENT = 0.01  # a bracket that is no wider counts as found
 GROWTH = 4.0  # how fast prices grow until the feature is not used
-SHARE = 0.2  # of the time that is left, for one value that may not be proved in time
-SHARE_OF_PRICES = 0.5  # of the time
-FACTORS = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # of the stakes, where not all can be proved
+SHARE_OF_FIRST = 0.4  # of the time that is left, for the first value
+SHARE = 0.2  # the same for a value once one was not proved in time
+SHARE_OF_PRICES = 0.6  # of the time
+CLEAR = 10.0  # a difference of this many tolerances is no tie, even if it is interpolated
+
+# Of the stakes: each interval is examined after the one before it.
+FACTORS = (0.0, *(4.0**k for k in range(-3, 6)))
 
 Verdict: TypeAlias = Literal["below", "never", "always", "unknown"]
 
@@ -99,27 +105,25 @@ class StakeUse:
     Parameters
     ----------
     ranges
-        The stakes at which the feature is used, in order; None: not proved in time.
+        The stakes at which the feature is used, in order, up to the limit.
     limit
-        The highest stakes that were examined.
+        The highest stakes up to which all is proved.
     at_most
         The feature is proved to be used at these stakes; None: at none.
+    exact
+        Whether all stakes that should be examined are.
     curve
-        The cost of the optimal policy along stakes; empty: not all of it is proved.
+        The cost of the optimal policy along stakes, up to the limit.
     without
         The same without the feature.
     """
 
-    ranges: tuple[tuple[float, float], ...] | None
+    ranges: tuple[tuple[float, float], ...]
     limit: float
     at_most: float | None
+    exact: bool
     curve: Curve
     without: Curve
-
-    @property
-    def exact(self) -> bool:
-        """Whether the ranges are known."""
-        return self.ranges is not None
 
     @property
     def threshold(self) -> float | None:
@@ -171,19 +175,17 @@ class Threshold:
     def describe_stakes(self) -> str:
         """Return what holds of stakes, in words."""
         now, found = f"(now {format_amount(self.stake)})", self.stakes
-        if found.ranges is None:
-            if found.at_most is None:
-                return f"At which stakes it is used {now} is not proved."
-            used_at = format_amount(found.at_most)
-            return f"It is used at stakes of {used_at} {now}: the rest is not proved."
+        more = "" if found.exact else f" More than {format_amount(found.limit)} was not examined."
         if not found.ranges:
-            return f"It is not used at any stakes up to {format_amount(found.limit)} {now}."
+            if not found.exact and found.at_most is not None:
+                return f"It is used at stakes of {format_amount(found.at_most)} {now}.{more}"
+            return f"It is not used at any stakes up to {format_amount(found.limit)} {now}.{more}"
         said = [
             f"from {format_amount(start)} "
             + ("on" if end >= found.limit else f"to {format_amount(end)}")
             for start, end in found.ranges
         ]
-        return f"It is used at stakes {' and '.join(said)} {now}."
+        return f"It is used at stakes {' and '.join(said)} {now}.{more}"
 
 
 def find_threshold(
@@ -204,7 +206,11 @@ def find_threshold(
         Called with the number of values so far, and what they are along: "prices" or "stakes".
 
     >>> import voilattice
-    >>> print(find_threshold(voilattice.load_problem("asia"), "xray"))
+    >>> found = find_threshold(voilattice.load_problem("figure1"), "X1")
+    >>> round(found.prices.threshold, 2), round(found.stakes.threshold, 2), found.exact
+    (1.2, 35.85, True)
+    >>> print(found.describe_prices())
+    X1 (now 5.00) is worth buying below 1.20.
     """
     check_problem(problem)
     here = problem.with_evidence(evidence)
@@ -243,6 +249,7 @@ class _Values:
         self._lacking = problem.without({feature})
         self._sweep, self._lacking_sweep = Sweep(problem), Sweep(self._lacking)
         self._solver = OptimalSolver()
+        self._share = SHARE_OF_FIRST
         self._found: dict[tuple[float, float | None], Cost] = {}
 
     def at(self, factor: float, deadline: Deadline, price: float | None = None) -> Cost:
@@ -267,16 +274,18 @@ class _Values:
         key = factor, price
         if key not in self._found:
             staked = replace(problem, misclassification=factor * problem.misclassification)
-            limits = Limits(time_limit=deadline.share(SHARE))
-            self._found[key] = self._solver.cost(staked, limits, sweep=sweep)
+            limits = Limits(time_limit=deadline.share(self._share))
+            found = self._found[key] = self._solver.cost(staked, limits, sweep=sweep)
+            # Where one value is proved, the others take as long, and no share is too short.
+            self._share = 1.0 if found.certificate.exact else SHARE
             if self._progress is not None:
                 self._progress(len(self._found), "stakes" if factor != 1 else "prices")
         return self._found[key]
 
 
-def _exact(cost: Cost) -> float:
-    """Return a cost that is proved optimal."""
-    if not cost.certificate.exact or cost.expected_total_cost is None:
+def _exact(cost: Cost, deadline: Deadline) -> float:
+    """Return a cost that is proved optimal, in time."""
+    if deadline.is_over or not cost.certificate.exact or cost.expected_total_cost is None:
         raise _NotProved
     return cost.expected_total_cost
 
@@ -301,8 +310,8 @@ def _along_prices(values: _Values, deadline: Deadline) -> PriceUse:
     def curve(top: float) -> Curve:
         if not _is_concave_in_price(values.problem):
             return ()
-        points = corners(lambda price: _exact(cost(price)), least, top)
-        return tuple((price, _exact(cost(price))) for price in points)
+        points = corners(lambda price: _exact(cost(price), deadline), least, top)
+        return tuple((price, _exact(cost(price), deadline)) for price in points)
 
     try:
         if is_used(least) is False:
@@ -313,7 +322,7 @@ def _along_prices(values: _Values, deadline: Deadline) -> PriceUse:
         if line := curve(high):
             at = next(price for price, _ in line if is_used(price) is False)
             line = tuple(point for point in line if point[0] <= at)
-            line += ((max(drawn_to, 1.5 * at), _exact(lacking)),)
+            line += ((max(drawn_to, 1.5 * at), _exact(lacking, deadline)),)
             return PriceUse("below", (at, at), least, True, line, without)
     except _NotProved:
         high = least + max(1.0, without or 0.0)
@@ -365,30 +374,51 @@ def _edge(
 
 
 def _along_stakes(values: _Values, deadline: Deadline) -> StakeUse:
-    """Return at which stakes the feature is used."""
+    """Return at which stakes the feature is used, as far as that is proved in time."""
 
     def cost(factor: float) -> float:
-        return _exact(values.at(factor, deadline))
+        return _exact(values.at(factor, deadline), deadline)
 
     def cost_without(factor: float) -> float:
-        return _exact(values.without(factor, deadline))
+        return _exact(values.without(factor, deadline), deadline)
 
-    def is_used(factor: float) -> bool | None:
-        return values.at(factor, deadline).beats(values.without(factor, deadline))
-
-    limit = MAX_FACTOR * values.stake
-    try:
-        ours, theirs = corners(cost, 0.0, MAX_FACTOR), corners(cost_without, 0.0, MAX_FACTOR)
-        points = sorted({*ours, *theirs})
-        curve = tuple((values.stake * x, cost(x)) for x in points)
-        without = tuple((values.stake * x, cost_without(x)) for x in points)
-    except _NotProved:
-        proved = [values.stake * factor for factor in FACTORS if is_used(factor)]
-        return StakeUse(None, limit, min(proved, default=None), (), ())
+    ours: list[tuple[float, float]] = []
+    theirs: list[tuple[float, float]] = []
     ranges: list[tuple[float, float]] = []
-    for low, high in pairwise(points):
-        if is_used(low) or is_used(high):
-            start = ranges.pop()[0] if ranges and ranges[-1][1] == values.stake * low else None
-            ranges.append((values.stake * low if start is None else start, values.stake * high))
-    at_most = ranges[0][0] if ranges else None
-    return StakeUse(tuple(ranges), limit, at_most, curve, without)
+    limit = 0.0
+    try:
+        for low, high in pairwise(FACTORS):
+            mine = [(x, cost(x)) for x in corners(cost, low, high)]
+            other = [(x, cost_without(x)) for x in corners(cost_without, low, high)]
+            points = sorted({x for x, _ in (*mine, *other)})
+            gaps = _at(points, other) - _at(points, mine)
+            ties = np.array([tolerance(y) for y in _at(points, other)])
+            is_used = gaps > ties
+            for k in np.flatnonzero(is_used & (gaps < CLEAR * ties)).tolist():
+                # An interpolated cost is only as precise as the tolerance.
+                gaps[k] = cost_without(points[k]) - cost(points[k])
+                is_used[k] = gaps[k] > ties[k]
+            for k, (start, end) in enumerate(pairwise(points)):
+                if is_used[k] or is_used[k + 1]:
+                    goes_on = bool(ranges) and ranges[-1][1] == start
+                    ranges.append((ranges.pop()[0] if goes_on else start, end))
+            ours, theirs, limit = [*ours, *mine], [*theirs, *other], high
+    except _NotProved:
+        pass
+    stake = values.stake
+    at_most = ranges[0][0] * stake if ranges else None
+    if at_most is None and values.at(1.0, deadline).beats(values.without(1.0, deadline)):
+        at_most = stake
+    return StakeUse(
+        tuple((stake * low, stake * high) for low, high in ranges),
+        stake * limit,
+        at_most,
+        limit == FACTORS[-1],
+        tuple((stake * x, y) for x, y in ours),
+        tuple((stake * x, y) for x, y in theirs),
+    )
+
+
+def _at(points: Sequence[float], curve: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
+    """Return the costs of a curve at some points."""
+    return np.interp(points, [x for x, _ in curve], [y for _, y in curve])
