@@ -97,5 +97,5 @@ def _finish(panel: Any, label: str, title: str) -> None:
     panel.set_title(title, fontsize=9, parse_math=False, wrap=True)
     panel.set_xlabel(label, parse_math=False)
     panel.set_ylabel("expected total cost")
-    panel.legend(frameon=False, fontsize=8, loc="lower right")
+    panel.legend(fontsize=8, loc="lower right", framealpha=0.8, edgecolor="none")
     panel.spines[["top", "right"]].set_visible(False)
