@@ -6,6 +6,7 @@ import json
 import pytest
 
 from voilattice import build_policy, load_problem
+from voilattice.cli.what_if import read_points
 from voilattice.files.variants import load_variants
 
 
@@ -145,3 +146,16 @@ def test_a_threshold_takes_the_options_of_every_problem(run):
 )
 def test_a_feature_without_a_threshold_is_refused(run, options, message):
     assert run("threshold", "asia", *options, "--json") == (2, "", f"{message}\n")
+
+
+@pytest.mark.parametrize(
+    ("sweep", "points"),
+    [
+        ("0:100:50", [0, 50, 100]),
+        ("5:5:1", [5]),
+        ("0:0.3:0.1", [0, 0.1, 0.2, 0.3]),  # though 3 * 0.1 > 0.3 in floats
+        ("0:99:50", [0, 50]),
+    ],
+)
+def test_a_sweep_has_both_its_ends(sweep, points):
+    assert read_points(sweep) == pytest.approx(points)
