@@ -23,6 +23,7 @@ from voilattice.policy.advice import Advice
 from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.policy import Certificate, Policy
+from voilattice.policy.threshold import Threshold
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
 
@@ -39,6 +40,7 @@ __all__ = [
     "problem_document",
     "problem_entry",
     "set_document",
+    "threshold_document",
     "value_document",
 ]
 
@@ -289,6 +291,36 @@ def comparison_document(rows: Iterable[ComparisonRow]) -> list[Document]:
             "at_most": row.at_most,
             "savings": row.savings,
             **_certificate_document(row.certificate),
+            "settings": dict(row.settings),
+            "first": None if row.first is None else sorted(row.first),
+            "uses": row.uses,
         }
         for row in rows
     ]
+
+
+def threshold_document(found: Threshold) -> Document:
+    """Return from which price, and from which stakes, a feature is used."""
+    prices, stakes = found.prices, found.stakes
+    return {
+        "feature": found.feature,
+        "price": found.price,
+        "price_threshold": prices.threshold,
+        "stake": found.stake,
+        "stake_threshold": stakes.threshold,
+        "exact": found.exact,
+        "used": found.is_used,
+        "price_use": prices.verdict,
+        "price_at_least": prices.bracket[0],
+        "price_at_most": prices.bracket[1],
+        "least_price": prices.least,
+        "stake_at_most": stakes.at_most,
+        "stake_end": stakes.end,
+        "stake_ranges": [list(r) for r in stakes.ranges],
+        "stake_limit": stakes.limit,
+        "cost_without": prices.without,
+        "price_curve": [list(point) for point in prices.curve],
+        "stake_curve": [list(point) for point in stakes.curve],
+        "stake_curve_without": [list(point) for point in stakes.without],
+        "text": str(found),
+    }

@@ -88,21 +88,6 @@ def test_a_sweep_sets_the_stakes_itself(run):
     assert err == "--expected: cannot be used together with --emc, which sets the stakes too\n"
 
 
-@pytest.mark.parametrize(
-    ("sweep", "points"),
-    [
-        ("0:100:50", [0, 50, 100]),
-        ("5:5:1", [5]),
-        ("0:0.3:0.1", [0, 0.1, 0.2, 0.3]),  # though 3 * 0.1 > 0.3 in floats
-        ("0:99:50", [0, 50]),
-    ],
-)
-def test_a_sweep_has_both_its_ends(sweep, points):
-    from voilattice.cli.policies import _points
-
-    assert _points(sweep) == pytest.approx(points)
-
-
 def test_a_tree_is_not_printed_into_json(run):
     status, out, err = run("policy", "figure1", "--policy", "none", "--text", "--json")
     assert (status, out, err) == (2, "", "--text: cannot be used together with --json\n")
@@ -111,7 +96,7 @@ def test_a_tree_is_not_printed_into_json(run):
 def test_a_plot_needs_a_sweep(run, tmp_path):
     status, out, err = run("compare", "figure1", "--plot", tmp_path / "a.svg")
     assert (status, out) == (2, "")
-    assert err == "--plot: needs a sweep too, as in --emc 0:2000:50\n"
+    assert err == "--plot: needs one sweep, as in --emc 0:2000:50 or --price X=0:50:5\n"
 
 
 def test_without_time_there_is_a_row_for_each_policy_and_what_stopped_it(run, monkeypatch):

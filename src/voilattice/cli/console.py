@@ -20,6 +20,7 @@ from voilattice.policy.advice import Advice
 from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.policy import Policy, within_gap
+from voilattice.policy.threshold import Threshold
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
@@ -43,6 +44,7 @@ __all__ = [
     "print_lattice",
     "print_policy",
     "print_problem",
+    "print_threshold",
     "print_value",
 ]
 
@@ -255,31 +257,71 @@ def print_policy(policy: Policy, now: float) -> None:
 def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
     """Print what policies cost, a row for each point of a sweep; the cheapest is marked."""
     out = console()
-    if len({(row.kind, row.expected) for row in rows}) == 1:
+    if len({row.point for row in rows}) == 1:
         _print_point(rows, currency)
         return
     policies = list(dict.fromkeys(row.policy for row in rows))
+    names = [f">{name.replace('-', '-' + chr(10))}" for name in policies]
     for kind in dict.fromkeys(row.kind for row in rows):
         here = [row for row in rows if row.kind == kind]
-        heading = "prior EMC" if kind == "given" else f"{kind} EMC"
-        points = table(
-            in_currency(heading, currency),
-            *(f">{name.replace('-', '-' + chr(10))}" for name in policies),
-        )
-        for expected in dict.fromkeys(row.expected for row in here):
-            rows_here = [row for row in here if row.expected == expected]
+        keys = [key for key, values in _values_of(here).items() if len(values) > 1]
+        told = any(row.first is not None for row in here)
+        asked = any(row.uses is not None for row in here)
+        stakes = in_currency(f"{kind} EMC", currency)
+        heading = [f">{_describe_key(key)}" for key in keys] or [stakes]
+        uses = [f"uses {key[6:]}" for key in keys if key.startswith("costs.")] * asked
+        points = table(*heading, *names, *["buys first"] * told, *uses)
+        for point in dict.fromkeys(row.point for row in here):
+            rows_here = [row for row in here if row.point == point]
             least = _least(rows_here)
             cells = [
                 row.cost_text
                 + ("~" * (not row.exact) + "*" * (_above(row, least) <= tolerance(least)) or " ")
                 for row in rows_here
             ]
-            points.add_row(format_amount(expected), *cells)
+            values = [f"{value:,g}" for key, value in rows_here[0].settings if key in keys]
+            firsts = [
+                ", ".join(sorted(row.first)) or "-" for row in rows_here if row.first is not None
+            ]
+            used = ["yes" if row.uses else "no" for row in rows_here if row.uses is not None]
+            points.add_row(
+                *(values or [format_amount(rows_here[0].expected)]), *cells,
+                *(firsts or ["?"]) * told, *(used or ["?"]) * asked,
+            )  # fmt: skip
         print_table(points)
         out.print()
     doubt = "" if all(row.exact for row in rows) else "; ~ was not finished or not proved in time"
     costs = in_currency("Expected total costs", currency)
     out.print(f"{costs}; * marks the lowest{doubt}.")
+    if any(row.first is not None for row in rows):
+        out.print("What the optimal policy buys first, and uses, is on the right; - decides.")
+
+
+def _values_of(rows: Sequence[ComparisonRow]) -> dict[str, set[float]]:
+    """Return all values of each setting."""
+    found: dict[str, set[float]] = {}
+    for row in rows:
+        for key, value in row.settings:
+            found.setdefault(key, set()).add(value)
+    return found
+
+
+def _describe_key(key: str) -> str:
+    """Return the heading of a setting; it can be broken into lines."""
+    return f"price of {key[6:]}" if key.startswith("costs.") else key.replace(".", ".\n")
+
+
+def print_threshold(found: Threshold) -> None:
+    """Print from which price, and from which stakes, a feature is used."""
+    out = console()
+    used = {True: "is used", False: "is not used", None: "may be used: not proved"}[found.is_used]
+    out.print(f"{found.feature} {used} by the optimal policy.", style="bold")
+    out.print(found.describe_prices())
+    out.print(found.describe_stakes())
+    out.print(
+        "\nPrices: all else as it is. Stakes: EMC, the expected misclassification cost with "
+        "nothing known."
+    )
 
 
 def _least(rows: Sequence[ComparisonRow]) -> float:

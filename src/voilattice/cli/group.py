@@ -32,7 +32,7 @@ COMMANDS = {
     "advise": ("policies", "Say what to do now: what to acquire next, or what to decide."),
     "apply": ("cases", "Follow a policy for each row of a table: what it buys, decides and pays."),
     "best": ("sets", "Find the set of highest benefit (Equation 7)."),
-    "compare": ("policies", "Compare all policies, at the problem's stakes or over a sweep."),
+    "compare": ("policies", "Compare all policies, at the problem's numbers or over a sweep."),
     "completion": ("completion", "Print the completion script of a shell: bash, zsh or fish."),
     "evaluate": ("evaluation", "Measure what policies and their rivals cost on new cases."),
     "explain": ("sets", "Say in words why a set of features is, or is not, in the lattice."),
@@ -44,6 +44,7 @@ COMMANDS = {
     "reproduce": ("data", "Reproduce the paper's Tables 1 to 3, Figures 1 to 8, and its claims."),
     "serve": ("serve", "Serve the advisor: a page for people, and an HTTP API."),
     "show": ("problems", "Show what a problem holds: network, prices, stakes, evidence."),
+    "threshold": ("what_if", "Find from which price, and from which stakes, a feature is used."),
     "value": ("sets", "Print what acquiring a set of features is worth, and what it costs."),
 }
 

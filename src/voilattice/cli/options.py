@@ -38,6 +38,7 @@ __all__ = [
     "policy_or_file_option",
     "read_observations",
     "time_limit_option",
+    "with_options",
     "write",
 ]
 
@@ -190,8 +191,13 @@ def load(path_or_name: str) -> Problem:
 def _load(
     path_or_name: str, evidence: Sequence[str], expected: float | None, kind: str | None
 ) -> tuple[Problem, dict[str, str]]:
+    return with_options(load(path_or_name), evidence, expected, kind)
+
+
+def with_options(
+    problem: Problem, evidence: Sequence[str], expected: float | None, kind: str | None
+) -> tuple[Problem, dict[str, str]]:
     """Return the problem, its misclassification costs replaced if asked, and the evidence given."""
-    problem = load(path_or_name)
     if expected is not None:
         problem = problem.with_expected(kind or KINDS[0], expected)
     elif kind is not None:

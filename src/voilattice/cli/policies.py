@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import click
 from click.core import ParameterSource
@@ -25,6 +25,7 @@ from voilattice.cli.options import (
     write,
 )
 from voilattice.cli.progress import progress_line
+from voilattice.cli.what_if import load_changed, read_points, read_settings
 from voilattice.documents import advice_document, comparison_document, policy_document
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
@@ -33,8 +34,6 @@ from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search,
 from voilattice.valuation.valuation import emc as expected_cost
 
 __all__ = ["advise_command", "compare_command", "policy_command"]
-
-MAX_POINTS = 10_000
 
 # The first six have been there from the start, in this order.
 CSV_COLUMNS = (
@@ -191,9 +190,25 @@ def policy_command(
     help="Sweep EMC, the expected misclassification cost with nothing known, over these points; "
     "with symmetric and asymmetric costs.",
 )
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="X=5,10,20",
+    shell_complete=complete_feature,
+    help="Another price of a feature; several with commas or as FROM:TO:STEP; repeatable.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Another number at any place of the problem file, such as groups.blood.overhead; several "
+    "as for --price; repeatable.",
+)
 @output_option("--csv", ".csv", name="csv_file", help="Write all figures as a table.")
 @output_option(
-    "--plot", ".svg", ".png", ".pdf", help="Plot the savings; the extension chooses the format."
+    "--plot", ".svg", ".png", ".pdf", help="Plot the sweep; the extension chooses the format."
 )
 @click.option(
     "--jobs", type=int, default=-1, metavar="N", help="Processes (default: one per core)."
@@ -204,58 +219,85 @@ def compare_command(
     given: Mapping[str, str],
     as_json: bool,
     emc: str | None,
+    prices: tuple[str, ...],
+    settings: tuple[str, ...],
     csv_file: str | None,
     plot: str | None,
     jobs: int,
     time_limit: Deadline,
 ) -> None:
-    """Compare all policies, at the problem's stakes or over a sweep.
+    """Compare all policies, at the problem's numbers or over a sweep.
+
+    --emc sweeps the stakes; --price and --set change other numbers, and sweep them if several are
+    given.
 
     The time limit is for the whole comparison; without one, a sweep has a minute for each point.
     Every policy has a row; what is not finished or not proved in time says so.
     """
     from voilattice.drawing.plots import plot_savings
-    from voilattice.policy.comparison import compare
+    from voilattice.drawing.what_if import plot_sweep
+    from voilattice.policy.comparison import Variant, compare, compare_variants
 
     check_jobs(jobs)
-    if emc is None:
-        if plot is not None:
-            raise InputError("needs a sweep too, as in --emc 0:2000:50", "--plot")
+    context = click.get_current_context()
+    changed = read_settings(prices, settings)
+    swept = [key for key, values in changed.items() if len(values) > 1]
+    if emc is not None and context.params["expected"] is not None:
+        raise InputError(
+            "cannot be used together with --emc, which sets the stakes too", "--expected"
+        )
+    if emc is not None and swept:
+        raise InputError(f"cannot be used together with several values of {swept[0]}", "--emc")
+    if plot is not None and (emc is None) == (len(swept) != 1):
+        raise InputError("needs one sweep, as in --emc 0:2000:50 or --price X=0:50:5", "--plot")
+    variants = load_changed(changed) if changed else [Variant(problem.with_evidence(given))]
+    if emc is None and not swept:
         with (
             progress_line(_describe_rows, "compare") as progress,
             finish_on_interrupt(time_limit),
         ):
-            rows = compare(problem, evidence=given, time_limit=time_limit, progress=progress)
+            rows = compare_variants(variants, time_limit=time_limit, progress=progress)
     else:
-        if click.get_current_context().params["expected"] is not None:
-            raise InputError(
-                "cannot be used together with --emc, which sets the stakes too", "--expected"
-            )
         with within("--emc"):
-            points = _points(emc)
+            points = None if emc is None else read_points(emc)
+        is_given = context.get_parameter_source("time_limit") is not ParameterSource.DEFAULT
+        limit: Deadline | Literal["by points"] = time_limit if is_given else "by points"
         with (
             progress_line(_describe_points, "compare") as progress,
             deaf_workers(),
         ):
-            source = click.get_current_context().get_parameter_source("time_limit")
-            is_given = source is not ParameterSource.DEFAULT
-            rows = compare(
-                problem, points, evidence=given, n_jobs=jobs,
-                time_limit=time_limit if is_given else "by points", progress=progress,
-            )  # fmt: skip
+            if points is not None:
+                rows = compare(
+                    variants[0].problem, points, n_jobs=jobs, time_limit=limit, progress=progress
+                )
+            else:
+                rows = compare_variants(
+                    variants, feature=_priced_feature(problem, swept), n_jobs=jobs,
+                    time_limit=limit, progress=progress,
+                )  # fmt: skip
     documents = comparison_document(rows)
     if csv_file is not None:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(CSV_COLUMNS)
-        writer.writerows([document[key] for key in CSV_COLUMNS] for document in documents)
+        writer.writerow([*changed, *CSV_COLUMNS])
+        for document in documents:
+            values = [document["settings"].get(key) for key in changed]
+            writer.writerow([*values, *(document[key] for key in CSV_COLUMNS)])
         write(csv_file, [text.getvalue()])
-    if plot is not None:
+    if plot is not None and emc is not None:
         plot_savings(rows, problem.title, plot, problem.currency)
+    elif plot is not None:
+        plot_sweep(rows, swept[0], problem.title, plot)
     if not as_json:
         console.print_comparison(rows, problem.currency)
         return
     console.print_json(documents)
+
+
+def _priced_feature(problem: Problem, swept: Sequence[str]) -> str | None:
+    """Return the feature whose price is swept, if one is, and can still be acquired."""
+    features = [key.removeprefix("costs.") for key in swept if key.startswith("costs.")]
+    return features[0] if len(features) == 1 and features[0] not in problem.evidence else None
 
 
 def _describe_rows(done: int, every: int) -> str:
@@ -264,17 +306,3 @@ def _describe_rows(done: int, every: int) -> str:
 
 def _describe_points(done: int, every: int) -> str:
     return f"compare: {done} of {every} points"
-
-
-def _points(sweep: str) -> list[float]:
-    """Return the points of FROM:TO:STEP, both ends included."""
-    try:
-        start, stop, step = map(float, sweep.split(":"))
-    except ValueError:
-        raise InputError(f"must be FROM:TO:STEP, as in 0:2000:50, got {sweep!r}") from None
-    if not (0 <= start <= stop < math.inf and 0 < step < math.inf):
-        raise InputError(f"must go from FROM >= 0 up to TO in steps above 0, got {sweep!r}")
-    n = int((stop - start) / step + 1e-9) + 1
-    if n > MAX_POINTS:
-        raise InputError(f"{n:,} points; there may be at most {MAX_POINTS:,}")
-    return [start + k * step for k in range(n)]

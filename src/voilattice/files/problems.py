@@ -75,11 +75,26 @@ class ProblemSource:
 
     def load(self) -> Problem:
         """Return the problem."""
+        with self.opened() as (problem, _, _):
+            return problem
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[Problem, dict[str, Any], Path]]:
+        """Return the problem, the tables of its file, and the folder that holds its network."""
+        with self._file() as path:
+            with within(str(path)):
+                document = _toml(path)
+                problem = parse_problem(document, path.parent)
+            yield problem, document, path.parent
+
+    @contextmanager
+    def _file(self) -> Iterator[Path]:
         if self.path is not None:
-            return _load_file(self.path)
+            yield self.path
+            return
         folder = resources.files("voilattice") / "problems" / self.name
         with resources.as_file(folder) as path:
-            return _load_file(path / FILE_NAME)
+            yield path / FILE_NAME
 
 
 def load_problem(path_or_name: str | Path) -> Problem:
@@ -218,11 +233,6 @@ def read_costs(path: str | Path) -> tuple[FeatureCosts, Misclassification | None
         return _feature_costs(document), stakes
 
 
-def _load_file(path: Path) -> Problem:
-    with within(str(path)):
-        return parse_problem(_toml(path), path.parent)
-
-
 def _toml(path: Path) -> dict[str, Any]:
     with _file_errors("read"):
         size = path.stat().st_size
@@ -251,8 +261,16 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise InputError("not valid TOML: it is nested too deeply") from None
 
 
-def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
-    """Return the problem in the tables of a problem file; its network is in `folder`."""
+def parse_problem(
+    document: Mapping[str, Any], folder: Path, *, network: Network | None = None
+) -> Problem:
+    """Return the problem in the tables of a problem file; its network is in `folder`.
+
+    Parameters
+    ----------
+    network
+        The network, if it has been read already.
+    """
     known = (
         "title", "currency", "network", *COST_TABLES, *RULE_TABLES, "misclassification",
         "evidence", "bins", "labels", "state_labels",
@@ -272,7 +290,7 @@ def parse_problem(document: Mapping[str, Any], folder: Path) -> Problem:
         features = None
         if "features" in section:
             features = _expect_all(section["features"], str, "features")
-        network = _network(section, folder)
+        network = network or _network(section, folder)
     return Problem.create(
         network,
         target,

@@ -3,7 +3,7 @@
 `policy` defines a policy and its cost (Equation 2). `relevance` finds what still matters,
 `situations` is what a rule sees, `rules` are the paper's policies, and the package `optimal` finds
 the best policy. All of them are solvers with one `interface`, by name in the registry `solvers`,
-which `advice`, `application`, `simulation` and `comparison` use.
+which `advice`, `application`, `simulation`, `comparison` and `threshold` use.
 """
 
 from voilattice.policy.policy import Certificate, Policy

@@ -1,7 +1,8 @@
-"""Policies side by side: what each costs and saves, at one point or along a sweep of stakes.
+"""Policies side by side: what each costs and saves, at one point or along a sweep.
 
-A sweep varies the a-priori EMC, the expected misclassification cost of deciding at once, as in
-Figures 4 to 8 of the paper. Points whose stakes differ only in scale share their valuations
+A sweep goes over *variants* of a problem, such as other prices. A sweep of stakes varies the
+a-priori EMC, the expected misclassification cost of deciding at once, as in Figures 4 to 8 of the
+paper. Variants that differ only in prices and in the scale of their stakes share their valuations
 (`policy.sweep`), so processes work on parts of a sweep and not on single points.
 
 A time limit is for the whole comparison. The policies of rules come first, each with a part of the
@@ -13,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, TypeAlias
 
 from voilattice.budgets import Deadline, TimeLimit, memory_budget, memory_limit
 from voilattice.errors import InputError, TooLargeError
@@ -34,7 +36,15 @@ from voilattice.policy.sweep import Sweep
 from voilattice.valuation.valuation import emc
 from voilattice.wording import count_noun, format_amount, in_currency
 
-__all__ = ["AS_GIVEN", "Comparison", "ComparisonRow", "compare"]
+__all__ = [
+    "AS_GIVEN",
+    "Comparison",
+    "ComparisonRow",
+    "Settings",
+    "Variant",
+    "compare",
+    "compare_variants",
+]
 
 # What a policy that is not exact is called, by what ended the work.
 _DOUBTS = {"ok": "not proved", "time": "not finished in time", "memory": "not all worked out"}
@@ -44,6 +54,30 @@ SHARE_OF_FIRST = 0.5
 SHARES_OF_SEARCH = 8  # how much more time a solver that is no rule gets
 
 AS_GIVEN = "given"  # the kind of stakes that are the problem's own
+
+
+# Places of the problem file, and the numbers that stand there in a variant.
+Settings: TypeAlias = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One point of a sweep: a problem, and what sets it apart.
+
+    Parameters
+    ----------
+    settings
+        The numbers that were changed, by their places in the problem file.
+    kind
+        Of the misclassification costs; "given": the problem's own.
+    expected
+        The a-priori expected misclassification cost, if the sweep is over that.
+    """
+
+    problem: Problem
+    settings: Settings = ()
+    kind: str = AS_GIVEN
+    expected: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +92,14 @@ class ComparisonRow:
     certificate: Certificate
     at_least: float | None = None  # bounds on what the policy costs, where it is not known
     at_most: float | None = None
+    settings: Settings = ()  # the numbers that were changed in the problem file
+    first: frozenset[str] | None = None  # what it acquires first; empty: it decides; None: not told
+    uses: bool | None = None  # whether it uses the feature that was asked about; None: not told
+
+    @property
+    def point(self) -> tuple[str, float, Settings]:
+        """What is equal in all rows of one point of a sweep, and in no others."""
+        return self.kind, self.expected, self.settings
 
     @property
     def exact(self) -> bool:
@@ -102,7 +144,7 @@ class Comparison(Sequence[ComparisonRow]):
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        points = len({(row.kind, row.expected) for row in self.rows})
+        points = len({row.point for row in self.rows})
         policies = len({row.policy for row in self.rows})
         return (
             f"<Comparison {self.title!r}: {count_noun(policies, 'policy')} at "
@@ -172,58 +214,103 @@ def compare(
     optimal 17.6
     """
     check_problem(problem)
+    if expected is None:
+        variants = [Variant(problem)]
+    else:
+        variants = [
+            Variant(problem.with_expected(kind, x), (), kind, float(x))
+            for kind in kinds
+            for x in expected
+        ]
+    return compare_variants(
+        variants, policies=policies, evidence=evidence, n_jobs=n_jobs, time_limit=time_limit,
+        progress=progress, title=problem.title,
+    )  # fmt: skip
+
+
+def compare_variants(
+    variants: Sequence[Variant],
+    *,
+    policies: Sequence[str] | None = None,
+    evidence: Evidence | None = None,
+    feature: str | None = None,
+    n_jobs: int = -1,
+    time_limit: TimeLimit | Literal["by points"] = "by points",
+    progress: Callable[[int, int], None] | None = None,
+    title: str | None = None,
+) -> Comparison:
+    """Return what each policy costs for each variant of a problem.
+
+    The parameters are those of `compare`. Where settings were changed, the row of the optimal
+    policy also says what that policy acquires first.
+
+    Parameters
+    ----------
+    variants
+        `voilattice.files.variants.load_variants` makes them from a problem file.
+    feature
+        Say of the optimal policy whether it uses this feature.
+    title
+        By default that of the first variant.
+
+    >>> from voilattice.files.variants import load_variants
+    >>> variants = load_variants("asia", {"costs.xray": [0, 20, 40]})
+    >>> for row in compare_variants(variants, policies=["optimal"], feature="xray", n_jobs=1):
+    ...     print(dict(row.settings), round(row.expected_total_cost, 2), set(row.first), row.uses)
+    {'costs.xray': 0} 54.46 {'xray'} True
+    {'costs.xray': 20} 71.49 {'smoke'} True
+    {'costs.xray': 40} 77.02 {'smoke'} True
+    """
     names = policy_names() if policies is None else policies
     # Solvers, not names, travel to other processes: what is registered here is not known there.
     solvers = tuple(solver_of(name) for name in names)
-    n_points = 1 if expected is None else len(expected) * len(kinds)
-    deadline = Deadline.of(TIME_LIMIT * n_points if time_limit == "by points" else time_limit)
+    deadline = Deadline.of(TIME_LIMIT * len(variants) if time_limit == "by points" else time_limit)
     if n_jobs == 0:
         raise InputError("must be a number of processes, or -1 for one per core, got 0", "n_jobs")
-    if expected is None:
-        here = problem.with_evidence(evidence)
-        rows = _point(here, AS_GIVEN, solvers, deadline, None, progress=progress)
-        return Comparison(problem.title, tuple(rows), problem.currency)
-    return Comparison(
-        problem.title,
-        tuple(_swept(problem, expected, kinds, solvers, evidence, n_jobs, deadline, progress)),
-        problem.currency,
-    )
+    known = [replace(v, problem=v.problem.with_evidence(evidence)) for v in variants]
+    if feature is not None:
+        for variant in known:
+            variant.problem.check_acquirable([feature], variant.problem.evidence)
+    if title is None:
+        title = variants[0].problem.title if variants else ""
+    currency = variants[0].problem.currency if variants else ""
+    if len(known) == 1:
+        rows = _point(known[0], solvers, deadline, None, None, feature, progress=progress)
+    else:
+        rows = list(_swept(known, solvers, feature, n_jobs, deadline, progress))
+    return Comparison(title, tuple(rows), currency)
 
 
 def _swept(
-    problem: Problem,
-    expected: Sequence[float],
-    kinds: Sequence[str],
+    variants: Sequence[Variant],
     solvers: Sequence[Solver],
-    evidence: Evidence | None,
+    feature: str | None,
     n_jobs: int,
     deadline: Deadline,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[ComparisonRow]:
     from joblib import Parallel, cpu_count, delayed
 
-    sweeps = [(kind, [float(x) for x in expected]) for kind in kinds]
-    for kind, points in sweeps:
-        for x in points:
-            problem.with_expected(kind, x)
     # The points of a part share values (`Sweep`), so use as few parts as keep all workers busy.
     workers = cpu_count() if n_jobs < 0 else n_jobs
-    size = max(1, -(-len(expected) // -(-workers // max(len(kinds), 1))))
-    parts = [
-        (kind, points[k : k + size]) for kind, points in sweeps for k in range(0, len(points), size)
-    ]
+    kinds = list(dict.fromkeys(variant.kind for variant in variants))
+    parts: list[list[Variant]] = []
+    for kind in kinds:
+        points = [variant for variant in variants if variant.kind == kind]
+        size = max(1, -(-len(points) // -(-workers // len(kinds))))
+        parts += [points[k : k + size] for k in range(0, len(points), size)]
     n_jobs = min(n_jobs, len(parts) or 1)
     deadlines = _deadlines(deadline, len(parts), workers)
     results = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_compare_part)(problem, kind, points, solvers, evidence, ends, memory_budget())
-        for (kind, points), ends in zip(parts, deadlines, strict=True)
+        delayed(_compare_part)(points, solvers, feature, ends, memory_budget())
+        for points, ends in zip(parts, deadlines, strict=True)
     )
     done = 0
-    for (_, points), found in zip(parts, results, strict=True):
+    for points, found in zip(parts, results, strict=True):
         yield from found
         done += len(points)
         if progress is not None:
-            progress(done, len(kinds) * len(expected))
+            progress(done, len(variants))
 
 
 def _deadlines(deadline: Deadline, n_parts: int, workers: int) -> list[Deadline]:
@@ -236,52 +323,65 @@ def _deadlines(deadline: Deadline, n_parts: int, workers: int) -> list[Deadline]
 
 
 def _compare_part(
-    problem: Problem,
-    kind: str,
-    points: Sequence[float],
+    variants: Sequence[Variant],
     solvers: Sequence[Solver],
-    evidence: Evidence | None,
+    feature: str | None,
     deadline: Deadline,
     memory_bytes: int,
 ) -> list[ComparisonRow]:
-    sweep = Sweep(problem, kind)
+    sweep: Sweep | None = None
+    without: Sweep | None = None  # as `sweep`, of the problem that lacks the feature
     rows: list[ComparisonRow] = []
     with memory_limit(memory_bytes):  # a new process does not inherit the budget
-        for done, x in enumerate(points):
-            staked = problem.with_expected(kind, x).with_evidence(evidence)
-            left = len(points) - done
+        for done, variant in enumerate(variants):
+            if sweep is None or not sweep.covers(variant.problem):
+                kind = None if variant.kind == AS_GIVEN else variant.kind
+                sweep = Sweep(variant.problem, kind)
+                if feature is not None:
+                    without = Sweep(variant.problem.without({feature}))
+            left = len(variants) - done
             part = deadline.share(max(1 / left, 2 / (left + 1) if done else SHARE_OF_FIRST))
-            rows += _point(staked, kind, solvers, part, sweep, x)
+            rows += _point(variant, solvers, part, sweep, without, feature)
     return rows
 
 
 def _point(
-    problem: Problem,
-    kind: str,
+    variant: Variant,
     solvers: Sequence[Solver],
     deadline: Deadline,
     sweep: Sweep | None,
-    expected: float | None = None,
+    without: Sweep | None,
+    feature: str | None,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[ComparisonRow]:
     """Return what each policy costs at one point, in the order of the solvers."""
+    problem = variant.problem
     at_once = emc(problem)
-    at = at_once if expected is None else expected
+    at = at_once if variant.expected is None else variant.expected
     # Rules are quick, and the optimum can use all the time there is: so rules come first.
     waiting = sorted(range(len(solvers)), key=lambda k: not isinstance(solvers[k], RuleSolver))
     weights = [1 if isinstance(s, RuleSolver) else SHARES_OF_SEARCH for s in solvers]
     rows: dict[int, ComparisonRow] = {}
     for done, k in enumerate(waiting):
         part = deadline.share(weights[k] / sum(weights[other] for other in waiting[done:]))
-        found = _cost(solvers[k], problem, Limits(time_limit=part), sweep)
-        if isinstance(solvers[k], OptimalSolver):
+        solver, uses = solvers[k], None
+        if isinstance(solver, OptimalSolver):
+            lacking = None
+            if feature is not None:
+                half, other = Limits(time_limit=part.share(0.5)), problem.without({feature})
+                lacking = _cost(partial(solver.cost, sweep=without), other, half)
+            ask = partial(solver.cost, sweep=sweep, with_first=bool(variant.settings))
+            found = _cost(ask, problem, Limits(time_limit=part))
+            uses = None if lacking is None else found.beats(lacking)
             found = _at_best(found, rows.values())
+        else:
+            found = _cost(partial(solver.cost, sweep=sweep), problem, Limits(time_limit=part))
         cost = found.expected_total_cost
         savings = None if cost is None else at_once - cost
         rows[k] = ComparisonRow(
-            kind, at, solvers[k].name, cost, savings, found.certificate, found.at_least,
-            found.at_most,
+            variant.kind, at, solver.name, cost, savings, found.certificate, found.at_least,
+            found.at_most, variant.settings, found.first, uses,
         )  # fmt: skip
         if progress is not None:
             progress(done + 1, len(solvers))
@@ -303,9 +403,9 @@ def _at_best(found: Cost, rows: Iterable[ComparisonRow]) -> Cost:
     )
 
 
-def _cost(solver: Solver, problem: Problem, limits: Limits, sweep: Sweep | None) -> Cost:
+def _cost(cost: Callable[[Problem, Limits], Cost], problem: Problem, limits: Limits) -> Cost:
     """Return what a policy costs, or what stopped it."""
     try:
-        return solver.cost(problem, limits, sweep=sweep)
+        return cost(problem, limits)
     except TooLargeError as error:
         return Cost(None, Certificate(None, False, "memory", f"{error.complaint}."))

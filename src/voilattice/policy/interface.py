@@ -23,6 +23,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.situations import MAX_POLICY_STATES
 from voilattice.policy.sweep import Sweep
+from voilattice.ties import tolerance
 from voilattice.wording import format_amount, quote
 
 __all__ = ["TIME_LIMIT", "Cost", "Limits", "Progress", "Solver", "Step", "describe_search"]
@@ -80,6 +81,21 @@ class Cost:
     certificate: Certificate
     at_least: float | None = None  # what the whole policy costs at least; None: not computed
     at_most: float | None = None  # what the whole policy costs at most; None: not computed
+    first: frozenset[str] | None = None  # what it acquires first; empty: it decides; None: not told
+
+    def beats(self, other: Cost) -> bool | None:
+        """Return whether the optimum costs less than that of another problem; None: not proved.
+
+        The other problem lacks something, so its optimum costs as much or more. A tie counts as
+        no: what the other problem lacks is not used.
+        """
+        mine, theirs = self.expected_total_cost, other.expected_total_cost
+        least, their_least = self.certificate.lower_bound, other.certificate.lower_bound
+        if mine is None or theirs is None or least is None or their_least is None:
+            return None
+        if mine < their_least - tolerance(their_least):
+            return True
+        return False if least >= theirs - tolerance(theirs) else None
 
 
 @dataclass(frozen=True, slots=True)

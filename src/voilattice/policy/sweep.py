@@ -8,6 +8,7 @@ of the optimal policy are found once, and each point only solves the recursion.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,14 +39,33 @@ MAX_SWEPT_SETS = 20_000
 
 
 class Sweep:
-    """Values at unit stakes, for a problem and a scaled kind of misclassification costs."""
+    """Values at unit stakes, for a problem and a scaled kind of misclassification costs.
 
-    def __init__(self, problem: Problem, kind: str) -> None:
+    Parameters
+    ----------
+    kind
+        The scaled kind; None: the unit stakes are the problem's own misclassification costs.
+    """
+
+    def __init__(self, problem: Problem, kind: str | None = None) -> None:
         self.problem = problem
-        self.unit = problem.with_expected(kind, 1.0).misclassification
+        staked = problem if kind is None else problem.with_expected(kind, 1.0)
+        self.unit = staked.misclassification
         self._values: dict[StateKey, tuple[Words, Floats] | None] = {}
         self._space: ExactSpace | None = None
         self._refused: TooLargeError | None = None
+
+    def covers(self, problem: Problem) -> bool:
+        """Return whether a problem differs only in prices and in the scale of the stakes."""
+        mine = self.problem
+        if mine.misclassification.shape != problem.misclassification.shape:
+            return False
+        same = replace(problem, costs=mine.costs, misclassification=mine.misclassification)
+        try:
+            stakes_scale(problem.misclassification, self.unit)
+        except InputError:
+            return False
+        return same == mine
 
     def scale(self, problem: Problem) -> float:
         """Return the factor between the unit stakes and the stakes of a problem.

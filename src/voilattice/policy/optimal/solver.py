@@ -63,15 +63,30 @@ class OptimalSolver:
         bound = min(solution.expected_total_cost, policy.expected_total_cost)
         return policy.certify(replace(policy.certificate, lower_bound=bound))
 
-    def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
-        """Return what the policy costs; the exact solver does not build the policy for this."""
+    def cost(
+        self,
+        problem: Problem,
+        limits: Limits,
+        *,
+        sweep: Sweep | None = None,
+        with_first: bool = False,
+    ) -> Cost:
+        """Return what the policy costs; the exact solver does not build the policy for this.
+
+        Parameters
+        ----------
+        with_first
+            Whether to say what the policy acquires first (`Cost.first`), which takes longer.
+        """
         deadline = limits.deadline
-        solution = self._solve(problem, deadline, sweep, choices=False)
+        solution = self._solve(problem, deadline, sweep, choices=with_first)
         if solution is not None:
             found = solution.expected_total_cost
-            return Cost(found, Certificate(found))
+            first = problem.feature_names(solution.choose({})) if with_first else None
+            return Cost(found, Certificate(found), first=first)
         search = self._search(problem, limits, writes=False)
-        return Cost(search.upper, search.certificate)
+        first = problem.feature_names(search.action) if with_first else None
+        return Cost(search.upper, search.certificate, first=first)
 
     def next_step(
         self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits

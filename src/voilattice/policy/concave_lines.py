@@ -1,0 +1,89 @@
+"""Where a concave, piecewise linear function has its corners, found from its values alone.
+
+Let f be a minimum of finitely many lines. A chord of f through two points lies on or above f
+outside of these points. So if a third point of f lies on the chord's line, f is linear over all
+three: a concave function with three points on one line is linear between them.
+
+`corners` uses this on an interval [a, b]. A short chord at a and a short chord at b have lines that
+meet at some x between the chords. Either f(x) lies on these lines: then f is linear on [a, x] and
+on [x, b], and x is the only corner. Or f(x) lies below: then x splits the interval. If x is the end
+of a chord, the corner lies inside that chord, which becomes the interval. As f has finitely many
+lines, this ends with all corners; no step size limits how precise they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from voilattice.ties import TOLERANCE, tolerance
+
+__all__ = ["corners"]
+
+CHORD = 1e-4  # the length of a chord, as a part of its interval
+IN_CHORD = 1.000001  # lines that meet closer to an end than this many chords meet in the chord
+
+
+class _End(NamedTuple):
+    """An end of an interval, with the line of f at this end, on the side of the interval."""
+
+    x: float
+    y: float
+    slope: float
+    chord: float  # the length of the chord that the slope is from
+
+    def at(self, x: float) -> float:
+        return self.y + self.slope * (x - self.x)
+
+
+def corners(f: Callable[[float], float], a: float, b: float) -> list[float]:
+    """Return a, the corners of f between a and b, and b, in order; some points between too.
+
+    Parameters
+    ----------
+    f
+        A minimum of finitely many lines. It is called about three times for each corner.
+
+    >>> [round(x, 6) for x in corners(lambda x: min(3 * x, x + 1), 0.0, 100.0)]
+    [0.0, 0.5, 100.0]
+    """
+    found = [a]
+    if a < b:
+        _refine(f, _end(f, a, b - a), _end(f, b, a - b), found)
+        found.append(b)
+    return found
+
+
+def _end(f: Callable[[float], float], x: float, length: float) -> _End:
+    """Return an end with a chord towards the other end, which is at `x + length`."""
+    y, step = f(x), CHORD * length
+    return _End(x, y, (f(x + step) - y) / step, abs(step))
+
+
+def _refine(f: Callable[[float], float], a: _End, b: _End, found: list[float]) -> None:
+    """Append the corners between two ends."""
+    while True:
+        is_line = abs(a.at(b.x) - b.y) <= tolerance(abs(a.y))
+        if is_line or b.x - a.x <= TOLERANCE * max(1.0, abs(b.x)):
+            return
+        x = (a.x + b.x) / 2
+        if a.slope > b.slope:
+            x = a.x + (b.at(a.x) - a.y) / (a.slope - b.slope)
+        if x <= a.x + a.chord * IN_CHORD:
+            # All is one line from the end of the chord on: it goes on to the left.
+            end = a.x + a.chord
+            b = _End(end, b.at(end), b.slope, b.chord)
+            a = _end(f, a.x, a.chord)
+        elif x >= b.x - b.chord * IN_CHORD:
+            end = b.x - b.chord
+            a = _End(end, a.at(end), a.slope, a.chord)
+            b = _end(f, b.x, -b.chord)
+        else:
+            break
+    y = f(x)
+    if y < a.at(x) - tolerance(abs(y)):
+        _refine(f, a, _end(f, x, a.x - x), found)
+        found.append(x)
+        _refine(f, _end(f, x, b.x - x), b, found)
+    else:
+        found.append(x)
