@@ -7,7 +7,7 @@ from helpers.problems import opener
 from helpers.strategies import problems
 from hypothesis import given, settings
 
-from voilattice import Discount, FeatureCosts, Problem, advise, load_problem
+from voilattice import Constraint, Discount, FeatureCosts, Problem, advise, load_problem
 from voilattice.errors import InputError
 from voilattice.files import policies as policy_files
 from voilattice.files.policies import (
@@ -16,6 +16,7 @@ from voilattice.files.policies import (
     load_with_evidence,
     save_policy,
 )
+from voilattice.model.acquisition import PathLimits
 from voilattice.policy.solvers import build_policy
 
 OLD_FINGERPRINT = "2458e322e857b33c82c290eb846ec7bb5a103abd8913eb47ed01a9a455c89add"
@@ -152,3 +153,23 @@ def test_a_saved_policy_can_be_used_with_other_labels(tmp_path):
     assert (
         advise(problem, loaded).reasons[0].startswith("Deciding now for diseased costs 120.00 CAD")
     )
+
+
+def test_constraints_limits_and_rounds_are_part_of_the_problem_that_a_policy_belongs_to(tmp_path):
+    asia = load_problem("asia")
+    rule = Constraint("xray", after=["tub"], not_if={"smoke": "yes"})
+    others = [
+        replace(asia, constraints=(rule,)),
+        replace(asia, constraints=(replace(rule, not_if=()),)),
+        replace(asia, limits=PathLimits(features=2)),
+        replace(asia, limits=PathLimits(rounds=2)),
+        replace(asia, limits=PathLimits(spend=20.0)),
+        replace(asia, costs=replace(asia.costs, round_cost=1.0)),
+    ]
+    assert len({fingerprint(problem) for problem in (asia, *others)}) == 1 + len(others)
+    for place, problem in enumerate(others):
+        policy = build_policy(problem, "optimal")
+        save_policy(policy, tmp_path / f"{place}.json")
+        assert load_policy(tmp_path / f"{place}.json", problem) == policy
+        with pytest.raises(InputError, match="another problem"):
+            load_policy(tmp_path / f"{place}.json", asia)

@@ -19,6 +19,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +60,20 @@ def fingerprint(problem: Problem) -> str:
         problem.misclassification.tolist(),
         sorted(problem.evidence.items()),
     )
-    # Without discounts and decisions of its own, the text is the one that older versions saved.
-    discounts = (
-        ([(d.name, sorted(d.off.items())) for d in costs.discounts],) if costs.discounts else ()
-    )
-    own = {"decisions": problem.decisions} if problem.decisions != problem.classes else None
-    decisions = () if own is None else (own,)
-    return _digest((*parts, *discounts, *decisions))
+    # What older versions did not know is added only where it is there: so theirs is the same text.
+    more: list[object] = []
+    if costs.discounts:
+        more.append([(d.name, sorted(d.off.items())) for d in costs.discounts])
+    if problem.decisions != problem.classes:
+        more.append({"decisions": problem.decisions})
+    if costs.round_cost:
+        more.append({"round_cost": costs.round_cost})
+    if problem.constraints:
+        rules = [(c.feature, c.after, c.only_if, c.not_if) for c in problem.constraints]
+        more.append({"constraints": rules})
+    if problem.limits:
+        more.append({"limits": asdict(problem.limits)})
+    return _digest((*parts, *more))
 
 
 def save_policy(policy: Policy, path: str | Path) -> None:
