@@ -1,0 +1,119 @@
+"""What was acquired counts against the limits: in advice, and where cases leave the tree."""
+
+from dataclasses import replace
+
+import pytest
+from helpers.problems import noisy_bayes
+from helpers.rich_worlds import Referee, rich_problem
+
+from voilattice import Constraint, advise, apply_policy, build_policy, simulate
+from voilattice.errors import InputError, UnknownNameError
+from voilattice.model.acquisition import PathLimits
+from voilattice.policy.policy import Acquisition
+from voilattice.policy.solvers import policy_from_rule
+
+NAMES = ("greedy", "greedy-la", "batch", "optimal")
+
+
+def staked(n=4, **limits):
+    problem = noisy_bayes(n)
+    stakes = 50 * problem.misclassification
+    return replace(problem, misclassification=stakes, limits=PathLimits(**limits))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", range(12))
+def test_advice_along_a_path_is_what_the_built_policy_does(name, seed):
+    problem = rich_problem(seed, n_features=3)
+    policy = build_policy(problem, name)
+    for path in policy.paths():
+        known, together = {}, []
+        values = dict(path.evidence)
+        node = policy.root
+        while isinstance(node, Acquisition):
+            advice = advise(problem, name, known, together=together)
+            assert advice.features == set(node.features), (known, together)
+            known |= {f: values[f] for f in node.features}
+            together.append(node.features)
+            states = tuple(values[f] for f in node.features)
+            node = policy.nodes[next(b.child for b in node.branches if b.states == states)]
+        advice = advise(problem, name, known, together=together)
+        assert not advice.features
+        assert advice.spent == pytest.approx(path.feature_cost, abs=1e-9)
+
+
+def test_what_was_acquired_counts_against_the_limits_and_what_is_given_does_not():
+    problem = staked(features=1)
+    assert advise(problem, "optimal").features
+    assert not advise(problem, "optimal", {"X00": "T"}).features
+    assert advise(problem, "optimal", given={"X00": "T"}).features
+    assert build_policy(problem, "optimal", {"X00": "T"}).n_acquisitions > 0
+
+
+def test_features_acquired_together_are_one_round():
+    problem = staked(rounds=2)
+    known = {"X00": "T", "X01": "F"}
+    assert not advise(problem, "optimal", known).features
+    assert advise(problem, "optimal", known, together=[["X00", "X01"]]).features
+    dearer = replace(problem, costs=replace(problem.costs, round_cost=2.0))
+    assert advise(dearer, "optimal", known).spent == 2 * (1 + 2)
+    assert advise(dearer, "optimal", known, together=[["X01", "X00"]]).spent == 2 + 2
+
+
+@pytest.mark.parametrize(
+    ("together", "error", "complaint"),
+    [
+        ([["X02"]], InputError, "together: 'X02' was not acquired: it is not evidence"),
+        ([["X00"], ["X00", "X01"]], InputError, "together: 'X00' is named twice"),
+        ([["X9"]], UnknownNameError, "together: no feature 'X9'"),
+    ],
+)
+def test_a_wrong_round_is_an_error(together, error, complaint):
+    with pytest.raises(error) as caught:
+        advise(staked(), "greedy", {"X00": "T", "X01": "F"}, together=together)
+    assert str(caught.value).startswith(complaint)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", range(10))
+def test_cases_that_leave_the_tree_keep_to_the_limits(name, seed):
+    """A missing cell makes the policy plan again; what was paid before still counts."""
+    problem = rich_problem(seed)
+    referee = Referee(problem)
+    policy = build_policy(problem, name)
+    names = [f for f in problem.features if f not in problem.evidence]
+    rows = []
+    for case, p in referee.cells:
+        if p > 0 and problem.evidence.items() <= case.items():
+            rows += [{f: None if f == lost else case[f] for f in names} for lost in names]
+    cases = {f: [row[f] for row in rows] for f in names}
+    applied = apply_policy(policy, cases, strict=False)
+    limits = problem.limits
+    for bought, cost in zip(applied.bought, applied.feature_cost, strict=True):
+        assert limits.features is None or len(bought) <= limits.features
+        assert limits.spend is None or cost <= limits.spend + 1e-6
+
+
+def test_a_policy_that_is_applied_by_name_costs_what_the_built_one_does():
+    problem = staked(rounds=2, features=3)
+    for name in NAMES:
+        built = build_policy(problem, name)
+        assert simulate(name, 400, problem=problem) == simulate(built, 400)
+
+
+def test_a_rule_of_ones_own_must_keep_to_constraints_and_limits():
+    problem = replace(staked(), constraints=(Constraint("X00", after=["X01"]),))
+    with pytest.raises(InputError, match="acquires what it cannot: X00 comes after X01"):
+        policy_from_rule(problem, lambda known: set() if known else {"X00"})
+    limited = staked(features=1)
+    with pytest.raises(InputError, match=r"exceeds the limits with \['X00', 'X01'\]"):
+        policy_from_rule(limited, lambda known: set() if known else {"X00", "X01"})
+
+
+def test_what_cannot_be_had_locks_what_comes_after_it():
+    problem = replace(staked(), constraints=(Constraint("X00", after=["X01"]),))
+    without = advise(problem, "optimal", unavailable=["X01"])
+    assert {f for v in without.candidates for f in v.features} == {"X02", "X03"}
+    # Evidence is never refused, even if it could not have been acquired.
+    known = advise(problem, "optimal", {"X00": "T"}, unavailable=["X01"])
+    assert known.posterior
