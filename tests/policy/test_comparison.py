@@ -6,10 +6,11 @@ from helpers.solving import POLICIES, Refuses
 from voilattice import load_problem
 from voilattice.budgets import Deadline
 from voilattice.documents import comparison_document
-from voilattice.errors import InputError
+from voilattice.errors import InputError, VoilatticeError
+from voilattice.files.variants import load_variants
 from voilattice.policy import comparison, solvers
-from voilattice.policy.comparison import AS_GIVEN, compare
-from voilattice.policy.policy import Certificate
+from voilattice.policy.comparison import AS_GIVEN, compare, compare_variants
+from voilattice.policy.policy import Acquisition, Certificate
 from voilattice.policy.solvers import (
     Cost,
     RuleSolver,
@@ -146,3 +147,36 @@ def test_parts_of_a_sweep_that_wait_have_time_too():
     ends = comparison._deadlines(Deadline(100.0), 4, 2)
     assert [round(end.seconds_left) for end in ends] == [50, 50, 100, 100]
     assert comparison._deadlines(Deadline(), 2, 1)[1].seconds_left is None
+
+
+@pytest.mark.parametrize(
+    ("cost", "least", "other", "other_least", "beats"),
+    [
+        (5.0, 5.0, 6.0, 6.0, True),
+        (6.0, 6.0, 6.0, 6.0, False),
+        (6.0 - 1e-12, 6.0 - 1e-12, 6.0, 6.0, False),  # a tie
+        (5.0, 4.0, 6.0, 5.5, True),
+        (5.0, 4.0, 6.0, 4.5, None),
+        (None, None, 6.0, 6.0, None),
+    ],
+)
+def test_an_optimum_beats_another_only_if_that_is_proved(cost, least, other, other_least, beats):
+    mine, theirs = Cost(cost, Certificate(least)), Cost(other, Certificate(other_least))
+    assert mine.beats(theirs) is beats
+
+
+def test_variants_share_work_and_cost_what_their_policies_cost():
+    settings = {"costs.xray": [0, 30], "misclassification.yes.no": [50, 500]}
+    variants = load_variants("asia", settings)
+    rows = compare_variants(variants, feature="xray", n_jobs=1)
+    assert len(rows) == 4 * len(POLICIES)
+    for k, variant in enumerate(variants):
+        for row in rows[k * len(POLICIES) : (k + 1) * len(POLICIES)]:
+            policy = build_policy(variant.problem, row.policy)
+            assert row.settings == variant.settings
+            assert row.expected_total_cost == pytest.approx(policy.expected_total_cost)
+        root = policy.root  # of the optimal policy, the last one
+        assert row.first == frozenset(root.features if isinstance(root, Acquisition) else ())
+        assert row.uses is ("xray" in policy.acquired_from(len(policy.nodes) - 1))
+    with pytest.raises(VoilatticeError, match="no feature 'xrai'"):
+        compare_variants(variants, feature="xrai")

@@ -100,3 +100,14 @@ def test_a_sweep_asks_each_own_price_whether_it_is_monotone():
     build_policy(first, "batch", sweep=sweep)
     swept = build_policy(second, "batch", sweep=sweep).expected_total_cost
     assert swept == pytest.approx(build_policy(second, "batch").expected_total_cost)
+
+
+def test_a_sweep_covers_other_prices_and_scaled_stakes_and_nothing_else():
+    asia = load_problem("asia")
+    sweep = Sweep(asia)
+    assert sweep.covers(replace(asia, misclassification=3 * asia.misclassification))
+    assert sweep.covers(replace(asia, costs=FeatureCosts(dict.fromkeys(asia.features, 2.0))))
+    assert not sweep.covers(asia.with_evidence({"smoke": "yes"}))
+    assert not sweep.covers(asia.without({"smoke"}))
+    assert not sweep.covers(replace(asia, misclassification=asia.misclassification + 1))
+    assert not sweep.covers(load_problem("heart"))

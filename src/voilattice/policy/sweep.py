@@ -14,7 +14,7 @@ import numpy as np
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
-from voilattice.errors import InputError, TooLargeError
+from voilattice.errors import InputError, TooLargeError, VoilatticeError
 from voilattice.feature_sets import Words
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.monotonicity import check_monotone_at
@@ -60,10 +60,10 @@ class Sweep:
         mine = self.problem
         if mine.misclassification.shape != problem.misclassification.shape:
             return False
-        same = replace(problem, costs=mine.costs, misclassification=mine.misclassification)
         try:
             stakes_scale(problem.misclassification, self.unit)
-        except InputError:
+            same = replace(problem, costs=mine.costs, misclassification=mine.misclassification)
+        except VoilatticeError:  # the stakes are no multiple, or the prices are not for it
             return False
         return same == mine
 

@@ -182,7 +182,7 @@ class Threshold:
             return f"It is not used at any stakes up to {format_amount(found.limit)} {now}.{more}"
         said = [
             f"from {format_amount(start)} "
-            + ("on" if end >= found.limit else f"to {format_amount(end)}")
+            + ("on" if found.exact and end >= found.limit else f"to {format_amount(end)}")
             for start, end in found.ranges
         ]
         return f"It is used at stakes {' and '.join(said)} {now}.{more}"
@@ -259,6 +259,10 @@ class _Values:
         problem = replace(self.problem, costs=costs)
         return self._cost(problem, factor, price, self._sweep, deadline)
 
+    def prices(self) -> list[float]:
+        """Return the prices at which V is worked out, with the stakes as they are."""
+        return [price for factor, price in self._found if factor == 1.0 and price is not None]
+
     def without(self, factor: float, deadline: Deadline) -> Cost:
         """Return W, the optimal cost without the feature, with the stakes times a factor."""
         return self._cost(self._lacking, factor, None, self._lacking_sweep, deadline)
@@ -326,7 +330,10 @@ def _along_prices(values: _Values, deadline: Deadline) -> PriceUse:
             return PriceUse("below", (at, at), least, True, line, without)
     except _NotProved:
         high = least + max(1.0, without or 0.0)
-    low, high = _bracket(is_used, least, high, deadline)
+    _narrow(is_used, least, high, deadline)
+    # V does not fall: what is proved at any price holds on its side of the threshold.
+    low = max((price for price in values.prices() if is_used(price)), default=None)
+    high = min((price for price in values.prices() if is_used(price) is False), default=None)
     verdict: Verdict = "unknown" if low is None or high is None else "below"
     return PriceUse(verdict, (low, high), least, False, (), without)
 
@@ -349,18 +356,17 @@ def _unused_price(
     return least + step
 
 
-def _bracket(
+def _narrow(
     is_used: Callable[[float], bool | None], least: float, high: float, deadline: Deadline
-) -> tuple[float | None, float | None]:
-    """Return the highest price proved to be used and the lowest proved not to be, to a cent."""
+) -> None:
+    """Work out costs on both sides of the threshold, at most a cent apart if time suffices."""
     while is_used(high) is not False and not deadline.is_over and high < MAX_AMOUNT / GROWTH:
         high = least + GROWTH * (high - least)
-    low, beyond = least, least
+    beyond = least
     if is_used(least):
-        low, beyond = _edge(lambda price: is_used(price) is True, least, high, deadline)
+        _, beyond = _edge(lambda price: is_used(price) is True, least, high, deadline)
     if is_used(high) is False and is_used(beyond) is not False:
-        beyond, _ = _edge(lambda price: is_used(price) is False, high, beyond, deadline)
-    return low if is_used(low) else None, beyond if is_used(beyond) is False else None
+        _edge(lambda price: is_used(price) is False, high, beyond, deadline)
 
 
 def _edge(
