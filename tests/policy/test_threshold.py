@@ -12,11 +12,11 @@ from helpers.strategies import OwnCosts, problems, with_discounts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voilattice import FeatureCosts, Network, Problem, load_problem
+from voilattice import Constraint, FeatureCosts, Network, Problem, build_policy, load_problem
 from voilattice.documents import threshold_document
 from voilattice.errors import InputError
+from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import ConditionalCost
-from voilattice.policy import threshold
 from voilattice.policy.threshold import FACTORS, find_threshold
 from voilattice.ties import tolerance
 
@@ -199,15 +199,27 @@ def test_the_policy_itself_buys_the_feature_just_below_the_threshold_and_not_abo
             assert (feature in policy.acquired_from(len(policy.nodes) - 1)) is used
 
 
-def test_where_prices_rule_out_policies_the_threshold_is_bracketed_to_a_cent(monkeypatch):
-    exact = find_threshold(ASIA, "xray").prices
-    monkeypatch.setattr(threshold, "_is_concave_in_price", lambda problem: False)
-    found = find_threshold(ASIA, "xray")
+@pytest.mark.parametrize(("spend", "feature"), [(12.0, "xray"), (30.0, "dysp"), (9.0, "tub")])
+def test_with_a_limit_on_spending_the_threshold_is_bracketed_to_a_cent(spend, feature):
+    limited = replace(ASIA, limits=PathLimits(spend=spend))
+    found = find_threshold(limited, feature)
     low, high = found.prices.bracket
-    assert low <= exact.threshold <= high <= low + 0.01
+    assert low < high <= low + 0.01
     assert (found.exact, found.prices.threshold) == (False, low)
     assert "below about" in str(found)
     assert found.prices.curve == ()
+    for price, used in ((low - 0.01, True), (high + 0.01, False)):
+        policy = build_policy(at_price(limited, feature, price), "optimal")
+        assert policy.exact
+        assert (feature in policy.acquired_from(len(policy.nodes) - 1)) is used
+
+
+def test_without_a_feature_what_comes_after_it_cannot_be_had_either():
+    locked = replace(ASIA, constraints=(Constraint("xray", after=["tub"]),))
+    found = find_threshold(locked, "tub")
+    assert found.prices.without == pytest.approx(
+        build_policy(ASIA.without(["tub", "xray"]), "optimal").expected_total_cost
+    )
 
 
 def test_without_time_nothing_is_claimed_that_is_not_proved():

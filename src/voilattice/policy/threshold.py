@@ -18,6 +18,9 @@ linear, and V <= W. Between two neighbours of the corners of both, V - W is line
 between them exactly if it is 0 at both, and X is used in a union of intervals whose ends are
 corners. There may be several: where much is at stake, a dearer and better feature can replace X.
 
+With a limit on spending, a higher price of X rules policies out. Then V(p) is no minimum of lines,
+but it still does not fall, so X is used below one price, and bisection finds it to a cent.
+
 All corners are found from values of V and W alone (`concave_lines`). ``docs/what-if.md`` has the
 proofs. Where a value is not proved optimal in time, there are only bounds on V and W. As V(p) does
 not fall, a price at which X is proved to be used is below p*, and one at which X is proved not to
@@ -296,7 +299,7 @@ def _exact(cost: Cost, deadline: Deadline) -> float:
 
 def _is_concave_in_price(problem: Problem) -> bool:
     """Return whether V(p) is a minimum of lines: no price rules out a policy."""
-    return True
+    return problem.limits.spend is None
 
 
 def _along_prices(values: _Values, deadline: Deadline) -> PriceUse:
