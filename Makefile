@@ -48,6 +48,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/valuation.py
 	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/optimal.py
+	$(BIN)/python benchmarks/rounds.py
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/estimator.py

@@ -39,6 +39,11 @@ HEADINGS = {
         "lower bounds at the root",
         "gap of the optimum",
     ],
+    "rounds": [
+        "rounds that cost something",
+        "time / that without limits",
+        "asia: the cost of a round",
+    ],
     "learning": ["5% of the cells missing", "parameters"],
     "estimator": ["120 rows x 5 features", "the same, 5% of the cells missing"],
 }
@@ -64,6 +69,11 @@ RATIOS = {
         r"^ +5 +243 +\S+ +\S+ +\S+ +\S+ +(\S+)",
         r"a cold process: .* = (\S+) bytes a state",
         r"depth 1: +(\S+) times our time",
+    ],
+    "rounds": [
+        r"^ +4 +256 +\S+ +\S+ +(\S+)",
+        r"^  rounds +2 +(\S+)$",
+        r"^search / table in NumPy, 3 features +(\S+)$",
     ],
     "learning": [r"^  all / structure search +(\S+)$"],
     "estimator": [r"^  fit, n_jobs=1 +(\S+) s$", r"^  predict 500 rows +(\S+) s$"],
