@@ -11,8 +11,14 @@ import pytest
 from helpers.rich_worlds import PARTS, Referee, rich_problem
 
 from voilattice import best_set, build_policy, value
+from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
+from voilattice.policy.optimal import anytime, ao_star
+from voilattice.policy.optimal.batch_solution import needs_batches
 from voilattice.policy.optimal.exact import find_states, solve_exactly
+from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
+from voilattice.policy.optimal.search import Search
+from voilattice.policy.rules import batch, greedy_la
 
 ALONE = [(part,) for part in PARTS]
 PAIRS = list(itertools.combinations(PARTS, 2))
@@ -45,6 +51,9 @@ def check_engine(problem, engine, optimum, best):
     except TooLargeError:  # a limit on spending, and prices that depend on the order
         return
     assert solve_exactly(space, problem).expected_total_cost == pytest.approx(optimum, abs=1e-7)
+    if not needs_batches(problem):
+        plain = PlainSolution(PlainSpace(problem, engine=engine), problem)
+        assert plain.expected_total_cost == pytest.approx(optimum, abs=1e-7)
 
 
 @pytest.mark.parametrize("parts", [*ALONE, *PAIRS, PARTS], ids="+".join)
@@ -72,6 +81,46 @@ def test_all_parts_together_on_many_problems(first):
 def test_all_parts_together_with_more_values(first):
     for seed in range(first, first + 20):
         check(rich_problem(seed, PARTS, n_features=3, max_states=4))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(30_000, 30_200, 40))
+def test_both_searches_enclose_the_optimum_and_find_it(first):
+    """With constraints and all that a search can do; the bounds hold at every moment."""
+    for seed in range(first, first + 40):
+        problem = rich_problem(seed, ("groups", "discounts", "conditional", "constraints"))
+        optimum = Referee(problem).optimum()
+        found = ao_star.Search(problem, (greedy_la, batch), max_expansions=seed % 3)
+        assert found.lower - 1e-7 <= optimum <= found.upper + 1e-7
+        if needs_batches(problem):
+            continue
+        search = Search(problem)
+        assert search.lower - 1e-7 <= optimum <= search.upper + 1e-7
+        search.reveal(Deadline(), max_states=20)
+        assert search.lower - 1e-7 <= optimum
+        search.repeat(Deadline())
+        assert search.lower - 1e-7 <= optimum
+        search.run(Deadline(), max_expansions=2)
+        assert search.lower - 1e-7 <= optimum <= search.upper + 1e-7
+        search.run(Deadline())
+        assert search.is_settled
+        assert search.upper == pytest.approx(optimum, abs=1e-7)
+        policy = search.policy("optimal", Deadline(), 10_000)
+        assert Referee(problem).follow(policy) == pytest.approx(optimum, abs=1e-7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(40_000, 40_200, 40))
+def test_a_search_with_limits_and_rounds_encloses_the_optimum(first):
+    for seed in range(first, first + 40):
+        problem = rich_problem(seed, PARTS)
+        optimum = Referee(problem).optimum()
+        for most in (0, 2, None):
+            found = ao_star.Search(problem, (greedy_la, batch), max_expansions=most)
+            assert found.lower - 1e-7 <= optimum <= found.upper + 1e-7
+        assert found.exact
+        bound = anytime._bound_without_limits(problem, Deadline())
+        assert bound <= optimum + 1e-7
 
 
 @pytest.mark.parametrize("seed", range(40))
