@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from voilattice import Problem
-from voilattice.files.problems import parse_problem, parse_toml
+from voilattice.files.problem_tables import parse_problem
+from voilattice.files.problems import parse_toml
 
 LABELLED = """title = "Chest clinic"
 currency = "CAD"

@@ -10,21 +10,20 @@ format.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
-from voilattice.errors import InputError, TooLargeError, UnknownNameError, located, within
-from voilattice.files.networks import NAMELESS, READABLE, read_network, read_text, write_network
+from voilattice.errors import InputError, TooLargeError, UnknownNameError, within
+from voilattice.files.networks import NAMELESS, READABLE, read_text, write_network
+from voilattice.files.problem_tables import parse_costs, parse_problem, problem_tables
 from voilattice.files.toml_text import format_nodes
-from voilattice.model.acquisition import Constraint
-from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
-from voilattice.model.network import Network, Table, check_names, table_of_rows
+from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Misclassification, Problem
 from voilattice.wording import nearest, quote
 
@@ -35,7 +34,6 @@ __all__ = [
     "builtin_problems",
     "find_problem",
     "load_problem",
-    "parse_problem",
     "parse_toml",
     "read_costs",
     "write_problem",
@@ -44,9 +42,6 @@ __all__ = [
 FILE_NAME = "problem.toml"
 BUILTIN = "builtin:"  # a name with this prefix is always the built-in problem, never a file
 MAX_PROBLEM_BYTES = 10_000_000
-SOURCES = ("file", "joint", "nodes")  # of a network
-COST_TABLES = ("costs", "groups", "conditional_costs", "discounts", "rounds")
-RULE_TABLES = ("constraints", "limits")
 
 
 def builtin_problems() -> tuple[str, ...]:
@@ -197,7 +192,7 @@ def write_problem(
             folder.mkdir(parents=True, exist_ok=True)
             if network is not None:
                 write_network(problem.network, folder / network)
-            document = _document(problem, problem.costs, network)
+            document = problem_tables(problem, problem.costs, network)
             if stakes is not None:
                 document["misclassification"] = {"kind": stakes[0], "expected": stakes[1]}
             text = tomli_w.dumps(document)
@@ -224,13 +219,7 @@ def read_costs(path: str | Path) -> tuple[FeatureCosts, Misclassification | None
     """Return the costs in a file that has only the cost tables of a problem file."""
     path = Path(path)
     with within(str(path)):
-        document = _toml(path)
-        _check_keys(document, (*COST_TABLES, "misclassification"), required=("costs",))
-        stakes = None
-        if "misclassification" in document:
-            section = _expect(document["misclassification"], dict, "misclassification")
-            stakes = _misclassification(section)
-        return _feature_costs(document), stakes
+        return parse_costs(_toml(path))
 
 
 def _toml(path: Path) -> dict[str, Any]:
@@ -259,277 +248,3 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise InputError("not valid TOML: a number has thousands of digits") from None
     except RecursionError:
         raise InputError("not valid TOML: it is nested too deeply") from None
-
-
-def parse_problem(
-    document: Mapping[str, Any], folder: Path, *, network: Network | None = None
-) -> Problem:
-    """Return the problem in the tables of a problem file; its network is in `folder`.
-
-    Parameters
-    ----------
-    network
-        The network, if it has been read already.
-    """
-    known = (
-        "title", "currency", "network", *COST_TABLES, *RULE_TABLES, "misclassification",
-        "evidence", "bins", "labels", "state_labels",
-    )  # fmt: skip
-    _check_keys(document, known, required=("network", "costs", "misclassification"))
-    evidence = _expect(document.get("evidence", {}), dict, "evidence")
-    for feature, value in evidence.items():
-        if not isinstance(value, str | int | float):  # a raw value; a truth value is one too
-            raise InputError(f"must be text or a number, got {quote(value)}", f"evidence.{feature}")
-    bins = _expect(document.get("bins", {}), dict, "bins")
-    for feature in bins:
-        _expect_all(bins[feature], float, f"bins.{feature}")
-    section = _expect(document["network"], dict, "network")
-    with located("network"):
-        _check_keys(section, ("target", "features", *SOURCES), required=("target",))
-        target = _expect(section["target"], str, "target")
-        features = None
-        if "features" in section:
-            features = _expect_all(section["features"], str, "features")
-        network = network or _network(section, folder)
-    return Problem.create(
-        network,
-        target,
-        _feature_costs(document),
-        _misclassification(_expect(document["misclassification"], dict, "misclassification")),
-        features=features,
-        evidence=evidence,
-        title=_expect(document.get("title", ""), str, "title"),
-        bins=bins,
-        constraints=_constraints(document.get("constraints", [])),
-        limits=_expect(document.get("limits", {}), dict, "limits"),
-        labels=_expect(document.get("labels", {}), dict, "labels"),
-        state_labels=_expect(document.get("state_labels", {}), dict, "state_labels"),
-        currency=_expect(document.get("currency", ""), str, "currency"),
-    )
-
-
-def _network(section: Mapping[str, Any], folder: Path) -> Network:
-    found = [key for key in SOURCES if key in section]
-    if len(found) != 1:
-        raise InputError(
-            f"needs one of file, joint and nodes, found {' and '.join(found) or 'none'}"
-        )
-    if "nodes" in section:
-        return _nodes(section["nodes"])
-    if "file" in section:
-        file = _expect(section["file"], str, "file")
-        with located("file"):
-            if not file:
-                raise InputError("must name a file, got ''")
-            return read_network(folder / file)
-    joint = _expect(section["joint"], dict, "joint")
-    with located("joint"):
-        _check_keys(joint, names := ("variables", "states", "probabilities"), required=names)
-        states = _expect(joint["states"], dict, "states")
-        return Network.from_joint(
-            _expect_all(joint["variables"], str, "variables"),
-            {name: _expect_all(states[name], str, f"states.{name}") for name in states},
-            _expect_all(joint["probabilities"], float, "probabilities"),
-        )
-
-
-def _nodes(entries: Any) -> Network:
-    """Return the network that is written node by node; a child may come before its parents."""
-    states: dict[str, list[str]] = {}
-    parents: dict[str, list[str]] = {}
-    rows: dict[str, list[list[float]]] = {}
-    for place, entry in enumerate(_expect_all(entries, dict, "nodes")):
-        with located(f"nodes[{place}]"):
-            _check_keys(
-                entry, ("name", "states", "parents", "table"), required=("name", "states", "table")
-            )
-            name = _expect(entry["name"], str, "name")
-            with located("name"):
-                check_names("the node", [name])
-            if name in states:
-                raise InputError(f"{quote(name)} appears twice; names must be unique", "name")
-            states[name] = _expect_all(entry["states"], str, "states")
-            with located("states"):
-                check_names(f"the states of {name!r}", states[name])
-            parents[name] = _expect_all(entry.get("parents", []), str, "parents")
-            table = _expect_all(entry["table"], list, "table")
-            rows[name] = [_expect_all(row, float, f"table[{k}]") for k, row in enumerate(table)]
-    tables = {}
-    for place, name in enumerate(states):
-        with located(f"nodes[{place}]"):
-            tables[name] = _node_table(name, states, parents[name], rows[name])
-    with located("nodes"):
-        return replace(Network.from_tables(states, parents, tables), is_inline=True)
-
-
-def _node_table(
-    name: str, states: Mapping[str, list[str]], parents: list[str], rows: list[list[float]]
-) -> Table:
-    for place, parent in enumerate(parents):
-        with located(f"parents[{place}]"):
-            if parent not in states:
-                raise UnknownNameError(f"no node {quote(parent)}{nearest(parent, states)}")
-            if parent in parents[:place]:
-                raise InputError(f"{quote(parent)} appears twice")
-    with located("table"):
-        return table_of_rows(name, states[name], {p: states[p] for p in parents}, rows)
-
-
-def _feature_costs(document: Mapping[str, Any]) -> FeatureCosts:
-    return FeatureCosts(
-        _expect(document["costs"], dict, "costs"),
-        tuple(_groups(document.get("groups", []))),
-        tuple(_conditional_costs(document.get("conditional_costs", []))),
-        tuple(_discounts(document.get("discounts", []))),
-        _round_cost(_expect(document.get("rounds", {}), dict, "rounds")),
-    )
-
-
-def _groups(entries: Any) -> Iterable[Group]:
-    for place, entry in enumerate(_expect_all(entries, dict, "groups")):
-        with located(f"groups[{place}]"):
-            _check_keys(entry, names := ("name", "overhead", "features"), required=names)
-            features = _expect_all(entry["features"], str, "features")
-            yield Group(_expect(entry["name"], str, "name"), entry["overhead"], tuple(features))
-
-
-def _conditional_costs(entries: Any) -> Iterable[ConditionalCost]:
-    for place, entry in enumerate(_expect_all(entries, dict, "conditional_costs")):
-        with located(f"conditional_costs[{place}]"):
-            _check_keys(entry, names := ("feature", "when", "cost"), required=names)
-            when = _expect(entry["when"], dict, "when")
-            for feature, state in when.items():
-                _expect(state, str, f"when.{feature}")
-            feature = _expect(entry["feature"], str, "feature")
-            yield ConditionalCost(feature, tuple(when.items()), entry["cost"])
-
-
-def _discounts(entries: Any) -> Iterable[Discount]:
-    for place, entry in enumerate(_expect_all(entries, dict, "discounts")):
-        with located(f"discounts[{place}]"):
-            _check_keys(entry, names := ("name", "off"), required=names)
-            off = _expect(entry["off"], dict, "off")
-            yield Discount(_expect(entry["name"], str, "name"), off)
-
-
-def _round_cost(section: Mapping[str, Any]) -> float:
-    with located("rounds"):
-        _check_keys(section, ("cost",), required=("cost",) if section else ())
-    return cast(float, section.get("cost", 0.0))  # checked with the other costs
-
-
-def _constraints(entries: Any) -> Iterable[Constraint]:
-    for place, entry in enumerate(_expect_all(entries, dict, "constraints")):
-        with located(f"constraints[{place}]"):
-            known = ("feature", "after", "only_if", "not_if")
-            _check_keys(entry, known, required=("feature",))
-            values = {}
-            for name in ("only_if", "not_if"):
-                values[name] = _expect(entry.get(name, {}), dict, name)
-                for feature, state in values[name].items():
-                    _expect(state, str, f"{name}.{feature}")
-            yield Constraint(
-                _expect(entry["feature"], str, "feature"),
-                tuple(_expect_all(entry.get("after", []), str, "after")),
-                tuple(values["only_if"].items()),
-                tuple(values["not_if"].items()),
-            )
-
-
-def _misclassification(section: Mapping[str, Any]) -> Misclassification:
-    if not section:
-        raise InputError("must hold the matrix, or kind and expected", "misclassification")
-    # The rows of a matrix are tables, so a decision may also be named kind or expected.
-    scaled = [key for key in ("kind", "expected") if not isinstance(section.get(key, {}), dict)]
-    if not scaled:
-        return section
-    with located("misclassification"):
-        _check_keys(section, names := ("kind", "expected"), required=names)
-        return (_expect(section["kind"], str, "kind"), section["expected"])
-
-
-def _document(problem: Problem, costs: FeatureCosts, network: str | None) -> dict[str, Any]:
-    """Return the problem as the tables of its file; the opposite of `parse_problem`.
-
-    Without the name of a network's file, the nodes of the network are still to be added.
-    """
-    document: dict[str, Any] = {"title": problem.title} if problem.title else {}
-    if problem.currency:
-        document["currency"] = problem.currency
-    document["network"] = ({} if network is None else {"file": network}) | {
-        "target": problem.target,
-        "features": list(problem.features),
-    }
-    document["costs"] = dict(costs.prices)
-    document["misclassification"] = {
-        decision: dict(zip(problem.classes, row, strict=True))
-        for decision, row in zip(problem.decisions, problem.misclassification.tolist(), strict=True)
-    }
-    if problem.bins:
-        document["bins"] = {name: list(cuts) for name, cuts in problem.bins.items()}
-    if problem.labels:
-        document["labels"] = dict(problem.labels)
-    if problem.state_labels:
-        document["state_labels"] = {name: dict(of) for name, of in problem.state_labels.items()}
-    if problem.evidence:
-        document["evidence"] = dict(problem.evidence)
-    groups = [
-        {"name": group.name, "overhead": group.overhead, "features": list(group.features)}
-        for group in costs.groups
-    ]
-    conditional = [
-        {"feature": entry.feature, "when": dict(entry.when), "cost": entry.cost}
-        for entry in costs.conditional
-    ]
-    discounts = [{"name": each.name, "off": dict(each.off)} for each in costs.discounts]
-    rounds = {"cost": costs.round_cost} if costs.round_cost else {}
-    constraints = [_constraint_table(entry) for entry in problem.constraints]
-    limits = {key: most for key, most in asdict(problem.limits).items() if most is not None}
-    tables = (groups, conditional, discounts, rounds, constraints, limits)
-    for key, entries in zip((*COST_TABLES[1:], *RULE_TABLES), tables, strict=True):
-        if entries:
-            document[key] = entries
-    return document
-
-
-def _constraint_table(entry: Constraint) -> dict[str, Any]:
-    table: dict[str, Any] = {"feature": entry.feature}
-    if entry.after:
-        table["after"] = list(entry.after)
-    if entry.only_if:
-        table["only_if"] = dict(entry.only_if)
-    if entry.not_if:
-        table["not_if"] = dict(entry.not_if)
-    return table
-
-
-def _check_keys(
-    section: Mapping[str, Any], known: tuple[str, ...], *, required: tuple[str, ...]
-) -> None:
-    for key in section:
-        if key not in known:
-            raise UnknownNameError(f"unknown key{nearest(key, known)}", key)
-    for key in required:
-        if key not in section:
-            raise InputError("is missing", key)
-
-
-_WANTED = {str: "text", dict: "a table", list: "a list", float: "a number"}
-_T = TypeVar("_T")
-
-
-def _expect(value: Any, kind: type[_T], place: str) -> _T:
-    """Return `value` if it has that type (an integer is a number too), else raise `InputError`."""
-    if not isinstance(value, int | float if kind is float else kind) or isinstance(value, bool):
-        # Show the value as it is in the file, not as Python writes it.
-        is_plain = isinstance(value, str | int | float | list | dict) and not isinstance(
-            value, bool
-        )
-        found = quote(value) if is_plain else str(value).lower()
-        raise InputError(f"must be {_WANTED[kind]}, got {found}", place)
-    return cast(_T, value)
-
-
-def _expect_all(value: Any, kind: type[_T], place: str) -> list[_T]:
-    items = _expect(value, list, place)
-    return [_expect(item, kind, f"{place}[{k}]") for k, item in enumerate(items)]

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from voilattice.errors import InputError
-from voilattice.files.problems import find_problem, parse_problem
+from voilattice.files.problem_tables import parse_problem
+from voilattice.files.problems import find_problem
 from voilattice.policy.comparison import Variant
 from voilattice.wording import quote
 

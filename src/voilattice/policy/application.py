@@ -17,8 +17,7 @@ what it solved last solves the problem from that state on, once.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, Generic, TypeVar
 
@@ -27,20 +26,14 @@ from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError
-from voilattice.feature_sets import bits
 from voilattice.model.acquisition import PathLimits
-from voilattice.model.costs import price_set
-from voilattice.model.network import Table
 from voilattice.model.problem import Problem, check_problem
 from voilattice.policy.cases import Cases, read_cases
 from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
-from voilattice.policy.relevance import Relevance, StateKey
+from voilattice.policy.replanning import Plan
 from voilattice.policy.situations import situation_at
 from voilattice.policy.solvers import (
     TIME_LIMIT,
-    Limits,
-    OptimalSolver,
-    RuleSolver,
     policy_names,
     solver_of,
 )
@@ -49,8 +42,6 @@ from voilattice.wording import quote
 __all__ = ["Applied", "apply_policy", "as_policy", "follow_cases"]
 
 UNBUILT = Certificate(None, False, "ok", "Nothing of the policy is worked out yet.")
-
-SHARE_OF_STEP = 0.25  # of the time left, for one question to the solver
 
 Rows = NDArray[np.intp]
 Path = tuple[tuple[str, ...], ...]  # the acquisitions of a case, in order
@@ -283,7 +274,7 @@ class _Run:
                 while len(onward):
                     onward = self._step(plan, onward)
 
-    def _states(self, plan: _Plan, rows: Rows) -> Iterator[tuple[list[str], Rows]]:
+    def _states(self, plan: Plan, rows: Rows) -> Iterator[tuple[list[str], Rows]]:
         """Yield the cases of each state together, and what they have bought."""
         for here in _split(rows, self._path[rows]):
             bought = self._bought(here)
@@ -301,16 +292,16 @@ class _Run:
         n_features = sum(len(features) for features in path)
         return self._problem.limits.after(float(self.feature_cost[first]), n_features, len(path))
 
-    def _plan(self, lost: frozenset[str], rows: Rows) -> _Plan:
+    def _plan(self, lost: frozenset[str], rows: Rows) -> Plan:
         if self._planner not in policy_names():
             raise InputError(
                 f"{', '.join(sorted(lost))} is missing, and policy {self._planner!r} "
                 f"cannot be planned again without it",
                 f"row {int(rows[0]) + 1}",
             )
-        return _Plan(self._problem.without(lost), self._planner, self._deadline)
+        return Plan(self._problem.without(lost), self._planner, self._deadline)
 
-    def _step(self, plan: _Plan, rows: Rows) -> Rows:
+    def _step(self, plan: Plan, rows: Rows) -> Rows:
         """Do what the solver says at the states of these cases; return those that go on."""
         onward: list[Rows] = []
         for bought, group in self._states(plan, rows):
@@ -411,62 +402,6 @@ class _Run:
             **self._problem.evidence,
             **{name: states(name)[self._codes[name][first]] for name in bought},
         }
-
-
-class _Plan:
-    """What a policy does at any evidence, worked out as it is asked for."""
-
-    def __init__(self, problem: Problem, name: str, deadline: Deadline) -> None:
-        self._problem, self._solver, self._deadline = problem, solver_of(name), deadline
-        # Only of the solvers here is it known that they forget what no longer matters.
-        forgets = isinstance(self._solver, OptimalSolver) or (
-            isinstance(self._solver, RuleSolver) and self._solver.forgets
-        )
-        self._relevance = Relevance(problem, forgets=forgets)
-        self._nodes: dict[StateKey, Acquisition | Leaf] = {}
-        self._start = problem
-
-    def start_from(self, known: Mapping[str, str]) -> None:
-        """Have the solver plan from some evidence on: it need not solve what lies before it."""
-        self._start = self._problem
-        with suppress(InputError):  # evidence that is impossible, as `node` says
-            self._start = self._problem.with_evidence(self._problem.further(known))
-
-    def what_matters(self, bought: Sequence[str]) -> list[str]:
-        """Return which of the features that were bought still matter."""
-        problem = self._problem
-        known = problem.feature_mask(bought) | problem.feature_mask(problem.evidence)
-        _, kept = self._relevance.what_matters(known)
-        return [name for k in bits(kept) if (name := problem.features[k]) in bought]
-
-    def node(self, known: Mapping[str, str], left: PathLimits) -> Acquisition | Leaf | None:
-        """Return the acquisition or the decision at some evidence, the problem's own included.
-
-        `left` is what is left of the limits there.
-
-        An acquisition has no branches: its outcomes lead to evidence that is asked about next. A
-        leaf is open where the time was over. None: the evidence is impossible.
-        """
-        key = self._relevance.key(known, left)
-        if key not in self._nodes:
-            joint = self._problem.joint(known)
-            if not joint.any():
-                return None
-            self._nodes[key] = self._ask(known, left, joint / joint.sum())
-        return self._nodes[key]
-
-    def _ask(self, known: Mapping[str, str], left: PathLimits, belief: Table) -> Acquisition | Leaf:
-        problem, start = self._problem, self._start
-        if self._deadline.is_over:
-            return Leaf.at(problem, belief, is_open=True)
-        limits = Limits(time_limit=self._deadline.share(SHARE_OF_STEP))
-        if problem.limits:
-            start = replace(start, limits=left)
-        step = self._solver.next_step(start, start.further(known), limits)
-        features = tuple(name for name in problem.features if name in step.features)
-        if not features:
-            return Leaf.at(problem, belief)
-        return Acquisition(features, price_set(problem.costs, step.features, known), ())
 
 
 _Item = TypeVar("_Item", bound=Hashable)

@@ -14,7 +14,8 @@ from pathlib import Path, PurePosixPath
 
 from voilattice.errors import InputError, TooLargeError, VoilatticeError, within
 from voilattice.files.networks import READABLE
-from voilattice.files.problems import parse_problem, parse_toml
+from voilattice.files.problem_tables import parse_problem
+from voilattice.files.problems import parse_toml
 from voilattice.model.problem import Problem
 from voilattice.wording import quote
 

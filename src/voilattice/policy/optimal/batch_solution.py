@@ -41,6 +41,7 @@ from voilattice.wording import format_bytes
 __all__ = ["BatchSolution", "BatchSpace", "SharedCosts", "depends_on_order", "needs_batches"]
 
 MAX_DIGITS = 24  # there is a table for each set of them
+NANOSECONDS = 60.0  # an entry, in the compiled engine: a cautious estimate
 
 
 def needs_batches(problem: Problem) -> bool:
@@ -68,15 +69,22 @@ class BatchSpace:
     ----------
     unit
         The misclassification costs at scale 1; those of the problem by default.
+    deadline
+        When the table should be solved.
 
     Raises
     ------
     TooLargeError
-        The table does not fit the memory budget, or the prices are not supported.
+        The table does not fit the memory budget or the time, or the prices are not supported.
     """
 
     def __init__(
-        self, problem: Problem, unit: CostMatrix | None = None, *, engine: str = "auto"
+        self,
+        problem: Problem,
+        unit: CostMatrix | None = None,
+        *,
+        engine: str = "auto",
+        deadline: Deadline | None = None,
     ) -> None:
         check_engine(engine)
         check_own_prices(problem)
@@ -92,7 +100,7 @@ class BatchSpace:
         self.features = tuple(bits(relevant))
         self.sizes = tuple(len(problem.states(problem.features[k])) for k in self.features)
         self.asks = counts_rounds(problem) or bool(bundles_of(problem))
-        self._check_memory()
+        self._check_size(deadline or Deadline())
         self.table, self.probability = self._risks()
 
     @property
@@ -110,7 +118,7 @@ class BatchSpace:
             return None
         return n if limits.rounds is None else min(n, limits.rounds)
 
-    def _check_memory(self) -> None:
+    def _check_size(self, deadline: Deadline) -> None:
         n_rounds = self.n_rounds(self.problem)
         entries = math.prod(size + 1 + self.asks for size in self.sizes)
         joint = len(self.problem.classes) * math.prod(self.sizes)
@@ -121,6 +129,10 @@ class BatchSpace:
                 f"{entries:,} states need {format_bytes(needed)}, "
                 f"and the memory budget is {format_bytes(memory_budget())}"
             )
+        seconds = 1e-9 * NANOSECONDS * entries * (1 if n_rounds is None else n_rounds)
+        left = deadline.seconds_left
+        if left is not None and seconds > left:
+            raise TooLargeError(f"{entries:,} states cannot be solved in {left:.1f} s")
 
     def _risks(self) -> tuple[BatchTable, float]:
         """Return P(e) and the risk of deciding at every e."""

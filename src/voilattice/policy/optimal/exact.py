@@ -82,7 +82,7 @@ def find_states(
     """
     check_own_prices(problem)
     if needs_batches(problem):
-        return BatchSpace(problem, unit, engine=engine)
+        return BatchSpace(problem, unit, engine=engine, deadline=deadline)
     deadline = deadline or Deadline()
     relevance = Relevance(problem)
     table = _count(problem, relevance)
