@@ -7,6 +7,7 @@ from helpers.solving import POLICIES
 
 from voilattice import load_problem
 from voilattice.errors import InputError
+from voilattice.model.acquisition import PathLimits
 from voilattice.policy import solvers
 from voilattice.policy.policy import Certificate
 from voilattice.policy.solvers import (
@@ -29,7 +30,7 @@ def test_every_built_in_solver_behaves(name):
 
 
 def first_feature(situation):
-    return 1 << situation.axes[0] if situation.axes else 0
+    return situation.alone & -situation.alone
 
 
 def test_a_rule_of_ones_own_can_be_registered():
@@ -175,3 +176,22 @@ def test_a_name_in_place_of_a_problem_is_refused_everywhere():
     for ask in (vl.emc, vl.best_set, vl.Lattice, vl.compare, lambda p: vl.advise(p, "greedy")):
         with pytest.raises(InputError, match="must be a voilattice.Problem, got 'asia'; load_prob"):
             ask("asia")
+
+
+def test_a_solver_that_does_what_it_must_not_is_found_out():
+    class Blind(RuleSolver):
+        """A solver that builds policies as if there were no constraints and no limits."""
+
+        def build(self, problem, limits, **more):
+            free = replace(problem, constraints=(), limits=PathLimits())
+            built = super().build(free, limits, **more)
+            return replace(built, problem=problem)
+
+    greedy = solver_of("greedy-la")
+    blind = Blind(greedy.name, greedy.rule, looks_ahead=True)
+    ruled = [p for p in small_problems() if p.constraints or p.limits]
+    assert len(ruled) == 3
+    for problem in ruled:
+        staked = replace(problem, misclassification=40 * problem.misclassification)
+        with pytest.raises(AssertionError, match=r"cannot be acquired at|exceeds the limits"):
+            check_solver(blind, [staked])

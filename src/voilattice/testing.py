@@ -1,9 +1,9 @@
 """Checks for user-defined solvers.
 
 `check_solver` asks a solver for policies of a few small problems, with groups, discounts,
-conditional prices, several classes, own decisions, impossible outcomes and evidence. It compares
-the answers with the definitions: Equation 1 at the leaves, the prices along each path, Equation 2
-over the paths.
+conditional prices, several classes, own decisions, impossible outcomes, evidence, constraints,
+limits and rounds. It compares the answers with the definitions: Equation 1 at the leaves, the
+prices along each path, Equation 2 over the paths. No path may acquire what it cannot.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from dataclasses import replace
 
 from voilattice.errors import VoilatticeError
 from voilattice.files.problems import load_problem
+from voilattice.model.acquisition import Constraint, PathLimits
 from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
-from voilattice.policy.policy import Acquisition, Policy
+from voilattice.policy.policy import Acquisition, Path, Policy
 from voilattice.policy.solvers import Limits, Solver, build_policy
 from voilattice.ties import tolerance
 from voilattice.valuation.valuation import cost, emc, posterior
@@ -67,6 +68,12 @@ def small_problems() -> Iterator[Problem]:
         "refer": {"a": 18, "b": 18, "c": 18},
     }
     yield Problem.create(network, "Y", costs, own)
+    # X3 says nothing, but it must come before X2. Rounds cost something, and limits bind.
+    visits = FeatureCosts({"X1": 2.0, "X2": 4.0, "X3": 1.0}, round_cost=1.5)
+    rules = (Constraint("X2", after=("X3",), not_if=(("X1", "1"),)),)
+    yield Problem.create(network, "Y", visits, stakes, constraints=rules)
+    yield Problem.create(network, "Y", visits, stakes, limits={"rounds": 1, "features": 2})
+    yield Problem.create(network, "Y", costs, stakes, constraints=rules, limits={"spend": 6.0})
 
 
 def check_solver(solver: Solver, problems: Iterable[Problem] | None = None) -> None:
@@ -79,7 +86,7 @@ def check_solver(solver: Solver, problems: Iterable[Problem] | None = None) -> N
 
     >>> from voilattice.policy.solvers import RuleSolver, solver_of
     >>> check_solver(solver_of("greedy"))
-    >>> check_solver(RuleSolver("first", lambda s: 1 << s.axes[0] if s.axes else 0))
+    >>> check_solver(RuleSolver("first", lambda s: s.alone & -s.alone))  # what can be acquired now
     """
     _check(isinstance(solver, Solver), "it does not implement all of the interface `Solver`")
     _check(isinstance(solver.name, str) and bool(solver.name), "its name must be non-empty text")
@@ -108,12 +115,11 @@ def _check_policy(solver: Solver, problem: Problem, policy: Policy) -> None:
     _check(policy.name == solver.name, f"the policy is called {policy.name!r}")
     _check(policy.problem == problem, "the policy belongs to another problem")
     for path, _ in zip(policy.paths(), range(MAX_PATHS), strict=False):
-        spent, known = 0.0, dict[str, str]()
-        found, node = dict(path.evidence), policy.root
-        while isinstance(node, Acquisition):
-            spent += cost(problem, node.features, known)
-            known |= {feature: found[feature] for feature in node.features}
-            node = policy.follow(known)
+        spent, known = 0.0, dict(path.evidence)
+        for features, before, left in _acquisitions(policy, path):
+            price = cost(problem, features, before)
+            _check_allowed(problem, features, before, left, price)
+            spent += price
         _check_equal(path.feature_cost, spent, f"the price of the path {known}")
         _check_equal(path.leaf.emc, emc(problem, known), f"the EMC at {known}")
         risk = problem.misclassification[problem.decisions.index(path.leaf.decision)]
@@ -154,18 +160,48 @@ def _check_costs(solver: Solver, problem: Problem, policy: Policy) -> None:
 
 def _check_steps(solver: Solver, problem: Problem, policy: Policy) -> None:
     for path, _ in zip(policy.paths(), range(MAX_PATHS), strict=False):
-        known, found, node = dict[str, str](), dict(path.evidence), policy.root
-        while True:
-            wanted = frozenset(node.features if isinstance(node, Acquisition) else ())
-            step = solver.next_step(problem, known, Limits())
+        for features, known, left in _acquisitions(policy, path, with_leaf=True):
+            wanted = frozenset(features)
+            step = solver.next_step(replace(problem, limits=left), known, Limits())
             _check(
                 step.features == wanted,
                 f"next_step says {sorted(step.features)} at {known}, the policy {sorted(wanted)}",
             )
-            if not isinstance(node, Acquisition):
-                break
-            known |= {feature: found[feature] for feature in node.features}
-            node = policy.follow(known)
+
+
+def _acquisitions(
+    policy: Policy, path: Path, *, with_leaf: bool = False
+) -> Iterator[tuple[tuple[str, ...], dict[str, str], PathLimits]]:
+    """Yield what a path acquires, what is known before, and what is left of the limits then."""
+    problem, found = policy.problem, dict(path.evidence)
+    known, left, node = dict[str, str](), problem.limits, policy.root
+    while isinstance(node, Acquisition):
+        yield node.features, dict(known), left
+        left = left.after(cost(problem, node.features, known), len(node.features))
+        known |= {feature: found[feature] for feature in node.features}
+        node = policy.follow(known)
+    if with_leaf:
+        yield (), known, left
+
+
+def _check_allowed(
+    problem: Problem,
+    features: tuple[str, ...],
+    known: dict[str, str],
+    left: PathLimits,
+    price: float,
+) -> None:
+    rules, mask = problem.feasibility, problem.feature_mask(features)
+    everything = {**problem.evidence, **known}
+    _check(
+        rules.is_feasible(mask, everything),
+        f"{sorted(features)} cannot be acquired at {known}: "
+        f"{' '.join(rules.obstacles(mask, everything))}",
+    )
+    _check(
+        left.allows(price, len(features)),
+        f"{sorted(features)} at {known} exceeds the limits; what is left is {left.describe()}",
+    )
 
 
 def _check_limits(solver: Solver, problem: Problem) -> None:

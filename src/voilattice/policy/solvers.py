@@ -64,9 +64,10 @@ def register(solver: Solver) -> None:
     included, by an entry point of the group ``voilattice.solvers``.
 
     >>> import voilattice
+    >>> from voilattice.feature_sets import bits
     >>> from voilattice.policy.solvers import RuleSolver, register, unregister
     >>> def cheapest(situation):  # buy the cheapest feature if it costs less than 7
-    ...     costs = {k: situation.value(1 << k).cost for k in situation.axes}
+    ...     costs = {k: situation.value(1 << k).cost for k in bits(situation.alone)}
     ...     k = min(costs, key=costs.get, default=None)
     ...     return 0 if k is None or costs[k] >= 7 else 1 << k
     >>> register(RuleSolver("cheapest", cheapest))
