@@ -26,6 +26,7 @@ SLOW_EXAMPLES = {"estimator.py"}
         "docs/optimal.md",
         "docs/estimator.md",
         "docs/what-if.md",
+        "docs/richer-problems.md",
     ],
 )
 def test_the_python_in_the_documentation_runs_and_prints_what_it_says(file):

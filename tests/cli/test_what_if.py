@@ -159,3 +159,12 @@ def test_a_feature_without_a_threshold_is_refused(run, options, message):
 )
 def test_a_sweep_has_both_its_ends(sweep, points):
     assert read_points(sweep) == pytest.approx(points)
+
+
+def test_limits_can_be_swept(run):
+    options = ("--set", "limits.rounds=1,2", "--jobs", "1", "--json")
+    document = json.loads(run("compare", "asia", *options)[1])
+    one, two = (row for row in document if row["policy"] == "optimal")
+    (variant,) = load_variants("asia", {"limits.rounds": 1})
+    assert one["first"] == sorted(build_policy(variant.problem, "batch").root.features)
+    assert one["expected_total_cost"] > two["expected_total_cost"]

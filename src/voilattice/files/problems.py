@@ -87,9 +87,9 @@ class ProblemSource:
         if self.path is not None:
             yield self.path
             return
-        folder = resources.files("voilattice") / "problems" / self.name
-        with resources.as_file(folder) as path:
-            yield path / FILE_NAME
+        # All problems, because a problem may use the network of another one.
+        with resources.as_file(resources.files("voilattice") / "problems") as folder:
+            yield folder / self.name / FILE_NAME
 
 
 def load_problem(path_or_name: str | Path) -> Problem:
