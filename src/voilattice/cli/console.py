@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -254,7 +254,9 @@ def print_policy(policy: Policy, now: float) -> None:
         out.print(f"\n{policy.verdict}")
 
 
-def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
+def print_comparison(
+    rows: Sequence[ComparisonRow], currency: str = "", label: Callable[[str], str] = str
+) -> None:
     """Print what policies cost, a row for each point of a sweep; the cheapest is marked."""
     out = console()
     if len({row.point for row in rows}) == 1:
@@ -268,8 +270,8 @@ def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
         told = any(row.first is not None for row in here)
         asked = any(row.uses is not None for row in here)
         stakes = in_currency(f"{kind} EMC", currency)
-        heading = [f">{_describe_key(key)}" for key in keys] or [stakes]
-        uses = [f"uses {key[6:]}" for key in keys if key.startswith("costs.")] * asked
+        heading = [f">{_describe_key(key, label)}" for key in keys] or [stakes]
+        uses = [f"uses {label(key[6:])}" for key in keys if key.startswith("costs.")] * asked
         points = table(*heading, *names, *["buys first"] * told, *uses)
         for point in dict.fromkeys(row.point for row in here):
             rows_here = [row for row in here if row.point == point]
@@ -281,7 +283,9 @@ def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
             ]
             values = [f"{value:,g}" for key, value in rows_here[0].settings if key in keys]
             firsts = [
-                ", ".join(sorted(row.first)) or "-" for row in rows_here if row.first is not None
+                ", ".join(sorted(map(label, row.first))) or "-"
+                for row in rows_here
+                if row.first is not None
             ]
             used = ["yes" if row.uses else "no" for row in rows_here if row.uses is not None]
             points.add_row(
@@ -306,16 +310,16 @@ def _values_of(rows: Sequence[ComparisonRow]) -> dict[str, set[float]]:
     return found
 
 
-def _describe_key(key: str) -> str:
+def _describe_key(key: str, label: Callable[[str], str]) -> str:
     """Return the heading of a setting; it can be broken into lines."""
-    return f"price of {key[6:]}" if key.startswith("costs.") else key.replace(".", ".\n")
+    return f"price of {label(key[6:])}" if key.startswith("costs.") else key.replace(".", ".\n")
 
 
 def print_threshold(found: Threshold) -> None:
     """Print from which price, and from which stakes, a feature is used."""
     out = console()
     used = {True: "is used", False: "is not used", None: "may be used: not proved"}[found.is_used]
-    out.print(f"{found.feature} {used} by the optimal policy.", style="bold")
+    out.print(f"{found.label} {used} by the optimal policy.", style="bold")
     out.print(found.describe_prices())
     out.print(found.describe_stakes())
     out.print(

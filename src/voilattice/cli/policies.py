@@ -289,7 +289,7 @@ def compare_command(
     elif plot is not None:
         plot_sweep(rows, swept[0], problem.title, plot)
     if not as_json:
-        console.print_comparison(rows, problem.currency)
+        console.print_comparison(rows, problem.currency, problem.label)
         return
     console.print_json(documents)
 

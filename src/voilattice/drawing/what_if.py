@@ -9,7 +9,7 @@ from typing import Any
 from voilattice.drawing.plots import STYLES, new_figure, save_figure
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.threshold import Curve, Threshold
-from voilattice.wording import format_amount
+from voilattice.wording import format_amount, in_currency
 
 __all__ = ["plot_sweep", "plot_threshold"]
 
@@ -44,14 +44,15 @@ def plot_threshold(found: Threshold, title: str, path: str | Path) -> None:
     without = found.prices.without
     if curve and without is not None:
         flat = ((curve[0][0], without), (curve[-1][0], without))
-        _draw(prices, curve, flat, found.feature)
+        _draw(prices, curve, flat, found.label)
     if at is not None:
         prices.axvspan(found.prices.least, at, color=SHADE, zorder=0)
         _mark(prices, at, f"threshold {format_amount(at)}", ACCENT)
     _mark(prices, found.price, f"now {format_amount(found.price)}", INK)
-    _finish(prices, f"price of {found.feature}", found.describe_prices())
+    price = in_currency(f"price of {found.label}", found.currency)
+    _finish(prices, price, found.describe_prices())
     most = _drawn_stakes(found)
-    _draw(stakes, _upto(found.stakes.curve, most), _upto(found.stakes.without, most), found.feature)
+    _draw(stakes, _upto(found.stakes.curve, most), _upto(found.stakes.without, most), found.label)
     for start, end in found.stakes.ranges:
         if start < most:
             stakes.axvspan(start, min(end, most), color=SHADE, zorder=0)
@@ -59,7 +60,8 @@ def plot_threshold(found: Threshold, title: str, path: str | Path) -> None:
         if end < most:
             _mark(stakes, end, f"to {format_amount(end)}", ACCENT)
     _mark(stakes, found.stake, f"now {format_amount(found.stake)}", INK)
-    _finish(stakes, "stakes: EMC with nothing known", found.describe_stakes())
+    emc = in_currency("stakes: EMC with nothing known", found.currency)
+    _finish(stakes, emc, found.describe_stakes())
     figure.suptitle(title, fontsize=11, parse_math=False)
     save_figure(figure, path)
 

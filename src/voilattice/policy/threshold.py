@@ -151,6 +151,8 @@ class Threshold:
     is_used: bool | None  # as things are; None: not proved
     prices: PriceUse
     stakes: StakeUse
+    label: str  # what people read for the feature
+    currency: str
 
     @property
     def exact(self) -> bool:
@@ -162,33 +164,36 @@ class Threshold:
 
     def describe_prices(self) -> str:
         """Return what holds of prices, in words."""
-        name, found = f"{self.feature} (now {format_amount(self.price)})", self.prices
+        name, found = f"{self.label} (now {self._amount(self.price)})", self.prices
         if found.verdict == "always":
             return f"{name} is worth buying at any price: its conditional prices replace it."
         if found.verdict == "never":
-            return f"{name} is not worth buying, even for {format_amount(found.least)}."
+            return f"{name} is not worth buying, even for {self._amount(found.least)}."
         if found.threshold is not None:
             about = "" if found.exact else "about "
-            return f"{name} is worth buying below {about}{format_amount(found.threshold)}."
+            return f"{name} is worth buying below {about}{self._amount(found.threshold)}."
         low, high = found.bracket
-        known = [] if low is None else [f"is worth buying at {format_amount(low)} or less"]
-        known += [] if high is None else [f"is not worth buying at {format_amount(high)} or more"]
+        known = [] if low is None else [f"is worth buying at {self._amount(low)} or less"]
+        known += [] if high is None else [f"is not worth buying at {self._amount(high)} or more"]
         return f"{name} {' and '.join(known) or 'may be worth buying'}: the rest is not proved."
 
     def describe_stakes(self) -> str:
         """Return what holds of stakes, in words."""
-        now, found = f"(now {format_amount(self.stake)})", self.stakes
-        more = "" if found.exact else f" More than {format_amount(found.limit)} was not examined."
+        now, found = f"(now {self._amount(self.stake)})", self.stakes
+        more = "" if found.exact else f" More than {self._amount(found.limit)} was not examined."
         if not found.ranges:
             if not found.exact and found.at_most is not None:
-                return f"It is used at stakes of {format_amount(found.at_most)} {now}.{more}"
-            return f"It is not used at any stakes up to {format_amount(found.limit)} {now}.{more}"
+                return f"It is used at stakes of {self._amount(found.at_most)} {now}.{more}"
+            return f"It is not used at any stakes up to {self._amount(found.limit)} {now}.{more}"
         said = [
-            f"from {format_amount(start)} "
-            + ("on" if found.exact and end >= found.limit else f"to {format_amount(end)}")
+            f"from {self._amount(start)} "
+            + ("on" if found.exact and end >= found.limit else f"to {self._amount(end)}")
             for start, end in found.ranges
         ]
         return f"It is used at stakes {' and '.join(said)} {now}.{more}"
+
+    def _amount(self, amount: float) -> str:
+        return format_amount(amount, self.currency)
 
 
 def find_threshold(
@@ -227,7 +232,10 @@ def find_threshold(
     prices = _along_prices(values, deadline.share(SHARE_OF_PRICES))
     stakes = _along_stakes(values, deadline)
     is_used = values.at(1.0, deadline).beats(values.without(1.0, deadline))
-    return Threshold(feature, values.price, values.stake, is_used, prices, stakes)
+    return Threshold(
+        feature, values.price, values.stake, is_used, prices, stakes, here.label(feature),
+        here.currency,
+    )  # fmt: skip
 
 
 class _NotProved(Exception):
