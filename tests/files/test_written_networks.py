@@ -167,6 +167,7 @@ def as_written(problem: Problem) -> Problem:
     return Problem.create(
         network, problem.target, problem.costs, problem.misclassification,
         features=problem.features, evidence=problem.evidence, title=problem.title,
+        decisions=problem.decisions,
     )  # fmt: skip
 
 
