@@ -108,6 +108,7 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
         for c in problem.constraints
     ]
     document["limits"] = asdict(problem.limits)
+    document["rules"] = problem.describe_rules()  # all of these, in sentences
     return document
 
 

@@ -98,6 +98,8 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     for entry in costs.conditional:
         cost, when = format_amount(entry.cost, currency), _findings(problem, entry.when, " and ")
         out.print(f"{label(entry.feature)} costs {cost} once {when} is known.")
+    for rule in problem.describe_rules():
+        out.print(rule)
     out.print()
 
     classes = [problem.state_and_label(problem.target, state) for state in problem.classes]
