@@ -137,6 +137,15 @@ def print_value(problem: Problem, result: Value) -> None:
             f"\nKnowing {names} takes {format_amount(result.evi, currency)} off the expected cost "
             f"of deciding and costs {format_amount(result.cost, currency)}: {pays}."
         )
+    if result.obstacles:
+        out.print(f"It is {_barrier(result)}: {' '.join(result.obstacles)}")
+
+
+def _barrier(result: Value) -> str:
+    """Return, in words, what keeps a set from being acquired; empty: nothing."""
+    said = [] if result.feasible else ["not feasible"]
+    said += [] if result.within_limits else ["beyond the limits"]
+    return " and ".join(said)
 
 
 def print_best(problem: Problem, found: Best) -> None:
@@ -151,7 +160,12 @@ def print_best(problem: Problem, found: Best) -> None:
         rows.add_row("irreducible sets", f"{found.n_sets:,}")
     print_table(rows)
     if found.exact:
-        out.print("\nNo set of features has a higher benefit.")
+        sets = (
+            "set that can be acquired"
+            if problem.constraints or problem.limits
+            else "set of features"
+        )
+        out.print(f"\nNo {sets} has a higher benefit.")
     else:
         why = {
             "time": "Time is up (--time-limit)",
@@ -197,8 +211,9 @@ def _table_of_values(problem: Problem, heading: str, values: Sequence[Value]) ->
     amounts = (f">{in_currency(name, problem.currency)}" for name in ("EVI", "cost", "benefit"))
     rows = table(heading, *amounts)
     for entry in values:
+        barrier = f" ({_barrier(entry)})" if entry.obstacles else ""
         rows.add_row(
-            _names(problem, entry.features) or "∅ (decide now)",
+            (_names(problem, entry.features) or "∅ (decide now)") + barrier,
             *map(format_amount, (entry.evi, entry.cost, entry.benefit)),
         )
     return rows
@@ -419,6 +434,8 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
         "" if lattice.max_size is None else f" of at most {count_noun(lattice.max_size, 'feature')}"
     )
     rows.add_row(f"irreducible sets{limit}", f"{nodes:,}", style="bold")
+    if problem.constraints and lattice.feasible is not None:
+        rows.add_row("of these, can be acquired as they are", f"{int(lattice.feasible.sum()):,}")
     if lattice.max_size is None:
         rows.add_row("reduction", f"{100 * (1 - nodes / lattice.n_subsets):.3g} %")
     rows.add_row("edges", f"{n_edges:,}")

@@ -28,8 +28,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from voilattice.errors import InputError, located
-from voilattice.feature_sets import bits, find_circle, mask_of
+from voilattice.feature_sets import Words, bits, find_circle, mask_of, to_words
 from voilattice.ties import tolerance
 from voilattice.wording import count_noun, format_amount, join_names, quote
 
@@ -271,6 +274,16 @@ class Feasibility:
         return not features & ~self.open_features(known) and not (
             self.closure(features, e) & ~features
         )
+
+    def are_feasible(self, rows: Words, known: Mapping[str, str]) -> NDArray[np.bool_]:
+        """Return whether each of many sets of unknown features can be acquired together."""
+        n_words, e = rows.shape[1], self.problem.feature_mask(known)
+        closed = to_words([self._every & ~self.open_features(known)], n_words)
+        found: NDArray[np.bool_] = np.logical_not((rows & closed).any(axis=1))
+        for k, after in self.after.items():
+            member, needed = to_words([1 << k, after & ~e], n_words)
+            found &= ~(rows & member).any(axis=1) | ((rows & needed) == needed).all(axis=1)
+        return found
 
     def firsts(self, features: int, e: int) -> int:
         """Return the members of a set that need no other member before them."""
