@@ -201,6 +201,7 @@ def advice_document(advice: Advice) -> Document:
         "posterior": advice.posterior,
         "emc": advice.emc,
         "spent": advice.spent,
+        "left": asdict(advice.left),
         "benefit": advice.benefit,
         "candidates": [set_document(candidate) for candidate in advice.candidates],
         "reasons": list(advice.reasons),

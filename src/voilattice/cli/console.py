@@ -205,6 +205,11 @@ def print_advice(problem: Problem, advice: Advice) -> None:
         out.print()
         offers = _table_of_values(problem, "could be acquired", advice.candidates[:MAX_LISTED])
         print_table(offers)
+        barred = dict.fromkeys(why for v in advice.candidates[:MAX_LISTED] for why in v.obstacles)
+        said = " ".join(advice.reasons)
+        for why in barred:
+            if why not in said:
+                out.print(why)
 
 
 def _table_of_values(problem: Problem, heading: str, values: Sequence[Value]) -> Table:
