@@ -270,6 +270,7 @@ def policy_document(policy: Policy, now: float) -> Document:
         "expected_feature_cost": policy.expected_feature_cost,
         "expected_misclassification_cost": policy.expected_misclassification_cost,
         "expected_features": policy.expected_features,
+        "expected_rounds": policy.expected_rounds,
         "nodes": policy.n_acquisitions,
         "paths": policy.n_paths,
         "depth": policy.depth,

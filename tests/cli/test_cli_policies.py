@@ -218,3 +218,10 @@ def test_a_consultation_goes_on_after_a_round(run, rules, monkeypatch):
     assert status == 0
     assert "Left of the limits: 94.00 CAD to spend, 2 features and 2 rounds." in out
     assert "Left of the limits: 29.00 CAD to spend, 1 feature and 1 round." in out
+
+
+def test_a_policy_counts_its_rounds_where_they_cost_something(run, rules):
+    _, out, _ = run("policy", rules, "--policy", "optimal")
+    document = json.loads(run("policy", rules, "--policy", "optimal", "--json")[1])
+    assert f"rounds, on average, at 5.00 CAD each     {document['expected_rounds']:.2f}" in out
+    assert "rounds, on average" not in run("policy", "figure3", "--policy", "batch")[1]

@@ -267,6 +267,10 @@ def print_policy(policy: Policy, now: float) -> None:
         heading = in_currency(what, policy.problem.currency)
         rows.add_row(heading, format_amount(amount), style=style)
     rows.add_row("features bought, on average", f"{policy.expected_features:.2f}")
+    if policy.problem.counts_rounds:
+        each = policy.problem.round_cost
+        price = f", at {format_amount(each, policy.problem.currency)} each" if each else ""
+        rows.add_row(f"rounds, on average{price}", f"{policy.expected_rounds:.2f}")
     rows.add_row("acquisitions in the tree", f"{policy.n_acquisitions:,}")
     rows.add_row("paths", f"{policy.n_paths:,}")
     rows.add_row("depth", f"{policy.depth:,}")

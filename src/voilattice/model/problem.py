@@ -305,6 +305,16 @@ class Problem:
         label = self.state_label(name, state)
         return state if label == state else f"{state} ({label})"
 
+    @property
+    def round_cost(self) -> float:
+        """What each round costs, whatever it brings."""
+        return self.costs.round_cost if isinstance(self.costs, FeatureCosts) else 0.0
+
+    @property
+    def counts_rounds(self) -> bool:
+        """Whether it matters how many features come in one round."""
+        return bool(self.round_cost) or self.limits.rounds is not None
+
     def describe_rules(self) -> list[str]:
         """Return the constraints, the limits and the cost of a round, in sentences.
 
@@ -318,8 +328,8 @@ class Problem:
         said = self.feasibility.describe()
         if self.limits:
             said.append(f"Limits of each path: {self.limits.describe(self.currency)}.")
-        if isinstance(self.costs, FeatureCosts) and self.costs.round_cost:
-            cost = format_amount(self.costs.round_cost, self.currency)
+        if self.round_cost:
+            cost = format_amount(self.round_cost, self.currency)
             said.append(f"Each round costs {cost} more, however many features it brings.")
         return said
 

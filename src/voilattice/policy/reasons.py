@@ -136,13 +136,13 @@ def _unlocked(situation: Situation, features: frozenset[str], offers: Iterable[V
 
 def _price_of_round(situation: Situation, features: frozenset[str]) -> list[str]:
     """Return what of the price of a step is for the round."""
-    costs = situation.builder.problem.costs
-    if not (features and isinstance(costs, FeatureCosts) and costs.round_cost):
+    cost, n = situation.builder.problem.round_cost, len(features)
+    if not (features and cost):
         return []
-    one, n = _amount(situation, costs.round_cost), len(features)
+    one = _amount(situation, cost)
     if n == 1:
         return [f"The price includes {one} for the round."]
-    each = _amount(situation, n * costs.round_cost)
+    each = _amount(situation, n * cost)
     return [f"One round for all of them costs {one}; a round for each would cost {each}."]
 
 
