@@ -180,7 +180,8 @@ def print_advice(problem: Problem, advice: Advice) -> None:
     """Print what to do now, and why."""
     out, currency, target = console(), problem.currency, problem.target
     if advice.decision is None:
-        out.print(f"Acquire {_names(problem, advice.features)}.", style="bold")
+        together = " in one round" if problem.counts_rounds and len(advice.features) > 1 else ""
+        out.print(f"Acquire {_names(problem, advice.features)}{together}.", style="bold")
     else:
         out.print(f"Decide: {problem.state_label(target, advice.decision)}.", style="bold")
     for reason in advice.reasons:
