@@ -207,6 +207,15 @@ def test_an_obstacle_that_no_reason_speaks_of_follows_the_table(run, rules):
     table, notes = out.split("could be acquired  ")
     assert "biopsy comes after" not in table
     assert "The price is 605.00 CAD, and the limits leave 120.00 CAD to spend." in notes
+    assert "Not now: biopsy. biopsy comes after X-ray" in notes
+
+
+def test_obstacles_that_are_the_same_are_said_once(run, rules):
+    rules.write_text(WARD.replace("rounds = 3", "rounds = 0"))
+    _, out, _ = run("advise", rules, "--policy", "optimal")
+    assert "Nothing more can be acquired: the limits do not allow it." in out
+    assert "Not now: X-ray, age, blood and consent. The limits leave no round." in out
+    assert out.count("The limits leave no round.") == 2  # the biopsy has other obstacles too
 
 
 def test_a_consultation_goes_on_after_a_round(run, rules, monkeypatch):

@@ -355,6 +355,7 @@ def test_reasons_say_that_the_limits_end_the_acquisitions():
     advice = advise(ward(), "optimal", evidence)
     assert advice.action == "decide"
     assert "Nothing more can be acquired: the limits do not allow it." in advice.reasons
+    assert not any("worth their price" in reason for reason in advice.reasons)
     (biopsy,) = (c for c in advice.candidates if c.features == {"biopsy"})
     assert biopsy.feasible
     assert not biopsy.within_limits

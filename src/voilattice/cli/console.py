@@ -24,7 +24,7 @@ from voilattice.policy.threshold import Threshold
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
-from voilattice.wording import count_noun, format_amount, in_currency
+from voilattice.wording import count_noun, format_amount, in_currency, join_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -206,11 +206,18 @@ def print_advice(problem: Problem, advice: Advice) -> None:
         out.print()
         offers = _table_of_values(problem, "could be acquired", advice.candidates[:MAX_LISTED])
         print_table(offers)
-        barred = dict.fromkeys(why for v in advice.candidates[:MAX_LISTED] for why in v.obstacles)
-        said = " ".join(advice.reasons)
-        for why in barred:
-            if why not in said:
-                out.print(why)
+        _print_obstacles(problem, advice)
+
+
+def _print_obstacles(problem: Problem, advice: Advice) -> None:
+    """Print why candidates cannot be acquired now, where the reasons do not say so already."""
+    barred: dict[str, list[str]] = {}
+    for candidate in advice.candidates[:MAX_LISTED]:
+        name, why = _names(problem, candidate.features), " ".join(candidate.obstacles)
+        if why and not any(reason.startswith(f"Not now: {name} (") for reason in advice.reasons):
+            barred.setdefault(why, []).append(name)
+    for why, names in barred.items():
+        console().print(f"Not now: {join_names(names, 'and')}. {why}")
 
 
 def _table_of_values(problem: Problem, heading: str, values: Sequence[Value]) -> Table:

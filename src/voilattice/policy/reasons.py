@@ -53,7 +53,8 @@ def reasons_of_solver(
     if goal is None:
         is_proved = certificate.exact or step.cost_to_go is None
         why = solver.why_decide if is_proved else "The best policy found decides now."
-        return [why, f"{now}.", *_other_decisions(situation, situation.decision), *doubt]
+        whys = [] if _is_stuck(situation) else [why]  # the rules are the reason then
+        return [*whys, f"{now}.", *_other_decisions(situation, situation.decision), *doubt]
     if step.cost_to_go is not None:
         names = _names(situation, goal.features)
         return [
@@ -98,17 +99,25 @@ def reasons_of_rules(
     """
     problem, offers = situation.builder.problem, list(candidates)
     said = [*_unlocked(situation, features, offers), *_price_of_round(situation, features)]
+    is_stuck = not features and _is_stuck(situation)
     barred = [v for v in offers if v.obstacles and v.benefit > situation.tol]
+    if is_stuck:  # one sentence on the limits says it for all
+        barred = [v for v in barred if not v.feasible]
     for offer in barred[:MAX_BARRED]:
         name, why = _names(situation, offer.features), " ".join(offer.obstacles)
         said.append(f"Not now: {name} (worth {_amount(situation, offer.evi)}). {why}")
-    if not features and offers and not situation.alone:
+    if is_stuck:
         is_feasible = any(offer.feasible for offer in offers)
         what = "the limits" if is_feasible else "the constraints"
         said.append(f"Nothing more can be acquired: {what} do not allow it.")
     if situation.left:
         said.append(f"Left of the limits: {situation.left.describe(problem.currency)}.")
     return said
+
+
+def _is_stuck(situation: Situation) -> bool:
+    """Return whether features could matter, but the rules do not allow to acquire any."""
+    return bool(situation.axes) and not situation.alone
 
 
 def _unlocked(situation: Situation, features: frozenset[str], offers: Iterable[Value]) -> list[str]:

@@ -100,7 +100,8 @@ def _lattice(problem: Problem, given: Mapping[str, str], tell: Progress) -> Docu
         values = value_lattice(problem, given, lattice=lattice)
     document = lattice_document(lattice, None if values is None else values.top(TOP_SETS))
     if values is None:
-        document.pop("sets", None)
+        for key in ("sets", "feasible"):
+            document.pop(key, None)
     return document | {"svg": lattice_svg(lattice, values)}
 
 
