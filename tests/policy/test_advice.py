@@ -3,6 +3,7 @@ from itertools import islice
 
 import pytest
 from helpers.problems import noisy_bayes, opener
+from helpers.rich_worlds import rich_problem
 from helpers.solving import POLICIES, Refuses
 from helpers.strategies import problems
 from helpers.ward import ward
@@ -387,3 +388,25 @@ def test_a_tree_has_the_reasons_of_rules_too():
     tree = build_policy(ward(), "optimal")
     advice = advise(ward(), tree)
     assert "Left of the limits: 120.00 CAD to spend, 4 features and 3 rounds." in advice.reasons
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("seed", range(12))
+def test_advice_keeps_to_the_rules_and_explains_what_it_leaves(name, seed):
+    problem = rich_problem(seed)
+    known = {}
+    while (advice := advise(problem, name, known)).action == "acquire":
+        here = {**problem.evidence, **known}
+        assert problem.feasibility.is_feasible(problem.feature_mask(advice.features), here)
+        for candidate in advice.candidates:
+            can_be_acquired = candidate.feasible and candidate.within_limits
+            assert can_be_acquired == (not candidate.obstacles)
+        found = sorted(advice.features)
+        states = {f: problem.states(f)[0] for f in found}
+        try:
+            problem.check_possible({**here, **states})
+        except InputError:
+            return
+        known |= states
+    reasons = " ".join(advice.reasons)
+    assert ("Left of the limits: " in reasons) == bool(problem.limits)
