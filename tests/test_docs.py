@@ -20,6 +20,7 @@ SLOW_EXAMPLES = {"estimator.py"}
     "file",
     [
         "README.md",
+        "docs/problem-files.md",
         "docs/policies.md",
         "docs/learning.md",
         "docs/evaluation.md",
@@ -77,6 +78,21 @@ def test_the_problem_file_in_the_documentation_loads(tmp_path):
     problem = load_problem(tmp_path / "p.toml")
     assert problem.features == ("smoke", "dysp", "xray", "bronc", "tub")
     assert [discount.name for discount in problem.costs.discounts] == ["laboratory"]
+
+
+def test_the_rules_in_the_documentation_can_be_added_to_its_problem_file(tmp_path):
+    from voilattice import load_problem, write_network
+
+    text = (ROOT / "docs" / "problem-files.md").read_text()
+    first, *others = re.findall(r"```toml\n(.*?)```", text, re.S)
+    (rules,) = (block for block in others if "[[constraints]]" in block)
+    write_network(load_problem("asia").network, tmp_path / "asia.bif")
+    (tmp_path / "p.toml").write_text(first + rules)
+    assert load_problem(tmp_path / "p.toml").describe_rules() == [
+        "bronc can be acquired after xray, only if dysp = yes, not if tub = yes.",
+        "Limits of each path: 60.00 to spend, 3 features and 2 rounds.",
+        "Each round costs 4.00 more, however many features it brings.",
+    ]
 
 
 def test_the_network_by_hand_in_the_documentation_loads(tmp_path):

@@ -36,7 +36,7 @@ def test_what_a_notebook_shows_has_labels_and_the_currency():
         "cp (Chest pain)",
         "asym (no pain at all)",
         "price (CAD)",
-        "saying diseased (CAD)",
+        "deciding diseased (CAD)",
     ):
         assert text in shown
     worth = value(problem, {"cp"})

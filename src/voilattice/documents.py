@@ -108,31 +108,35 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
         for c in problem.constraints
     ]
     document["limits"] = asdict(problem.limits)
+    document["rules"] = problem.describe_rules()  # all of these, in sentences
     return document
 
 
 def set_document(result: Value | Best) -> Document:
     """Return what a set is worth, as an entry of a list."""
-    return {
+    document: Document = {
         "features": sorted(result.features),
         "evi": result.evi,
         "cost": result.cost,
         "benefit": result.benefit,
         "feasible": result.feasible,
     }
+    if isinstance(result, Value):
+        document |= {"within_limits": result.within_limits, "obstacles": list(result.obstacles)}
+    return document
 
 
 def value_document(result: Value) -> Document:
     """Return what a set is worth, with the EMC before and after."""
-    return set_document(result) | {
-        "emc": result.emc,
-        "expected_emc": result.expected_emc,
-        "within_limits": result.within_limits,
-    }
+    return set_document(result) | {"emc": result.emc, "expected_emc": result.expected_emc}
 
 
 def lattice_document(lattice: Lattice, top: Sequence[Value] | None = None) -> Document:
-    """Return a lattice, and the sets of highest benefit if they are given."""
+    """Return a lattice, and the sets of highest benefit if they are given.
+
+    A problem with constraints has the key `feasible`: whether each of `sets` can be acquired as it
+    is; and `feasible_nodes`, the number of these.
+    """
     document: Document = {"nodes": len(lattice), "subsets": lattice.n_subsets}
     if len(lattice) <= MAX_SETS:
         document["sets"] = [sorted(s) for s in lattice]
@@ -143,6 +147,10 @@ def lattice_document(lattice: Lattice, top: Sequence[Value] | None = None) -> Do
         "markov_blanket": sorted(lattice.acquirable_core),
         "levels": list(lattice.level_sizes),
     }
+    if lattice.problem.constraints and lattice.feasible is not None:
+        if len(lattice) <= MAX_SETS:
+            document["feasible"] = lattice.feasible.tolist()
+        document["feasible_nodes"] = int(lattice.feasible.sum())
     if top is not None:
         document["values"] = [set_document(entry) for entry in top]
     return document
@@ -175,6 +183,9 @@ def explanation_document(explanation: Explanation) -> Document:
             for member in explanation.members
         ],
         "completions": [sorted(added) for added in explanation.completions],
+        "feasible": explanation.feasible,
+        "obstacles": list(explanation.obstacles),
+        "closure": sorted(explanation.closure),
     }
 
 
@@ -190,6 +201,7 @@ def advice_document(advice: Advice) -> Document:
         "posterior": advice.posterior,
         "emc": advice.emc,
         "spent": advice.spent,
+        "left": asdict(advice.left),
         "benefit": advice.benefit,
         "candidates": [set_document(candidate) for candidate in advice.candidates],
         "reasons": list(advice.reasons),
@@ -258,6 +270,7 @@ def policy_document(policy: Policy, now: float) -> Document:
         "expected_feature_cost": policy.expected_feature_cost,
         "expected_misclassification_cost": policy.expected_misclassification_cost,
         "expected_features": policy.expected_features,
+        "expected_rounds": policy.expected_rounds,
         "nodes": policy.n_acquisitions,
         "paths": policy.n_paths,
         "depth": policy.depth,

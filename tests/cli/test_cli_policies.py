@@ -4,6 +4,7 @@ import json
 
 import pytest
 from helpers.solving import POLICIES
+from helpers.ward import WARD
 
 
 def test_a_policy_as_json(run, tmp_path):
@@ -149,3 +150,87 @@ def test_a_sweep_has_a_minute_for_each_point_unless_told_otherwise(run, monkeypa
     assert run(*sweep)[0] == 0
     assert run(*sweep, "--time-limit", "50")[0] == 0
     assert seen == [pytest.approx(240, abs=20), pytest.approx(50, abs=20)]
+
+
+@pytest.fixture
+def rules(tmp_path):
+    """A problem with constraints, limits and rounds, in a file."""
+    path = tmp_path / "ward.toml"
+    path.write_text(WARD)
+    return path
+
+
+def test_features_of_one_round_are_paid_for_together(run, rules):
+    known = ["--evidence", "xray=shadow", "--evidence", "consent=given"]
+    arguments = ["advise", rules, "--policy", "optimal", *known, "--json"]
+    apart = json.loads(run(*arguments)[1])
+    assert apart["spent"] == 31
+    assert apart["left"] == {"spend": 89, "features": 2, "rounds": 1}
+    together = json.loads(run(*arguments, "--together", "xray,consent")[1])
+    assert together["spent"] == 26
+    assert together["left"] == {"spend": 94, "features": 2, "rounds": 2}
+
+
+@pytest.mark.parametrize(
+    ("rounds", "message"),
+    [
+        (["xray,blood"], "--together: 'blood' was not acquired: it is not evidence"),
+        (["xray,x"], "--together: no feature 'x'"),
+        (["xray,consent", "consent"], "--together: 'consent' is named twice"),
+        (["xray,xray"], "--together: 'xray' is asked for twice"),
+    ],
+)
+def test_a_round_of_other_features_is_refused(run, rules, rounds, message):
+    known = ["--evidence", "xray=shadow", "--evidence", "consent=given"]
+    options = [word for text in rounds for word in ("--together", text)]
+    status, out, err = run("advise", rules, "--policy", "greedy", *known, *options, "--json")
+    assert (status, out) == (2, "")
+    assert err.startswith(message)
+    assert err.count("\n") == 1
+
+
+def test_candidates_that_cannot_be_acquired_are_marked_with_the_reason(run, rules):
+    document = json.loads(run("advise", rules, "--policy", "greedy", "--json")[1])
+    (biopsy,) = (c for c in document["candidates"] if c["features"] == ["biopsy"])
+    assert (biopsy["feasible"], biopsy["within_limits"]) == (False, True)
+    assert biopsy["obstacles"][0].startswith("biopsy comes after X-ray")
+    _, out, _ = run("advise", rules, "--policy", "greedy")
+    assert "biopsy (not feasible)" in out
+    assert " ".join(out.split()).count("biopsy comes after X-ray") == 1  # the reasons say it
+    _, out, _ = run("advise", rules, "--policy", "greedy", "--evidence", "biopsy=clean")
+    assert "biopsy" not in out
+
+
+def test_an_obstacle_that_no_reason_speaks_of_follows_the_table(run, rules):
+    rules.write_text(WARD.replace("biopsy = 60", "biopsy = 600"))
+    _, out, _ = run("advise", rules, "--policy", "greedy")
+    table, notes = (" ".join(part.split()) for part in out.split("could be acquired  "))
+    assert "biopsy comes after" not in table
+    assert "The price is 605.00 CAD, and the limits leave 120.00 CAD to spend." in notes
+    assert "Not now: biopsy. biopsy comes after X-ray" in notes
+
+
+def test_obstacles_that_are_the_same_are_said_once(run, rules):
+    rules.write_text(WARD.replace("rounds = 3", "rounds = 0"))
+    _, out, _ = run("advise", rules, "--policy", "optimal")
+    assert "Nothing more can be acquired: the limits do not allow it." in out
+    assert "Not now: X-ray, age, blood and consent. The limits leave no round." in out
+    assert out.count("The limits leave no round.") == 2  # the biopsy has other obstacles too
+
+
+def test_a_consultation_goes_on_after_a_round(run, rules, monkeypatch):
+    answers = iter(["malign", ""])
+    monkeypatch.setattr("click.prompt", lambda *args, **options: next(answers))
+    known = ["--evidence", "xray=shadow", "--evidence", "consent=given"]
+    options = ["--together", "xray,consent", "--interactive"]
+    status, out, _ = run("advise", rules, "--policy", "optimal", *known, *options)
+    assert status == 0
+    assert "Left of the limits: 94.00 CAD to spend, 2 features and 2 rounds." in out
+    assert "Left of the limits: 29.00 CAD to spend, 1 feature and 1 round." in out
+
+
+def test_a_policy_counts_its_rounds_where_they_cost_something(run, rules):
+    _, out, _ = run("policy", rules, "--policy", "optimal")
+    document = json.loads(run("policy", rules, "--policy", "optimal", "--json")[1])
+    assert f"rounds, on average, at 5.00 CAD each     {document['expected_rounds']:.2f}" in out
+    assert "rounds, on average" not in run("policy", "figure3", "--policy", "batch")[1]

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 from helpers.problems import opener
+from helpers.ward import WARD
 
 from voilattice import load_problem, write_problem
 
@@ -73,3 +74,13 @@ def test_problems_lists_the_built_in_ones(run):
     assert "figure1" in run("problems")[1]
     names = [entry["name"] for entry in json.loads(run("problems", "--json")[1])]
     assert {"asia", "figure1", "figure3"} <= set(names)
+
+
+def test_show_says_constraints_limits_and_the_cost_of_a_round(run, tmp_path):
+    path = tmp_path / "ward.toml"
+    path.write_text(WARD)
+    _, out, _ = run("show", path)
+    rules = json.loads(run("show", path, "--json")[1])["rules"]
+    assert len(rules) == 3
+    assert "\n".join(rules) in out
+    assert json.loads(run("show", "asia", "--json")[1])["rules"] == []

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from helpers.ward import WARD
 
 
 @pytest.mark.parametrize(
@@ -135,3 +136,84 @@ def test_the_lattice_is_valued_before_it_is_drawn(run, tmp_path):
         assert "13.90 − 5.00 = 8.90" in drawn
     run("lattice", "figure3", "--svg", files[0])
     assert "8.90" not in files[0].read_text()
+
+
+@pytest.fixture
+def rules(tmp_path):
+    """A problem with constraints, limits and rounds, in a file."""
+    path = tmp_path / "ward.toml"
+    path.write_text(WARD)
+    return path
+
+
+AFTER_XRAY = "biopsy comes after X-ray: acquire X-ray before or with it."
+AFTER_CONSENT = "biopsy can be acquired only if consent = given: acquire consent first."
+
+
+def test_value_says_why_a_set_is_not_feasible(run, rules):
+    status, out, _ = run("value", rules, "--features", "biopsy,blood")
+    assert status == 0
+    assert f"It is not feasible: {AFTER_XRAY} {AFTER_CONSENT}" in " ".join(out.split())
+    document = json.loads(run("value", rules, "--features", "biopsy,blood", "--json")[1])
+    assert (document["feasible"], document["within_limits"]) == (False, True)
+    assert document["obstacles"] == [AFTER_XRAY, AFTER_CONSENT]
+
+
+def test_value_says_which_limit_a_set_exceeds(run, rules):
+    every = "age,xray,blood,consent,biopsy"
+    document = json.loads(run("value", rules, "--features", every, "--json")[1])
+    assert not document["within_limits"]
+    assert document["obstacles"][-1] == "The limits leave 4 features."
+    _, out, _ = run("value", rules, "--features", every)
+    assert "It is not feasible and beyond the limits: " in " ".join(out.split())
+
+
+def test_a_feasible_set_has_no_obstacles(run, rules):
+    given = ["--evidence", "consent=given"]
+    document = json.loads(run("value", rules, "--features", "biopsy,xray", *given, "--json")[1])
+    assert document["feasible"]
+    assert document["obstacles"] == []
+    assert "feasible" not in run("value", rules, "--features", "biopsy,xray", *given)[1]
+
+
+def test_the_lattice_says_which_sets_are_feasible(run, rules):
+    document = json.loads(run("lattice", rules, "--json")[1])
+    feasible = dict(zip(map(tuple, document["sets"]), document["feasible"], strict=True))
+    assert feasible[("xray",)]
+    assert not feasible[("biopsy", "xray")]
+    assert document["feasible_nodes"] == sum(feasible.values()) == 8
+    given = ["--evidence", "consent=given", "--evidence", "age=young"]
+    document = json.loads(run("lattice", rules, *given, "--json")[1])
+    feasible = dict(zip(map(tuple, document["sets"]), document["feasible"], strict=True))
+    assert feasible[("biopsy", "xray")]
+    assert not feasible[("biopsy",)]
+
+
+def test_a_lattice_without_constraints_does_not_speak_of_feasible_sets(run):
+    document = json.loads(run("lattice", "figure3", "--json")[1])
+    assert document.keys().isdisjoint({"feasible", "feasible_nodes"})
+    assert "acquired as they are" not in run("lattice", "figure3")[1]
+
+
+def test_values_of_a_lattice_are_marked_where_a_set_is_not_feasible(run, rules):
+    _, out, _ = run("lattice", rules, "--values")
+    assert "biopsy, blood (not feasible)" in out
+    assert "of these, can be acquired as they are" in out
+    document = json.loads(run("lattice", rules, "--values", "--json")[1])
+    assert [entry["feasible"] for entry in document["values"]] == [False] * 8 + [True] * 2
+
+
+def test_explain_says_what_would_make_a_set_feasible(run, rules):
+    arguments = ["explain", rules, "--features", "biopsy", "--evidence", "consent=given"]
+    _, out, _ = run(*arguments)
+    assert f"It cannot be acquired as it is.\n- {AFTER_XRAY}\n" in out
+    assert "It becomes feasible by adding X-ray." in out
+    document = json.loads(run(*arguments, "--json")[1])
+    assert document["feasible"] is False
+    assert document["obstacles"] == [AFTER_XRAY]
+    assert document["closure"] == ["biopsy", "xray"]
+
+
+def test_the_best_set_is_one_that_can_be_acquired(run, rules):
+    assert json.loads(run("best", rules, "--json")[1])["feasible"] is True
+    assert "No set that can be acquired has a higher benefit." in run("best", rules)[1]

@@ -1,9 +1,11 @@
+import re
 import xml.etree.ElementTree as ET
 
 import networkx
 import pytest
 from helpers.labels import labelled
 from helpers.problems import naive_bayes, structured
+from helpers.ward import ward
 
 from voilattice import Lattice, load_problem
 from voilattice.drawing.lattice import MAX_DRAWN, lattice_graphml, lattice_html, lattice_svg
@@ -157,3 +159,27 @@ def test_people_read_labels_in_the_drawings_and_programs_names_in_graphml():
         assert "EVI 60.00 CAD, cost 30.00 CAD, benefit 30.00 CAD" in drawn
         assert ">cp" not in drawn
     assert ">cp, ecg<" in "".join(lattice_graphml(lattice))
+
+
+def test_sets_that_cannot_be_acquired_are_dashed_and_explained():
+    lattice = Lattice(ward())
+    picture = lattice_svg(lattice)
+    n_barred = len(lattice) - int(lattice.feasible.sum())
+    assert len(re.findall(r'<g class="node[^"]* barred"', picture)) == n_barred == 8
+    assert "dashed:\N{NO-BREAK SPACE}cannot" in picture
+    assert "<title>biopsy (cannot be acquired as it is)" in picture
+    assert "8 of these sets can be acquired as they are." in lattice_html(lattice)
+    known = {"consent": "given", "age": "young", "xray": "clear"}
+    assert 'barred"' not in lattice_svg(Lattice(ward(), known))
+
+
+def test_graphml_says_which_sets_can_be_acquired():
+    written = "".join(lattice_graphml(Lattice(ward())))
+    assert written.count('<data key="feasible">false</data>') == 8
+    assert written.count('<data key="feasible">true</data>') == 8
+    assert "feasible" not in "".join(lattice_graphml(Lattice(load_problem("figure3"))))
+
+
+def test_a_large_lattice_counts_what_can_be_acquired(monkeypatch):
+    monkeypatch.setattr("voilattice.drawing.lattice.MAX_DRAWN", 3)
+    assert "8 of these sets can be acquired as they are" in lattice_svg(Lattice(ward()))

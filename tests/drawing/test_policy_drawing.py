@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from helpers.labels import labelled
 from helpers.problems import noisy_bayes, structured
+from helpers.ward import ward
 
 from voilattice import load_problem
 from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
+from voilattice.model.acquisition import PathLimits
 from voilattice.policy.solvers import build_policy, policy_from_rule
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -114,11 +116,11 @@ def test_people_read_labels_and_the_currency_in_the_drawings():
     policy = build_policy(labelled(), "optimal")
     text = "\n".join(policy_text(policy))
     assert text.startswith("buy age for 4.50 CAD")
-    assert "Chest pain = typical angina (29.6 %): say diseased, risk 48.65 CAD" in text
+    assert "Chest pain = typical angina (29.6 %): decide diseased, risk 48.65 CAD" in text
     dot = "\n".join(policy_dot(policy))
     for drawn in (text, dot, policy_svg(policy), policy_html(policy)):
         assert "Chest pain = no pain at all" in drawn
-        assert "say healthy" in drawn
+        assert "decide healthy" in drawn
         assert not re.search(r"\b(cp|ecg|typ|asym)\b", drawn)
     assert "expected total cost 83.48 CAD" in policy_svg(policy)
     assert "<b>83.48 CAD</b>" in policy_html(policy)
@@ -131,3 +133,16 @@ def test_a_label_from_a_file_is_no_markup():
         assert "<b>pain" not in drawn
         assert "<i> " not in drawn
         assert "&lt;b&gt;pain" in drawn
+
+
+def test_several_features_of_one_round_and_its_cost_are_said_where_rounds_count():
+    policy = build_policy(ward(), "optimal")
+    said = f"{policy.expected_rounds:.2f} rounds on average, 5.00 CAD each."
+    assert next(policy_text(policy)) == "buy X-ray, consent in one round for 26.00 CAD"
+    assert said in policy_html(policy)
+    assert said in policy_svg(policy)
+    assert "rounds" not in policy_html(build_policy(load_problem("figure3"), "batch"))
+    limited = replace(
+        ward(), limits=PathLimits(rounds=1), costs=replace(ward().costs, round_cost=0)
+    )
+    assert "1.00 rounds on average." in policy_html(build_policy(limited, "optimal"))

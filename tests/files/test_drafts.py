@@ -61,8 +61,12 @@ def examples(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "table", ["labels", "evidence", "groups", "discounts", "conditional_costs"]
-)
+    "table",
+    [
+        "labels", "evidence", "groups", "discounts", "conditional_costs", "constraints", "limits",
+        "rounds",
+    ],
+)  # fmt: skip
 def test_an_example_can_be_used_as_it_stands(tmp_path, table):
     text = draft_problem(car())
     (example,) = (block for block in examples(text) if table in tomllib.loads(block))

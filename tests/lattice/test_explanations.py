@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import pytest
 from helpers.brute_force import BruteForce
 from helpers.problems import structured
 from helpers.strategies import DATA, needs_data, problems
+from helpers.ward import ward
 from hypothesis import given
 
-from voilattice import Problem, load_problem, read_network
+from voilattice import Constraint, Problem, load_problem, read_network
 from voilattice.lattice.explanations import explain
 
 graphs = problems(min_features=2, max_features=5, max_hidden=2, max_states=2)
@@ -140,3 +143,35 @@ def test_the_sentences_for_figure_3(features, evidence, sentences):
 def test_a_feature_without_bearing_is_said_so():
     problem = structured({"A": ["Y"], "Z": []})
     assert "- Z says nothing about Y, whatever else is known." in str(explain(problem, {"Z"}))
+
+
+def test_what_makes_a_set_feasible_is_said():
+    problem = ward()
+    declined = explain(problem, {"biopsy"}, {"consent": "declined"})
+    assert not declined.feasible
+    assert str(declined).endswith(
+        "It cannot be acquired as it is.\n"
+        "- biopsy comes after X-ray: acquire X-ray before or with it.\n"
+        "- biopsy can be acquired only if consent = given, and it is declined."
+    )
+    given = explain(problem, {"biopsy"}, {"consent": "given"})
+    assert str(given).endswith("It becomes feasible by adding X-ray.")
+    both = explain(problem, {"biopsy", "xray"}, {"consent": "given"})
+    assert both.feasible
+    assert str(both).endswith("It can be acquired as it is.")
+
+
+def test_what_must_come_before_has_its_own_conditions():
+    problem = ward()
+    rule = Constraint("xray", only_if={"age": "old"})
+    found = explain(replace(problem, constraints=(*problem.constraints, rule)), {"biopsy"})
+    assert found.closure == {"biopsy", "xray"}
+    assert "X-ray can be acquired only if age = old: acquire age first." in found.obstacles
+    assert "becomes feasible" not in str(found)
+
+
+def test_names_alone_do_not_tell_whether_a_set_is_feasible():
+    found = explain(ward(), {"biopsy"}, ["consent"])
+    assert found.feasible is None
+    assert str(found).endswith("to see whether it can be acquired as it is.")
+    assert "acquired" not in str(explain(load_problem("figure3"), {"X1"}))

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from helpers.brute_force import BruteForce
 from helpers.problems import chain, naive_bayes, structured
+from helpers.rich_worlds import rich_problem
 from helpers.strategies import DATA, needs_data, problems
+from helpers.ward import ward
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -268,3 +270,26 @@ def test_public_networks_have_lattices(name, target):
         s = frozenset(str(f) for f in rng.choice(features, size, replace=False))
         assert (s in v) == brute.is_irreducible(s)
         assert brute.is_irreducible(grown[int(rng.integers(len(grown)))])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_feasible_sets_are_those_that_can_be_acquired_one_by_one(seed):
+    problem = rich_problem(seed, ("constraints",))
+    lattice = Lattice(problem)
+    rules = problem.feasibility
+    assert lattice.feasible.tolist() == [
+        rules.is_feasible(problem.feature_mask(s), problem.evidence) for s in lattice
+    ]
+
+
+def test_which_sets_are_feasible_depends_on_states():
+    problem = ward()
+    found = {
+        state: Lattice(problem, {"consent": state, "xray": "clear"})
+        for state in ("given", "declined")
+    }
+    assert list(found["given"]) == list(found["declined"])
+    assert found["given"].feasible.all()
+    assert not found["declined"].feasible.all()
+    assert Lattice(problem, ["consent"]).feasible is None  # names alone do not tell
+    assert Lattice(load_problem("asia"), ["smoke"]).feasible.all()

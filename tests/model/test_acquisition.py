@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from helpers.problems import naive_bayes
 from helpers.rich_worlds import Referee, rich_problem
+from helpers.ward import ward
 
 from voilattice import Constraint, FeatureCosts, Problem, VoilatticeError, load_problem
 from voilattice.errors import InputError, UnknownNameError
@@ -186,3 +187,54 @@ def test_problems_without_rules_are_as_they_were():
     assert not asia.limits
     assert asia.constraints == ()
     assert asia.feasibility.largest({}) == (1 << len(asia.features)) - 1
+
+
+def test_the_rules_of_a_problem_in_words():
+    problem = ward()
+    assert problem.describe_rules() == [
+        "biopsy can be acquired after X-ray, only if consent = given, not if age = old.",
+        "Limits of each path: 120.00 CAD to spend, 4 features and 3 rounds.",
+        "Each round costs 5.00 CAD more, however many features it brings.",
+    ]
+    for rule in problem.describe_rules():
+        assert rule in str(problem)
+        assert rule in problem._repr_html_()
+    assert load_problem("asia").describe_rules() == []
+    assert "rules" not in str(load_problem("asia"))
+
+
+@pytest.mark.parametrize(
+    ("limits", "cost", "n_features", "said"),
+    [
+        ({"spend": 10}, 10, 3, []),
+        ({"spend": 10}, 11, 3, ["The price is 11.00, and the limits leave 10.00 to spend."]),
+        ({"features": 1}, 0, 2, ["The limits leave 1 feature."]),
+        ({"features": 0}, 0, 1, ["The limits leave no feature."]),
+        ({"rounds": 0, "features": 2}, 0, 1, ["The limits leave no round."]),
+        (
+            {"spend": 0, "features": 1, "rounds": 0},
+            1,
+            2,
+            [
+                "The limits leave no round.",
+                "The limits leave 1 feature.",
+                "The price is 1.00, and the limits leave 0.00 to spend.",
+            ],
+        ),
+        ({"spend": 0, "rounds": 0}, 1, 0, []),
+    ],
+)
+def test_limits_say_what_they_do_not_allow(limits, cost, n_features, said):
+    assert PathLimits(**limits).obstacles(cost, n_features) == said
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({}, ""),
+        ({"rounds": 1}, "1 round"),
+        ({"spend": 2.5, "rounds": 2}, "2.50 CAD to spend and 2 rounds"),
+    ],
+)
+def test_limits_in_words(limits, said):
+    assert PathLimits(**limits).describe("CAD") == said

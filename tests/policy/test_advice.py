@@ -3,13 +3,16 @@ from itertools import islice
 
 import pytest
 from helpers.problems import noisy_bayes, opener
+from helpers.rich_worlds import rich_problem
 from helpers.solving import POLICIES, Refuses
 from helpers.strategies import problems
+from helpers.ward import ward
 from hypothesis import given, settings
 
-from voilattice import Network, Problem, load_problem
+from voilattice import Constraint, Network, Problem, load_problem
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.lattice.independence import relevant_features
+from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import ConditionalCost, FeatureCosts, Group
 from voilattice.policy.advice import advise
 from voilattice.policy.policy import Leaf
@@ -297,3 +300,113 @@ def test_what_is_given_is_free_and_what_is_unavailable_is_not_acquired():
 def test_what_is_both_known_and_not_is_refused(options, message):
     with pytest.raises((InputError, UnknownNameError), match=message):
         advise(load_problem("asia"), "greedy", **options)
+
+
+def test_a_feature_that_unlocks_others_says_what_it_unlocks():
+    advice = advise(ward(), "optimal")
+    assert advice.features == {"xray", "consent"}
+    assert (
+        "consent says nothing about ill by itself, but biopsy can be acquired only after it."
+        in advice.reasons
+    )
+    assert not any("only after X-ray" in reason for reason in advice.reasons)  # it pays by itself
+
+
+def test_a_feature_that_pays_only_for_what_it_unlocks_says_so():
+    problem = ward()
+    dear = replace(problem.costs, prices={**problem.costs.prices, "xray": 110.0}, round_cost=0.0)
+    problem = replace(problem, costs=dear, limits=PathLimits())
+    advice = advise(problem, "optimal", {"consent": "given"})
+    assert advice.features == {"xray"}
+    assert "biopsy can be acquired only after X-ray." in advice.reasons
+
+
+def test_reasons_say_why_what_would_pay_is_not_acquired_now():
+    advice = advise(ward(), "greedy")
+    assert (
+        "Not now: biopsy (worth 241.20 CAD). "
+        "biopsy comes after X-ray: acquire X-ray before or with it. "
+        "biopsy can be acquired only if consent = given: acquire consent first." in advice.reasons
+    )
+    (biopsy,) = (c for c in advice.candidates if c.features == {"biopsy"})
+    assert not biopsy.feasible
+    assert biopsy.within_limits
+
+
+def test_reasons_say_what_the_round_costs():
+    assert "The price includes 5.00 CAD for the round." in advise(ward(), "greedy").reasons
+    assert (
+        "One round for all of them costs 5.00 CAD; a round for each would cost 10.00 CAD."
+        in advise(ward(), "optimal").reasons
+    )
+
+
+def test_reasons_say_what_is_left_of_the_limits():
+    evidence = {"xray": "shadow", "consent": "given"}
+    apart = advise(ward(), "optimal", evidence)
+    assert apart.left == PathLimits(spend=89.0, features=2, rounds=1)
+    assert "Left of the limits: 89.00 CAD to spend, 2 features and 1 round." in apart.reasons
+    together = advise(ward(), "optimal", evidence, together=[["xray", "consent"]])
+    assert together.left == PathLimits(spend=94.0, features=2, rounds=2)
+    assert together.spent == 26.0
+
+
+def test_reasons_say_that_the_limits_end_the_acquisitions():
+    evidence = {"blood": "high", "xray": "shadow", "consent": "given"}
+    advice = advise(ward(), "optimal", evidence)
+    assert advice.action == "decide"
+    assert "Nothing more can be acquired: the limits do not allow it." in advice.reasons
+    assert not any("worth their price" in reason for reason in advice.reasons)
+    (biopsy,) = (c for c in advice.candidates if c.features == {"biopsy"})
+    assert biopsy.feasible
+    assert not biopsy.within_limits
+    assert biopsy.obstacles == ("The limits leave no round.",)
+
+
+def test_reasons_say_that_the_constraints_leave_nothing():
+    problem = ward()
+    rules = [Constraint(f, only_if={"age": "young"}) for f in ("xray", "blood", "consent")]
+    problem = replace(problem, constraints=tuple(rules), limits=PathLimits())
+    problem = problem.without(["biopsy"])
+    advice = advise(problem, "optimal", {"age": "old"})
+    assert advice.action == "decide"
+    assert "Nothing more can be acquired: the constraints do not allow it." in advice.reasons
+
+
+def test_reasons_name_what_cannot_be_acquired_without_an_unavailable_feature():
+    advice = advise(ward(), "optimal", unavailable=["xray"])
+    assert "biopsy cannot be acquired without X-ray." in advice.reasons
+    assert not any("without" in reason for reason in advise(ward(), "optimal").reasons)
+
+
+def test_a_problem_without_rules_has_no_reasons_of_rules():
+    reasons = " ".join(advise(load_problem("asia"), "optimal").reasons)
+    assert all(word not in reasons for word in ("limits", "round", "Not now", "only after"))
+
+
+def test_a_tree_has_the_reasons_of_rules_too():
+    tree = build_policy(ward(), "optimal")
+    advice = advise(ward(), tree)
+    assert "Left of the limits: 120.00 CAD to spend, 4 features and 3 rounds." in advice.reasons
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("seed", range(12))
+def test_advice_keeps_to_the_rules_and_explains_what_it_leaves(name, seed):
+    problem = rich_problem(seed)
+    known = {}
+    while (advice := advise(problem, name, known)).action == "acquire":
+        here = {**problem.evidence, **known}
+        assert problem.feasibility.is_feasible(problem.feature_mask(advice.features), here)
+        for candidate in advice.candidates:
+            can_be_acquired = candidate.feasible and candidate.within_limits
+            assert can_be_acquired == (not candidate.obstacles)
+        found = sorted(advice.features)
+        states = {f: problem.states(f)[0] for f in found}
+        try:
+            problem.check_possible({**here, **states})
+        except InputError:
+            return
+        known |= states
+    reasons = " ".join(advice.reasons)
+    assert ("Left of the limits: " in reasons) == bool(problem.limits)

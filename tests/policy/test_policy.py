@@ -52,6 +52,8 @@ def test_nodes_are_reached_as_often_as_their_paths_say(problem):
         if isinstance(node, Acquisition)
     ]
     assert sum(bought) == pytest.approx(policy.expected_features, abs=1e-9)
+    rounds = sum(reached) - sum(reached[k] for k in leaves)
+    assert rounds == pytest.approx(policy.expected_rounds, abs=1e-9)
 
 
 def test_a_case_is_followed_to_where_it_stands():

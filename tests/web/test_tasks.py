@@ -6,6 +6,7 @@ import re
 import pytest
 from helpers.serving import waited_for
 from helpers.solving import POLICIES
+from helpers.ward import WARD
 
 from voilattice import emc, load_problem
 from voilattice.errors import TooLargeError
@@ -32,6 +33,37 @@ def test_raw_values_and_what_is_free_are_as_on_the_command_line(api, run):
     known = {"problem": "heart", "features": ["cp"], "evidence": {"age": "61.5"}}
     found = api.post("/api/value", json=known).json()
     assert found == api.post("/api/value", json=known | {"evidence": {"age": ">=54.5"}}).json()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("together", [[], [["xray", "consent"]]])
+@pytest.mark.parametrize("unavailable", [[], ["blood"]])
+def test_rounds_and_locked_features_are_as_on_the_command_line(
+    api, run, tmp_path, together, unavailable
+):
+    path = tmp_path / "ward.toml"
+    path.write_text(WARD)
+    name = api.post("/api/problems", files={"files": ("ward.toml", WARD)}).json()["name"]
+    known = {"xray": "clear", "consent": "given"}
+    asked = {"problem": name, "policy": "optimal", "evidence": known, "together": together}
+    answer = api.post("/api/advise", json=asked | {"unavailable": unavailable})
+    options = [word for f, state in known.items() for word in ("--evidence", f"{f}={state}")]
+    options += [word for features in together for word in ("--together", ",".join(features))]
+    options += [word for feature in unavailable for word in ("--unavailable", feature)]
+    printed = run("advise", path, "--policy", "optimal", *options, "--json")[1]
+    assert answer.json() == json.loads(printed)
+    asked["together"] = [["xray", "blood"]]
+    assert api.post("/api/advise", json=asked).json() == {
+        "error": "together: 'blood' was not acquired: it is not evidence"
+    }
+
+
+@pytest.mark.slow
+def test_what_is_known_stays_though_its_precondition_is_unavailable(api):
+    name = api.post("/api/problems", files={"files": ("ward.toml", WARD)}).json()["name"]
+    asked = {"problem": name, "unavailable": ["xray"], "evidence": {"biopsy": "clean"}}
+    for task, more in (("value", {"features": ["blood"]}), ("advise", {"policy": "greedy"})):
+        assert api.post(f"/api/{task}", json=asked | more).status_code == 200
 
 
 @pytest.mark.slow

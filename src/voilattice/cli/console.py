@@ -24,7 +24,7 @@ from voilattice.policy.threshold import Threshold
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
-from voilattice.wording import count_noun, format_amount, in_currency
+from voilattice.wording import count_noun, format_amount, in_currency, join_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -98,6 +98,8 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     for entry in costs.conditional:
         cost, when = format_amount(entry.cost, currency), _findings(problem, entry.when, " and ")
         out.print(f"{label(entry.feature)} costs {cost} once {when} is known.")
+    for rule in problem.describe_rules():
+        out.print(rule)
     out.print()
 
     classes = [problem.state_and_label(problem.target, state) for state in problem.classes]
@@ -135,6 +137,15 @@ def print_value(problem: Problem, result: Value) -> None:
             f"\nKnowing {names} takes {format_amount(result.evi, currency)} off the expected cost "
             f"of deciding and costs {format_amount(result.cost, currency)}: {pays}."
         )
+    if result.obstacles:
+        out.print(f"It is {_barrier(result)}: {' '.join(result.obstacles)}")
+
+
+def _barrier(result: Value) -> str:
+    """Return, in words, what keeps a set from being acquired; empty: nothing."""
+    said = [] if result.feasible else ["not feasible"]
+    said += [] if result.within_limits else ["beyond the limits"]
+    return " and ".join(said)
 
 
 def print_best(problem: Problem, found: Best) -> None:
@@ -149,7 +160,12 @@ def print_best(problem: Problem, found: Best) -> None:
         rows.add_row("irreducible sets", f"{found.n_sets:,}")
     print_table(rows)
     if found.exact:
-        out.print("\nNo set of features has a higher benefit.")
+        sets = (
+            "set that can be acquired"
+            if problem.constraints or problem.limits
+            else "set of features"
+        )
+        out.print(f"\nNo {sets} has a higher benefit.")
     else:
         why = {
             "time": "Time is up (--time-limit)",
@@ -164,7 +180,8 @@ def print_advice(problem: Problem, advice: Advice) -> None:
     """Print what to do now, and why."""
     out, currency, target = console(), problem.currency, problem.target
     if advice.decision is None:
-        out.print(f"Acquire {_names(problem, advice.features)}.", style="bold")
+        together = " in one round" if problem.counts_rounds and len(advice.features) > 1 else ""
+        out.print(f"Acquire {_names(problem, advice.features)}{together}.", style="bold")
     else:
         out.print(f"Decide: {problem.state_label(target, advice.decision)}.", style="bold")
     for reason in advice.reasons:
@@ -189,14 +206,27 @@ def print_advice(problem: Problem, advice: Advice) -> None:
         out.print()
         offers = _table_of_values(problem, "could be acquired", advice.candidates[:MAX_LISTED])
         print_table(offers)
+        _print_obstacles(problem, advice)
+
+
+def _print_obstacles(problem: Problem, advice: Advice) -> None:
+    """Print why candidates cannot be acquired now, where the reasons do not say so already."""
+    barred: dict[str, list[str]] = {}
+    for candidate in advice.candidates[:MAX_LISTED]:
+        name, why = _names(problem, candidate.features), " ".join(candidate.obstacles)
+        if why and not any(reason.startswith(f"Not now: {name} (") for reason in advice.reasons):
+            barred.setdefault(why, []).append(name)
+    for why, names in barred.items():
+        console().print(f"Not now: {join_names(names, 'and')}. {why}")
 
 
 def _table_of_values(problem: Problem, heading: str, values: Sequence[Value]) -> Table:
     amounts = (f">{in_currency(name, problem.currency)}" for name in ("EVI", "cost", "benefit"))
     rows = table(heading, *amounts)
     for entry in values:
+        barrier = f" ({_barrier(entry)})" if entry.obstacles else ""
         rows.add_row(
-            _names(problem, entry.features) or "∅ (decide now)",
+            (_names(problem, entry.features) or "∅ (decide now)") + barrier,
             *map(format_amount, (entry.evi, entry.cost, entry.benefit)),
         )
     return rows
@@ -245,6 +275,10 @@ def print_policy(policy: Policy, now: float) -> None:
         heading = in_currency(what, policy.problem.currency)
         rows.add_row(heading, format_amount(amount), style=style)
     rows.add_row("features bought, on average", f"{policy.expected_features:.2f}")
+    if policy.problem.counts_rounds:
+        each = policy.problem.round_cost
+        price = f", at {format_amount(each, policy.problem.currency)} each" if each else ""
+        rows.add_row(f"rounds, on average{price}", f"{policy.expected_rounds:.2f}")
     rows.add_row("acquisitions in the tree", f"{policy.n_acquisitions:,}")
     rows.add_row("paths", f"{policy.n_paths:,}")
     rows.add_row("depth", f"{policy.depth:,}")
@@ -421,6 +455,8 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
         "" if lattice.max_size is None else f" of at most {count_noun(lattice.max_size, 'feature')}"
     )
     rows.add_row(f"irreducible sets{limit}", f"{nodes:,}", style="bold")
+    if problem.constraints and lattice.feasible is not None:
+        rows.add_row("of these, can be acquired as they are", f"{int(lattice.feasible.sum()):,}")
     if lattice.max_size is None:
         rows.add_row("reduction", f"{100 * (1 - nodes / lattice.n_subsets):.3g} %")
     rows.add_row("edges", f"{n_edges:,}")

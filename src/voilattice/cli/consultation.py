@@ -43,6 +43,7 @@ def consult(
     *,
     unavailable: Collection[str] = (),
     free: Mapping[str, str] | None = None,
+    together: Collection[Collection[str]] = (),
     time_limit: float | None = None,
 ) -> None:
     """Follow a policy with a person: say what to acquire, ask what was found, decide.
@@ -52,7 +53,8 @@ def consult(
     """
     out = terminal.console()
     free = free or {}
-    turns = [_Turn({**free, **evidence}, frozenset(unavailable), ())]
+    rounds = tuple(map(frozenset, together))
+    turns = [_Turn({**free, **evidence}, frozenset(unavailable), (), rounds)]
     name = policy if isinstance(policy, str) else policy.name
     while True:
         turn = turns[-1]

@@ -12,10 +12,11 @@ from click.core import ParameterSource
 
 from voilattice.budgets import Deadline
 from voilattice.cli import console, terminal
-from voilattice.cli.completion import complete_evidence, complete_feature
+from voilattice.cli.completion import complete_evidence, complete_feature, complete_features
 from voilattice.cli.interrupts import deaf_workers, finish_on_interrupt
 from voilattice.cli.options import (
     check_jobs,
+    feature_list,
     find_policy,
     on_problem,
     output_option,
@@ -69,6 +70,14 @@ _time_limit_option = time_limit_option(
     shell_complete=complete_evidence,
     help="As --evidence, but known for free: not counted as spent; repeatable.",
 )
+@click.option(
+    "--together",
+    multiple=True,
+    metavar="X1,X2",
+    shell_complete=complete_features,
+    help="Features of --evidence that were acquired in one round; repeatable. Without it, each "
+    "was a round of its own.",
+)
 @_time_limit_option
 @click.option("--interactive", is_flag=True, help="Go on to the decision: ask for each result.")
 def advise_command(
@@ -78,6 +87,7 @@ def advise_command(
     name: str,
     unavailable: tuple[str, ...],
     free: tuple[str, ...],
+    together: tuple[str, ...],
     time_limit: Deadline,
     interactive: bool,
 ) -> None:
@@ -93,6 +103,7 @@ def advise_command(
     if both := sorted(known_free.keys() & given.keys()):
         raise InputError(f"{both[0]!r} is given with --evidence too", "--given")
     policy = find_policy(name, problem)
+    rounds = [feature_list(problem, (text,)) for text in together]
 
     if interactive:
         from voilattice.cli.consultation import consult
@@ -100,7 +111,7 @@ def advise_command(
         if as_json:
             raise InputError("cannot be used together with --interactive", "--json")
         consult(
-            problem, policy, given, unavailable=unavailable, free=known_free,
+            problem, policy, given, unavailable=unavailable, free=known_free, together=rounds,
             time_limit=time_limit.seconds,  # for each advice
         )  # fmt: skip
         return
@@ -110,7 +121,7 @@ def advise_command(
     ):
         advice = advise(
             problem, policy, given,
-            unavailable=unavailable, given=known_free, time_limit=time_limit,
+            unavailable=unavailable, given=known_free, together=rounds, time_limit=time_limit,
         )  # fmt: skip
     if not as_json:
         console.print_advice(problem, advice)

@@ -53,6 +53,8 @@ def value_command(
     EMC      the expected misclassification cost: what deciding costs on average
     EVI      the expected value of information: what the set takes off the EMC
     benefit  EVI less what the set costs
+
+    Any set is valued; if constraints or limits do not allow to acquire it, that is said too.
     """  # noqa: D301 (click reads the character)
     with within("--features"):
         result = value(problem, feature_list(problem, features), given)
@@ -159,7 +161,11 @@ def best_command(
 def explain_command(
     problem: Problem, given: Mapping[str, str], as_json: bool, features: tuple[str, ...]
 ) -> None:
-    """Say in words why a set of features is, or is not, in the lattice."""
+    """Say in words why a set of features is, or is not, in the lattice.
+
+    If the problem has constraints: also whether the set can be acquired as it is, why not, and what
+    would make it so.
+    """
     with within("--features"):
         chosen = problem.check_acquirable(
             feature_list(problem, features), problem.merge_evidence(given)

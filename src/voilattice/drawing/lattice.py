@@ -50,6 +50,8 @@ STYLE = """
 .voilattice .core .box { fill: #ffe3b3; }
 .voilattice .way .box { stroke: #2e7d4f; stroke-width: 2; }
 .voilattice .best .box { fill: #cfeedb; stroke-width: 3; }
+.voilattice .barred .box { stroke-dasharray: 5 3; }
+.voilattice .barred .label { fill: #5b6675; }
 .voilattice .edge.way { stroke: #2e7d4f; stroke-width: 2.4; opacity: .9; }
 .voilattice .label { fill: #1b2430; text-anchor: middle; }
 .voilattice .worth { fill: #5b6675; text-anchor: middle; font-size: 10.5px; }
@@ -126,8 +128,9 @@ def lattice_body(lattice: Lattice, values: LatticeValues | None = None) -> str:
         else "with nothing known yet"
     )
     core = set_name(map(lattice.problem.label, lattice.acquirable_core))
+    able = f" {_feasible_in_words(lattice)}." if _barred(lattice) else ""
     return f"""<p>The value of information lattice {escape(known)}: {_counted(lattice)}.
-Acquirable core: {escape(core)}.</p>
+Acquirable core: {escape(core)}.{able}</p>
 {_best_in_words(values)}<div class="picture">{_drawn(lattice, values)}</div>"""
 
 
@@ -137,25 +140,44 @@ def _best_in_words(values: LatticeValues | None) -> str:
     best, problem = values.top(1)[0], values.lattice.problem
     worth = _worth_in_words(best.evi, best.cost, problem.currency)
     name = set_name(map(problem.label, best.features))
-    return f"<p>Highest benefit: <b>{escape(name)}</b>: {escape(worth)}.</p>\n"
+    why = "".join(f" {line}" for line in best.obstacles)
+    return f"<p>Highest benefit: <b>{escape(name)}</b>: {escape(worth)}.{escape(why)}</p>\n"
 
 
 def lattice_graphml(lattice: Lattice) -> Iterator[str]:
     """Return the lattice as lines of GraphML, one by one, so that memory does not grow.
 
-    The label of a node lists the names of its features; the size is their number.
+    The label of a node lists the names of its features; the size is their number. If the problem
+    has constraints, each node says whether it can be acquired as it is.
     """
+    feasible = lattice.feasible if lattice.problem.constraints else None
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
     yield '<key id="label" for="node" attr.name="label" attr.type="string"/>\n'
     yield '<key id="size" for="node" attr.name="size" attr.type="int"/>\n'
+    if feasible is not None:
+        yield '<key id="feasible" for="node" attr.name="feasible" attr.type="boolean"/>\n'
     yield '<graph edgedefault="directed">\n'
     for number, s in enumerate(lattice):
-        label = f'<data key="label">{escape(set_name(s))}</data>'
-        yield f'<node id="n{number}">{label}<data key="size">{len(s)}</data></node>\n'
+        data = f'<data key="label">{escape(set_name(s))}</data><data key="size">{len(s)}</data>'
+        if feasible is not None:
+            data += f'<data key="feasible">{str(bool(feasible[number])).lower()}</data>'
+        yield f'<node id="n{number}">{data}</node>\n'
     for above, below in lattice.numbered_edges():
         yield f'<edge source="n{above}" target="n{below}"/>\n'
     yield "</graph>\n</graphml>\n"
+
+
+def _barred(lattice: Lattice) -> set[frozenset[str]]:
+    """Return the sets that cannot be acquired as they are."""
+    if lattice.feasible is None or lattice.feasible.all():
+        return set()
+    return {s for s, is_feasible in zip(lattice, lattice.feasible, strict=True) if not is_feasible}
+
+
+def _feasible_in_words(lattice: Lattice) -> str:
+    n_feasible = len(lattice) - len(_barred(lattice))
+    return f"{n_feasible:,} of these sets can be acquired as they are"
 
 
 def _limited(lattice: Lattice) -> str:
@@ -202,13 +224,15 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
                 f'data-to="{number[smaller]}" '
                 f'x1="{a.x:.1f}" y1="{a.y + a.height:g}" x2="{b.x:.1f}" y2="{b.y:g}"/>'
             )
-    roots, core = set(lattice.roots), lattice.acquirable_core
+    roots, core, barred = set(lattice.roots), lattice.acquirable_core, _barred(lattice)
     for s, box in boxes.items():
         kinds = ["node", *(["root"] if s in roots else []), *(["core"] if s == core else [])]
         kinds += ["way"] if s in way else []
         kinds += ["best"] if way and s == way[0] else []
+        kinds += ["barred"] if s in barred else []
         title = set_name(map(problem.label, s))
         title += f": {_worth_in_words(*worth[s], problem.currency)}" if worth else ""
+        title += " (cannot be acquired as it is)" if s in barred else ""
         shapes.append(
             f'<g class="{" ".join(kinds)}" data-node="{number[s]}" tabindex="0">'
             f"<title>{escape(title)}</title>"
@@ -222,6 +246,7 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
     marks += ["orange: the acquirable core"] if core in boxes and not is_best else []
     best = "the acquirable core, of highest benefit" if is_best else "the set of highest benefit"
     marks += [f"green: {best}, and a way to it"] if way else []
+    marks += ["dashed: cannot be acquired as it is"] if barred else []
     figures = in_currency("small figures: EVI − cost = benefit", problem.currency)
     marks += [figures] if worth else []
     # A line must end between two marks.
@@ -359,6 +384,8 @@ def _summary(lattice: Lattice, values: LatticeValues | None) -> str:
         worth = _worth_in_words(best.evi, best.cost, lattice.problem.currency)
         name = set_name(map(lattice.problem.label, best.features))
         legend += f" · highest benefit: {name}: {worth}"
+    if _barred(lattice):
+        legend += f" · {_feasible_in_words(lattice)}"
     lines, y = _paragraph(legend, int((MAX_WIDTH - 2 * MARGIN) / CHARACTER), MARGIN, y)
     title = f"The lattice by level: {_limited(lattice)}"
     return _svg([*shapes, *lines], MAX_WIDTH, y + MARGIN, title)

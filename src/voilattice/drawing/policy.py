@@ -143,7 +143,7 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
 
     place(root, 0)
     cost = _amount(policy, policy.expected_total_cost)
-    heading = [f"Policy {policy.name}: expected total cost {cost}", policy.verdict]
+    heading = [f"Policy {policy.name}: expected total cost {cost}", _rounds(policy), policy.verdict]
     heading = [line for line in heading if line]
     top = MARGIN + HEADING_LINE * len(heading)
     lefts = [MARGIN + sum(columns[:d]) + d * COLUMN_GAP for d in range(len(columns))]
@@ -225,8 +225,17 @@ def policy_body(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
 <p>Expected total cost <b>{total}</b>:
 {features} for features, {decisions} for decisions.
 {count_noun(policy.n_paths, "path")}, each with at most {count_noun(policy.depth, "acquisition")}.
-"Still to pay" is the expected cost from there on.</p>{verdict}
+{escape(_rounds(policy))} "Still to pay" is the expected cost from there on.</p>{verdict}
 {policy_tree(policy, max_nodes=max_nodes)}"""
+
+
+def _rounds(policy: Policy) -> str:
+    """Return the number of rounds, where it matters, and what they cost."""
+    if not policy.problem.counts_rounds:
+        return ""
+    cost = policy.problem.round_cost
+    each = f", {_amount(policy, cost)} each" if cost else ""
+    return f"{policy.expected_rounds:.2f} rounds on average{each}."
 
 
 def policy_html(policy: Policy) -> str:
@@ -295,7 +304,8 @@ def _sentence(policy: Policy, drawn: _Drawn) -> str:
         text = f"decide {said}, risk {_amount(policy, node.emc)} ({shares}{more})"
         return f"{text} (not worked out further)" if node.is_open else text
     names = ", ".join(map(problem.label, node.features))
-    text = f"buy {names} for {_amount(policy, node.price)}"
+    together = " in one round" if problem.counts_rounds and len(node.features) > 1 else ""
+    text = f"buy {names}{together} for {_amount(policy, node.price)}"
     if drawn.is_folded:
         text += f", then {count_noun(drawn.n_paths, 'path')} (not drawn)"
     return text

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.constraints import Constraint, dependency_constraint
-from voilattice.lattice.independence import Graph, feature_masks, graph_of
+from voilattice.lattice.independence import Graph, feature_masks, graph_of, known_states
+from voilattice.model.acquisition import Feasibility
 from voilattice.model.problem import Problem
 from voilattice.wording import join_names
 
@@ -64,6 +66,10 @@ class Explanation:
     core: frozenset[str]
     members: tuple[Member, ...]
     completions: tuple[frozenset[str], ...]  # sets of features that make it irreducible
+    feasible: bool | None = True  # whether it can be acquired as it is; None: not known
+    obstacles: tuple[str, ...] = ()  # why it cannot be acquired as it is, in sentences
+    closure: frozenset[str] = frozenset()  # the set, and all that must come before its members
+    closure_is_feasible: bool = True
 
     @property
     def target(self) -> str:
@@ -113,16 +119,32 @@ class Explanation:
                 lines.append(f"It becomes irreducible by adding {'; or '.join(ways)}{others}.")
             else:
                 lines.append("No further feature would make it irreducible.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._feasibility_lines()])
+
+    def _feasibility_lines(self) -> list[str]:
+        """Return whether the set can be acquired as it is, and what would make it so."""
+        if not self.problem.constraints:
+            return []
+        if self.feasible is None:
+            return ["Give the states of the evidence to see whether it can be acquired as it is."]
+        if self.feasible:
+            return ["It can be acquired as it is."]
+        lines = ["It cannot be acquired as it is.", *(f"- {line}" for line in self.obstacles)]
+        added = join_names(self._labels(self.closure - self.features), "and")
+        if added and self.closure_is_feasible:
+            lines.append(f"It becomes feasible by adding {added}.")
+        return lines
 
     def _labels(self, features: Iterable[str]) -> list[str]:
         return sorted(map(self.problem.label, features))
 
 
 def explain(
-    problem: Problem, features: Iterable[str], evidence: Collection[str] = ()
+    problem: Problem, features: Iterable[str], evidence: Collection[str] | Mapping[str, Any] = ()
 ) -> Explanation:
-    """Explain in words why S is, or is not, in the lattice given E.
+    """Explain in words why S is, or is not, in the lattice given E, and whether it is feasible.
+
+    With constraints, whether S can be acquired as it is depends on states: give a mapping then.
 
     >>> import voilattice
     >>> print(explain(voilattice.load_problem("figure3"), {"X2", "X4"}))
@@ -136,6 +158,8 @@ def explain(
     s, e = feature_masks(problem, features, evidence)
     names = problem.feature_names
     irreducible = graph.is_irreducible(s, e)
+    known, rules = known_states(problem, evidence), problem.feasibility
+    closure = rules.closure(s, e)
     return Explanation(
         problem,
         names(s),
@@ -144,7 +168,18 @@ def explain(
         names(graph.core(s, e)),
         tuple(_member(problem, graph, k, s, e) for k in bits(s)),
         () if irreducible else tuple(map(names, _completions(graph, s, e))),
+        None if known is None else rules.is_feasible(s, known),
+        () if known is None else _obstacles(rules, (s, closure), known),
+        names(closure),
+        known is not None and rules.is_feasible(closure, known),
     )
+
+
+def _obstacles(
+    rules: Feasibility, sets: Iterable[int], known: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return what keeps the sets from being acquired, each sentence once."""
+    return tuple(dict.fromkeys(said for mask in sets for said in rules.obstacles(mask, known)))
 
 
 def _member(problem: Problem, graph: Graph, k: int, s: int, e: int) -> Member:

@@ -28,9 +28,10 @@ Hidden nodes need no special case: the flood enters them, and they are never par
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from voilattice.errors import InputError
 from voilattice.feature_sets import bits, mask_of
@@ -163,6 +164,22 @@ def feature_masks(
         names = ", ".join(sorted(problem.feature_names(both)))
         raise InputError(f"{names}: known already")
     return chosen, known
+
+
+def known_states(
+    problem: Problem, evidence: Collection[str] | Mapping[str, Any]
+) -> dict[str, str] | None:
+    """Return the state of each known feature; None: some are given by name alone.
+
+    Irreducible sets depend on names only. Which sets are feasible depends on states, if there are
+    constraints.
+    """
+    if not problem.constraints:
+        return dict(problem.evidence)
+    if not isinstance(evidence, Mapping):
+        return None if set(evidence) - set(problem.evidence) else dict(problem.evidence)
+    further = problem.further(evidence)
+    return {**problem.evidence, **{f: problem.state_of(f, v) for f, v in further.items()}}
 
 
 # -- internal: sets as bitmasks

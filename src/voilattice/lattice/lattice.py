@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,7 @@ from voilattice.engines import check_engine
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.feature_sets import Words, bits, sort_keys, to_mask, to_words
 from voilattice.lattice.growth import MAX_NODES, Progress, grow_levels
-from voilattice.lattice.independence import feature_masks, graph_of
+from voilattice.lattice.independence import feature_masks, graph_of, known_states
 from voilattice.model.problem import Problem, check_problem
 from voilattice.wording import quote
 
@@ -48,8 +49,8 @@ class Lattice:
     Parameters
     ----------
     evidence
-        The known features, in addition to the problem's own evidence: names, or a mapping whose
-        values are ignored.
+        The known features, in addition to the problem's own evidence: names, or a mapping of names
+        to states. The states matter only to which sets are feasible.
     max_size
         Keep only the sets of at most this many features.
     max_nodes
@@ -84,6 +85,7 @@ class Lattice:
         self.problem = problem
         self.graph = graph_of(problem)
         _, self._evidence = feature_masks(problem, (), evidence or ())
+        self._given = evidence or ()
         self.max_size = max_size
         self._levels = grow_levels(
             self.graph,
@@ -173,6 +175,25 @@ class Lattice:
     def acquirable_core(self) -> frozenset[str]:
         """The acquirable core: the node that separates Y from all other acquirable features."""
         return self.core_of(self.acquirable)
+
+    @cached_property
+    def feasible(self) -> NDArray[np.bool_] | None:
+        """Whether each set can be acquired as it is, in the order of the lattice.
+
+        The constraints of the problem say so, at the states that are known. Without states it is
+        not known: None.
+
+        >>> from dataclasses import replace
+        >>> import voilattice
+        >>> p = voilattice.load_problem("figure3")
+        >>> p = replace(p, constraints=(voilattice.Constraint("X1", after=["X3"]),))
+        >>> v = Lattice(p)
+        >>> [sorted(s) for s, can in zip(v, v.feasible) if not can]
+        [['X1']]
+        """
+        if (known := known_states(self.problem, self._given)) is None:
+            return None
+        return self.problem.feasibility.are_feasible(self.rows, known)
 
     # -- which sets contain each other
 

@@ -25,13 +25,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from voilattice.errors import InputError, located
-from voilattice.feature_sets import bits, find_circle, mask_of
+from voilattice.feature_sets import Words, bits, find_circle, mask_of, to_words
 from voilattice.ties import tolerance
-from voilattice.wording import join_names, quote
+from voilattice.wording import count_noun, format_amount, join_names, quote
 
 if TYPE_CHECKING:
     from voilattice.model.problem import Problem
@@ -163,16 +166,35 @@ class PathLimits:
             None if self.rounds is None or n_features <= self.rounds else self.rounds,
         )
 
-    def describe(self) -> str:
-        """Return the limits in words; empty: none."""
+    def describe(self, currency: str = "") -> str:
+        """Return the limits in words; empty: none.
+
+        >>> PathLimits(spend=20, features=3, rounds=1).describe("CAD")
+        '20.00 CAD to spend, 3 features and 1 round'
+        """
         said = []
         if self.spend is not None:
-            said.append(f"spend {self.spend:g}")
+            said.append(f"{format_amount(self.spend, currency)} to spend")
         if self.features is not None:
-            said.append(f"features {self.features}")
+            said.append(count_noun(self.features, "feature"))
         if self.rounds is not None:
-            said.append(f"rounds {self.rounds}")
-        return ", ".join(said)
+            said.append(count_noun(self.rounds, "round"))
+        return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:])))
+
+    def obstacles(self, cost: float, n_features: int, currency: str = "") -> list[str]:
+        """Return which limits one more acquisition, with this price, would exceed, in sentences."""
+        said: list[str] = []
+        if self.allows(cost, n_features):
+            return said
+        if self.rounds == 0:
+            said.append("The limits leave no round.")
+        if self.features is not None and n_features > self.features:
+            left = count_noun(self.features, "feature") if self.features else "no feature"
+            said.append(f"The limits leave {left}.")
+        if not replace(self, features=None, rounds=None).allows(cost, n_features):
+            price, left = (format_amount(x, currency) for x in (cost, self.spend or 0.0))
+            said.append(f"The price is {price}, and the limits leave {left} to spend.")
+        return said
 
 
 NO_LIMITS = PathLimits()
@@ -253,9 +275,30 @@ class Feasibility:
             self.closure(features, e) & ~features
         )
 
+    def are_feasible(self, rows: Words, known: Mapping[str, str]) -> NDArray[np.bool_]:
+        """Return whether each of many sets of unknown features can be acquired together."""
+        n_words, e = rows.shape[1], self.problem.feature_mask(known)
+        closed = to_words([self._every & ~self.open_features(known)], n_words)
+        found: NDArray[np.bool_] = np.logical_not((rows & closed).any(axis=1))
+        for k, after in self.after.items():
+            member, needed = to_words([1 << k, after & ~e], n_words)
+            found &= ~(rows & member).any(axis=1) | ((rows & needed) == needed).all(axis=1)
+        return found
+
     def firsts(self, features: int, e: int) -> int:
         """Return the members of a set that need no other member before them."""
         return mask_of(k for k in bits(features) if not self.after.get(k, 0) & features & ~e)
+
+    def describe(self) -> list[str]:
+        """Return the constraints in sentences."""
+        label, said = self.problem.label, []
+        for c in self.problem.constraints:
+            parts = [f"after {join_names([label(f) for f in c.after], 'and')}"] if c.after else []
+            for word, values, between in (("only", c.only_if, " and "), ("not", c.not_if, " or ")):
+                found = between.join(self._finding(f, state) for f, state in values)
+                parts += [f"{word} if {found}"] if found else []
+            said.append(f"{label(c.feature)} can be acquired {', '.join(parts)}.")
+        return said
 
     def obstacles(self, features: int, known: Mapping[str, str]) -> list[str]:
         """Return why a set cannot be acquired together, and what would make it so, in sentences."""
@@ -276,16 +319,19 @@ class Feasibility:
 
     def _unmet(self, name: str, c: Constraint, known: Mapping[str, str]) -> list[str]:
         """Return which conditions of a constraint the evidence does not meet."""
-        label, state_label = self.problem.label, self.problem.state_label
         said = []
         for f, state in c.only_if:
-            wanted = f"{label(f)} = {state_label(f, state)}"
+            wanted = self._finding(f, state)
             if f not in known:
-                said.append(f"{name} can be acquired only if {wanted}: acquire {label(f)} first.")
+                first = self.problem.label(f)
+                said.append(f"{name} can be acquired only if {wanted}: acquire {first} first.")
             elif known[f] != state:
-                found = state_label(f, known[f])
+                found = self.problem.state_label(f, known[f])
                 said.append(f"{name} can be acquired only if {wanted}, and it is {found}.")
         for f, state in c.not_if:
             if known.get(f) == state:
-                said.append(f"{name} is not acquired if {label(f)} = {state_label(f, state)}.")
+                said.append(f"{name} is not acquired if {self._finding(f, state)}.")
         return said
+
+    def _finding(self, feature: str, state: str) -> str:
+        return f"{self.problem.label(feature)} = {self.problem.state_label(feature, state)}"

@@ -305,6 +305,34 @@ class Problem:
         label = self.state_label(name, state)
         return state if label == state else f"{state} ({label})"
 
+    @property
+    def round_cost(self) -> float:
+        """What each round costs, whatever it brings."""
+        return self.costs.round_cost if isinstance(self.costs, FeatureCosts) else 0.0
+
+    @property
+    def counts_rounds(self) -> bool:
+        """Whether it matters how many features come in one round."""
+        return bool(self.round_cost) or self.limits.rounds is not None
+
+    def describe_rules(self) -> list[str]:
+        """Return the constraints, the limits and the cost of a round, in sentences.
+
+        >>> from dataclasses import replace
+        >>> import voilattice
+        >>> asia = voilattice.load_problem("asia")
+        >>> rule = voilattice.Constraint("bronc", after=["xray"], not_if={"smoke": "yes"})
+        >>> replace(asia, constraints=(rule,)).describe_rules()
+        ['bronc can be acquired after xray, not if smoke = yes.']
+        """
+        said = self.feasibility.describe()
+        if self.limits:
+            said.append(f"Limits of each path: {self.limits.describe(self.currency)}.")
+        if self.round_cost:
+            cost = format_amount(self.round_cost, self.currency)
+            said.append(f"Each round costs {cost} more, however many features it brings.")
+        return said
+
     # -- from raw values to states
 
     def reader(self, name: str) -> StateReader:
@@ -545,11 +573,8 @@ class Problem:
             known = ", ".join(f"{name}={state}" for name, state in self.evidence.items())
             lines.append(f"  evidence  {known}")
         lines.append(f"  costs     {self.costs!r}, {self.cost_check}")
-        if self.constraints:
-            names = dict.fromkeys(c.feature for c in self.constraints)
-            lines.append(f"  rules     constraints on {', '.join(names)}")
-        if self.limits:
-            lines.append(f"  limits    {self.limits.describe()}")
+        for k, rule in enumerate(self.describe_rules()):
+            lines.append(f"  {'' if k else 'rules':8}  {rule}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -578,6 +603,7 @@ class Problem:
             paragraph(self.title or "Untitled problem", strong=True)
             + html_table(("feature", "states", "known", "group", price), features, n_text=4)
             + html_table((self.name_and_label(self.target), *classes), [prior, *stakes])
+            + "".join(map(paragraph, self.describe_rules()))
         )
 
 

@@ -9,20 +9,26 @@ says so. A policy that is built already, such as a saved one, answers from its t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError, TooLargeError, located
-from voilattice.model.acquisition import PathLimits
-from voilattice.model.costs import Discount, FeatureCosts, Group, price_set
+from voilattice.model.acquisition import NO_LIMITS, PathLimits
+from voilattice.model.costs import price_set
 from voilattice.model.problem import Evidence, Problem, check_problem
-from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy, within_gap
+from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
+from voilattice.policy.reasons import (
+    decision_costs,
+    reasons_of_rules,
+    reasons_of_solver,
+    reasons_of_tree,
+)
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, policy_names, solver_of
 from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.valuation.valuation import Value
-from voilattice.wording import format_amount, join_names
+from voilattice.wording import join_names
 
 __all__ = ["FALLBACK", "Advice", "advise"]
 
@@ -33,25 +39,9 @@ SHARE_OF_STEP = 0.9
 
 SECONDS_TO_VALUE = 2.0  # of a set that the advice speaks of
 
-# Why a step of the optimum is not proved to be one, by what ended the work.
-_DOUBTS = {
-    "time": "This is the best found in time. It is not proved to be optimal.",
-    "memory": "This is the best found in the memory budget. It is not proved to be optimal.",
-    "ok": "With prices of your own not every set is tried: this is not proved to be optimal.",
-}
-
-MAX_DECISIONS = 5  # that the reasons speak of, beside the one that is made
-
 _UNVALUED = "It takes long to value a set that large: it is worth at least what is said here."
 
 _OFF_TREE = "The policy's own tree does not tell what to do here: {name} is planned again."
-
-# Why the set that a policy looks ahead to is not proved to be the best one.
-_SET_DOUBTS = {
-    "time": "This set is the best found in time. A better one is possible.",
-    "memory": "This set is the best found in the memory budget. A better one is possible.",
-    "ok": "With prices of your own not every set is tried: a better one is possible.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +61,7 @@ class Advice:
     certificate: Certificate = field(default_factory=Certificate)
     fallback: str | None = None  # the policy that answered in place of the one asked for
     decision_costs: dict[str, float] = field(default_factory=dict)  # expected, if decided now
+    left: PathLimits = NO_LIMITS  # what is left of the limits
 
     @property
     def action(self) -> str:
@@ -121,6 +112,7 @@ def advise(
     deadline = Deadline.of(time_limit)
     here = _narrow(problem, evidence, unavailable, given)
     acquired = here.further(here.merge_evidence(evidence))
+    locked = _locked(problem, here, unavailable)
     spent, left = _account(here, acquired, together)
     if here.limits:  # some steps later, this is a problem with what is left of the limits
         here, acquired = replace(here.with_evidence(acquired), limits=left), {}
@@ -155,10 +147,11 @@ def advise(
     if goal is not None:
         benefit = goal.benefit if step.cost_to_go is None else situation.emc - step.cost_to_go
     reasons = (
-        _reasons_of_tree(situation, step, goal, decision)
+        reasons_of_tree(situation, step, goal, decision)
         if solver is None
-        else _reasons(solver, situation, step, goal, singles)
+        else reasons_of_solver(solver, situation, step, goal, singles)
     )
+    reasons += reasons_of_rules(situation, step.features, ordered)
     return Advice(
         step.features,
         here.feature_names(ahead) if ahead else None,
@@ -168,10 +161,11 @@ def advise(
         spent,
         benefit,
         tuple(ordered),
-        (*notes, *reasons, *([_UNVALUED] if unvalued else [])),
+        (*notes, *reasons, *locked, *([_UNVALUED] if unvalued else [])),
         step.certificate,
         fallback,
-        _decision_costs(situation),
+        decision_costs(situation),
+        situation.left,
     )
 
 
@@ -190,6 +184,18 @@ def _narrow(
         if both := sorted(known.keys() & set(unavailable)):
             raise InputError(f"{both[0]!r} is known, so it cannot be unavailable")
     return here.without(unavailable, known)
+
+
+def _locked(problem: Problem, here: Problem, unavailable: Collection[str]) -> list[str]:
+    """Return which features cannot be acquired because others are unavailable."""
+    locked = set(problem.features) - set(here.features) - set(unavailable)
+    if not locked:
+        return []
+    names, gone = (
+        join_names([problem.label(name) for name in features], word)
+        for features, word in ((locked, "and"), (unavailable, "or"))
+    )
+    return [f"{names} cannot be acquired without {gone}."]
 
 
 def _place_in_tree(
@@ -287,183 +293,3 @@ def _account(
             total, left = total + price, left.after(price, len(features))
             known |= {f: evidence[f] for f in features}
     return total, left
-
-
-def _reasons(
-    solver: Solver, situation: Situation, step: Step, goal: Value | None, singles: Sequence[Value]
-) -> list[str]:
-    """Return why the policy does this, in sentences."""
-    now = _deciding_now(situation, situation.decision)
-    certificate, currency = step.certificate, situation.builder.problem.currency
-    doubts = _SET_DOUBTS if solver.looks_ahead else _DOUBTS
-    said = [doubts[certificate.status], certificate.note]
-    if step.cost_to_go is not None and certificate.lower_bound is not None:
-        said.insert(1, within_gap(step.cost_to_go, certificate.lower_bound, currency))
-    doubt = [] if certificate.exact else [sentence for sentence in said if sentence]
-    if step.cost_to_go is None and not solver.looks_ahead:
-        doubt = []  # the rule is what it is
-    if goal is None:
-        is_proved = certificate.exact or step.cost_to_go is None
-        why = solver.why_decide if is_proved else "The best policy found decides now."
-        return [why, f"{now}.", *_other_decisions(situation, situation.decision), *doubt]
-    if step.cost_to_go is not None:
-        names = _names(situation, goal.features)
-        return [
-            f"{now}; acquiring {names} for {_amount(situation, goal.cost)} and going on in the "
-            f"best way costs {_amount(situation, step.cost_to_go)} in all.",
-            _worth_alone(situation, goal),
-            *_discounts(situation, goal.features),
-            *doubt,
-        ]
-    if solver.why_acquire:
-        why = solver.why_acquire.format(names=_names(situation, goal.features))
-        return [f"{why}: {_worth_and_price(situation, goal)}."]
-    return [
-        *_worth_together(situation, goal, singles),
-        *_discounts(situation, goal.features),
-        *_first_of(situation, step, goal, singles),
-        *doubt,
-    ]
-
-
-def _reasons_of_tree(
-    situation: Situation, step: Step, goal: Value | None, decision: str
-) -> list[str]:
-    """Return what a built policy does and what that costs, in sentences."""
-    now = _deciding_now(situation, decision)
-    if goal is None or step.cost_to_go is None:
-        return ["The policy decides here.", f"{now}.", *_other_decisions(situation, decision)]
-    return [
-        f"{now}; acquiring {_names(situation, goal.features)} for "
-        f"{_amount(situation, goal.cost)} and going on as the policy does costs "
-        f"{_amount(situation, step.cost_to_go)} in all.",
-        _worth_alone(situation, goal),
-    ]
-
-
-def _decision_costs(situation: Situation) -> dict[str, float]:
-    """Return what each decision costs on average at this evidence."""
-    problem = situation.builder.problem
-    risk = problem.misclassification @ situation.posterior
-    return dict(zip(problem.decisions, risk.tolist(), strict=True))
-
-
-def _deciding_now(situation: Situation, decision: str) -> str:
-    """Return what a decision costs now, in words."""
-    cost, is_constant = _decision_costs(situation)[decision], _is_constant(situation, decision)
-    when = "whatever it is" if is_constant else "on average"
-    said = _decision(situation, decision)
-    return f"Deciding now for {said} costs {_amount(situation, cost)} {when}"
-
-
-def _other_decisions(situation: Situation, decision: str) -> list[str]:
-    """Return what the other decisions would cost, the cheapest first."""
-    costs = _decision_costs(situation)
-    others = sorted((name for name in costs if name != decision), key=costs.__getitem__)
-    said = [
-        f"{_decision(situation, name)}: {_amount(situation, costs[name])}"
-        + (" whatever it is" if _is_constant(situation, name) else "")
-        for name in others[:MAX_DECISIONS]
-    ]
-    more = len(others) - len(said)
-    left = [f"{more} more that cost no less"] if more else []
-    return [f"Other decisions: {'; '.join([*said, *left])}."] if said else []
-
-
-def _is_constant(situation: Situation, decision: str) -> bool:
-    """Return whether a decision costs the same for every class, and there are several."""
-    problem = situation.builder.problem
-    row = problem.misclassification[problem.decisions.index(decision)]
-    return len(row) > 1 and bool((row == row[0]).all())
-
-
-def _decision(situation: Situation, decision: str) -> str:
-    problem = situation.builder.problem
-    return problem.state_label(problem.target, decision)
-
-
-def _names(situation: Situation, features: Collection[str]) -> str:
-    return join_names([situation.builder.problem.label(name) for name in features], "and")
-
-
-def _amount(situation: Situation, amount: float) -> str:
-    return format_amount(amount, situation.builder.problem.currency)
-
-
-def _worth_and_price(situation: Situation, goal: Value) -> str:
-    return f"worth {_amount(situation, goal.evi)}, for {_amount(situation, goal.cost)}"
-
-
-def _worth_alone(situation: Situation, goal: Value) -> str:
-    """Return a sentence on whether the features that an optimal policy acquires pay alone."""
-    names, many = _names(situation, goal.features), len(goal.features) > 1
-    themselves = "themselves" if many else "itself"
-    if goal.benefit > situation.tol:
-        pay = "pay" if many else "pays"
-        return f"{names} {pay} already by {themselves}: worth {_amount(situation, goal.evi)}."
-    return (
-        f"By {themselves}, {names} would not pay (worth {_amount(situation, goal.evi)}); "
-        f"together with later steps, {'they do' if many else 'it does'}."
-    )
-
-
-def _worth_together(situation: Situation, goal: Value, singles: Sequence[Value]) -> list[str]:
-    """Return what the set that a rule acquires, or looks ahead to, is worth."""
-    names, price = _names(situation, goal.features), _worth_and_price(situation, goal)
-    if goal.benefit <= situation.tol:
-        return [f"The policy acquires {names} whatever it costs: {price}."]
-    if len(goal.features) == 1:
-        return [f"{names} pays for itself: {price}."]
-    if max(single.benefit for single in singles) > situation.tol:
-        return [f"{names} together pay most: {price}."]
-    shared = _shared_overhead(situation, goal.features)
-    return [f"Alone, no feature pays{shared}; {names} together do: {price}."]
-
-
-def _first_of(situation: Situation, step: Step, goal: Value, singles: Sequence[Value]) -> list[str]:
-    """Return why these features come first, if the rule looks ahead to a larger set."""
-    if step.features == goal.features:
-        return []
-    (first,) = (single for single in singles if single.features == step.features)
-    mask = situation.builder.problem.feature_mask(goal.features)
-    of_these = "Of these"
-    if situation.firsts(mask) != mask:
-        of_these = "Of those that can come first at no extra cost"
-    then = ": its result decides how to go on" if first.evi > situation.tol else ""
-    return [
-        f"{of_these}, {_names(situation, step.features)} has the highest benefit by itself "
-        f"({_amount(situation, first.benefit)}){then}."
-    ]
-
-
-def _shared_overhead(situation: Situation, features: frozenset[str]) -> str:
-    """Return, in words, the overheads that several of these features would share."""
-    costs = situation.builder.problem.costs
-    if not isinstance(costs, FeatureCosts):
-        return ""
-    shared = [
-        f"{group.name} ({_amount(situation, group.overhead)})"
-        for group in costs.unopened(situation.known)
-        if isinstance(group, Group) and len(features.intersection(group.features)) > 1
-    ]
-    return f" for {' and '.join(shared)} by itself" if shared else ""
-
-
-def _discounts(situation: Situation, features: frozenset[str]) -> list[str]:
-    """Return what discounts take off these features, and which features only open a discount."""
-    problem, said = situation.builder.problem, []
-    costs, graph = problem.costs, situation.builder.relevance.graph
-    telling = problem.feature_names(graph.relevant(problem.feature_mask(situation.known)))
-    for discount in costs.unopened(situation.known) if isinstance(costs, FeatureCosts) else ():
-        inside = features.intersection(discount.features)
-        if not isinstance(discount, Discount) or not inside:
-            continue
-        off = [discount.off[name] for name in inside]
-        if (saved := sum(off) - min(off)) > 0:
-            said.append(f"Discount {discount.name} takes {_amount(situation, saved)} off.")
-        said += [
-            f"{problem.label(name)} says nothing about {problem.label(problem.target)}, but opens "
-            f"discount {discount.name} at the lowest price."
-            for name in sorted(inside - telling)
-        ]
-    return said

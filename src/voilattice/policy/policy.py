@@ -224,6 +224,11 @@ class Policy:
         return self._expected(lambda node: float(len(node.features)), lambda leaf: 0.0)
 
     @property
+    def expected_rounds(self) -> float:
+        """The number of rounds, on average: a round acquires one feature or several."""
+        return self._expected(lambda node: 1.0, lambda leaf: 0.0)
+
+    @property
     def open_share(self) -> float:
         """The share of the cases that reach an open leaf."""
         return self._expected(lambda node: 0.0, lambda leaf: float(leaf.is_open))

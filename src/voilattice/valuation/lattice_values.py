@@ -57,12 +57,8 @@ class LatticeValues:
             worth, price = float(self.evi[place]), float(self.cost[place])
             mask, problem = to_mask(rows[place]), self.lattice.problem
             found.append(
-                Value(
-                    problem.feature_names(mask), self.emc, self.emc - worth, worth, price,
-                    worth - price, problem.feasibility.is_feasible(mask, self.known),
-                    problem.limits.allows(price, mask.bit_count()), problem,
-                )
-            )  # fmt: skip
+                Value.of_set(problem, mask, self.known, emc=self.emc, evi=worth, cost=price)
+            )
         return found
 
 

@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from voilattice.html import html_table
+from voilattice.html import html_table, paragraph
+from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import price_set
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.network import Table
@@ -43,9 +44,48 @@ class Value:
     cost: float
     benefit: float
     feasible: bool = True  # whether the constraints allow to acquire S at e
-    within_limits: bool = True  # whether the limits allow it, if nothing was acquired before
+    within_limits: bool = True  # whether what is left of the limits allows it
+    obstacles: tuple[str, ...] = ()  # why S cannot be acquired at e, and what would change that
     # Only for what people read: labels and the currency.
     problem: Problem | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of_set(
+        cls,
+        problem: Problem,
+        chosen: int,
+        known: Mapping[str, str],
+        *,
+        emc: float,
+        evi: float,
+        cost: float,
+        expected_emc: float | None = None,
+        left: PathLimits | None = None,
+    ) -> Value:
+        """Return amounts that are known already, with whether S can be acquired at e.
+
+        `left` is what is left of the limits; by default all of them.
+        """
+        left = problem.limits if left is None else left
+        n_features = chosen.bit_count()
+        is_feasible = problem.feasibility.is_feasible(chosen, known)
+        is_allowed = left.allows(cost, n_features)
+        obstacles: list[str] = []
+        if not (is_feasible and is_allowed):
+            obstacles = problem.feasibility.obstacles(chosen, known)
+            obstacles += left.obstacles(cost, n_features, problem.currency)
+        return cls(
+            problem.feature_names(chosen),
+            emc,
+            emc - evi if expected_emc is None else expected_emc,
+            evi,
+            cost,
+            evi - cost,
+            is_feasible,
+            is_allowed,
+            tuple(obstacles),
+            problem,
+        )
 
     def _repr_html_(self) -> str:
         label, currency = (self.problem.label, self.problem.currency) if self.problem else (str, "")
@@ -60,7 +100,7 @@ class Value:
         return html_table(
             (f"acquire {names}", in_currency("", currency)),
             [(what, format_amount(amount)) for what, amount in rows],
-        )
+        ) + "".join(map(paragraph, self.obstacles))
 
 
 def value(
@@ -96,16 +136,14 @@ def value(
     # More information never raises the risk; a negative difference is only rounding.
     worth = max(now - then, 0.0) / probability
     price = price_set(problem.costs, chosen, known)
-    return Value(
-        chosen,
-        now / probability,
-        then / probability,
-        worth,
-        price,
-        worth - price,
-        problem.feasibility.is_feasible(problem.feature_mask(chosen), known),
-        problem.limits.allows(price, len(chosen)),
+    return Value.of_set(
         problem,
+        problem.feature_mask(chosen),
+        known,
+        emc=now / probability,
+        expected_emc=then / probability,
+        evi=worth,
+        cost=price,
     )
 
 

@@ -115,9 +115,15 @@ class PolicyAsked(Asked):
 
 
 class AdviceAsked(PolicyAsked):
-    """What a policy does now; what is given is known for free."""
+    """What a policy does now; what is given is known for free.
+
+    `together` names features of the evidence that were acquired in one round.
+    """
 
     given: Known = {}
+    together: Annotated[
+        list[Annotated[list[Name], Field(max_length=1000)]], Field(max_length=1000)
+    ] = []
 
 
 class CompareAsked(Asked):
@@ -265,9 +271,14 @@ def create_app(  # noqa: PLR0915 (a route is a statement)
         """Say what to do now; greedy says it where the policy asked for cannot in time."""
         deadline = Deadline(limits.seconds)
         free = _states(catalogue.find(asked.problem), asked.given)
+        # Advice says what cannot be acquired without an unavailable feature: it sees all features.
+        everything = asked.model_copy(update={"unavailable": []})
 
         def asking(policy: str) -> workers.Request:
-            return request("advise", asked, share=SHARE_OF_TASK, policy=policy, free=free)
+            return request(
+                "advise", everything, share=SHARE_OF_TASK, policy=policy, free=free,
+                unavailable=asked.unavailable, together=asked.together,
+            )  # fmt: skip
 
         try:
             return advisor.do(asking(asked.policy), SHARE_OF_POLICY * limits.seconds)

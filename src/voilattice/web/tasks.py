@@ -50,13 +50,20 @@ def keep(name: str, problem: Problem) -> None:
 
 @lru_cache(maxsize=8)
 def with_stakes(
-    name: str, kind: str | None, expected: float | None, unavailable: tuple[str, ...]
+    name: str,
+    kind: str | None,
+    expected: float | None,
+    unavailable: tuple[str, ...],
+    known: frozenset[str] = frozenset(),
 ) -> Problem:
-    """Return a kept problem with other stakes, and without some features."""
+    """Return a kept problem with other stakes, and without some features.
+
+    Features that can be acquired only after these are left out too, unless they are `known`.
+    """
     problem = _problems[name]
     if kind is not None and expected is not None:
         problem = problem.with_expected(kind, expected)
-    return problem.without(unavailable) if unavailable else problem
+    return problem.without(unavailable, known) if unavailable else problem
 
 
 def _advise(
@@ -65,9 +72,15 @@ def _advise(
     tell: Progress,
     policy: str,
     free: Mapping[str, str],
+    unavailable: Sequence[str],
+    together: Sequence[Sequence[str]],
     seconds: float,
 ) -> Document:
-    return advice_document(advise(problem, policy, given, given=free, time_limit=seconds))
+    advice = advise(
+        problem, policy, given,
+        given=free, unavailable=unavailable, together=together, time_limit=seconds,
+    )  # fmt: skip
+    return advice_document(advice)
 
 
 def _value(
@@ -87,7 +100,8 @@ def _lattice(problem: Problem, given: Mapping[str, str], tell: Progress) -> Docu
         values = value_lattice(problem, given, lattice=lattice)
     document = lattice_document(lattice, None if values is None else values.top(TOP_SETS))
     if values is None:
-        document.pop("sets", None)
+        for key in ("sets", "feasible"):
+            document.pop(key, None)
     return document | {"svg": lattice_svg(lattice, values)}
 
 

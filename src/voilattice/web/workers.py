@@ -194,8 +194,9 @@ def _work(pipe: Connection, memory_bytes: int) -> None:
             try:
                 if asked.problem is not None:
                     keep(asked.name, asked.problem)
+                known = frozenset(asked.evidence if asked.unavailable else ())
                 document = TASKS[asked.task](
-                    with_stakes(asked.name, asked.kind, asked.expected, asked.unavailable),
+                    with_stakes(asked.name, asked.kind, asked.expected, asked.unavailable, known),
                     asked.evidence,
                     lambda text: pipe.send(("progress", text)),
                     **asked.options,

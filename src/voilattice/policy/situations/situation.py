@@ -161,13 +161,9 @@ class Situation:
 
     def valued(self, chosen: int, after: float, worth: float) -> Value:
         """Return a set with its price, and whether it can be acquired here."""
-        price = self.builder.cost(chosen, self.known)
-        problem = self.builder.problem
-        feasible = problem.feasibility.is_feasible(chosen, self.known)
-        allowed = self.left.allows(price, chosen.bit_count())
-        return Value(
-            problem.feature_names(chosen), self.emc, after, worth, price, worth - price, feasible,
-            allowed, problem,
+        return Value.of_set(
+            self.builder.problem, chosen, self.known, emc=self.emc, expected_emc=after, evi=worth,
+            cost=self.builder.cost(chosen, self.known), left=self.left,
         )  # fmt: skip
 
     @cached_property

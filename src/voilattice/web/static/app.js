@@ -24,7 +24,8 @@ function state() {
     policy: policies.includes(given.get("policy")) ? given.get("policy") : "optimal",
     kind: ["symmetric", "asymmetric"].includes(given.get("kind")) ? given.get("kind") : "",
     expected: expected !== null && Number.isFinite(Number(expected)) ? Math.max(Number(expected), 0) : 500,
-    // "feature", "state" pairs in order; a state of null: the feature is not available
+    // "feature", "state" pairs in order; a state of null: the feature is not available.
+    // A third part, true: acquired in the same round as the step before.
     steps: once(given.getAll("step").map(step).filter(Boolean)),
     view: given.get("view") in panels ? given.get("view") : "consult",
   };
@@ -46,9 +47,20 @@ function once(steps) {
 
 function step(text) {
   try {
-    const [feature, found] = JSON.parse(text);
-    return typeof feature === "string" && (found === null || typeof found === "string") ? [feature, found] : null;
+    const [feature, found, isSameRound] = JSON.parse(text);
+    if (typeof feature !== "string" || !(found === null || typeof found === "string")) return null;
+    return isSameRound === true ? [feature, found, true] : [feature, found];
   } catch { return null; }
+}
+
+// The features of each round that brought several.
+function rounds(steps) {
+  const found = [];
+  for (const [feature, result, isSameRound] of steps) {
+    if (!isSameRound || !found.length) found.push([]);
+    if (result !== null) found.at(-1).push(feature);
+  }
+  return found.filter((features) => features.length > 1);
 }
 
 // -- the server
@@ -116,6 +128,9 @@ const label = (name) => own(problem?.labels, name) ?? name;
 const stateLabel = (name, state) => own(own(problem?.state_labels, name), state) ?? state;
 const labels = (names) => names.map(label).sort();
 
+// Whether it matters how many features come in one round.
+const countsRounds = () => Boolean(problem.rounds?.cost) || problem.limits.rounds !== null;
+
 function list(names) {
   return names.length < 2 ? names.join("") : names.slice(0, -1).join(", ") + " and " + names[names.length - 1];
 }
@@ -130,7 +145,7 @@ async function show() {
     if (!problem || problem.name !== now.problem) problem = await known(now.problem);
     if (mine !== asking) return;
     settings(now);
-    const found = await call("POST", "api/advise", asked(now, { policy: now.policy }));
+    const found = await call("POST", "api/advise", asked(now, { policy: now.policy, together: rounds(now.steps) }));
     if (mine !== asking) return;
     advice = found;
     pending = {};
@@ -168,7 +183,7 @@ function consult(now) {
   const card = $("advice");
   card.classList.toggle("decide", decided);
   card.replaceChildren(
-    element("p", { class: "say", id: "say" }, decided ? `Decide: ${stateLabel(problem.target, advice.decision)}.` : `Acquire ${list(labels(advice.features))}.`),
+    element("p", { class: "say", id: "say" }, decided ? `Decide: ${stateLabel(problem.target, advice.decision)}.` : `Acquire ${list(labels(advice.features))}${advice.features.length > 1 && countsRounds() ? " in one round" : ""}.`),
     ...advice.reasons.map((reason) => element("p", {}, reason)),
     ...(decided ? [bill()] : advice.features.map((feature, k) => results(feature, k === 0, advice.features))),
   );
@@ -183,15 +198,27 @@ function consult(now) {
     ["Expected cost of deciding now", amount(advice.emc)],
     ["Spent so far", amount(advice.spent)],
     ["Expected saving if you go on", amount(Math.max(advice.benefit, 0))],
+    ...left(),
   ]));
+  $("rules").replaceChildren(...problem.rules.map((rule) => element("li", {}, rule)));
+  $("rules-card").hidden = !problem.rules.length;
   $("currency").textContent = problem.currency ? `Amounts are in ${problem.currency}.` : "";
   history(now);
   candidates();
 }
 
+// What is left of the limits, where there are some.
+function left() {
+  const { spend, features, rounds } = advice.left;
+  return [["Left to spend", spend, amount], ["Features left", features, String], ["Rounds left", rounds, String]]
+    .filter(([, most]) => most !== null).map(([name, most, shown]) => [name, shown(most)]);
+}
+
 function history(now) {
+  const same = problem && countsRounds() ? rounds(now.steps).flatMap((round) => round.slice(1)) : [];
   $("history").replaceChildren(...now.steps.map(([feature, found]) =>
-    element("li", {}, found === null ? `${label(feature)}: not available` : `${label(feature)} = ${stateLabel(feature, found)}`)));
+    element("li", {}, found === null ? `${label(feature)}: not available` : `${label(feature)} = ${stateLabel(feature, found)}`,
+      same.includes(feature) ? element("small", {}, " (same round)") : null)));
   $("undo").disabled = $("again").disabled = !now.steps.length;
 }
 
@@ -251,6 +278,10 @@ function candidates() {
     const row = bar(list(labels(c.features)), c.evi / most, `worth ${money(c.evi)}, costs ${money(c.cost)}`, { chosen, price: c.cost / most });
     const shared = [...new Set(c.features.map((f) => sharing[f]).filter(Boolean))];
     if (shared.length) row.firstChild.append(element("small", {}, list(shared)));
+    if (c.obstacles.length) {
+      row.classList.add("barred");
+      row.append(element("small", { class: "why" }, `Not now. ${c.obstacles.join(" ")}`));
+    }
     const item = element("li", {});
     if (c.features.length === 1) {
       const button = element("button", {
@@ -275,7 +306,8 @@ function enter(feature, found, batch, pressed) {
     if (other.hasAttribute("aria-pressed")) other.setAttribute("aria-pressed", String(other === pressed));
   if (!batch.every((name) => name in pending)) return;
   $("advice").setAttribute("aria-busy", "true");
-  write({ steps: [...state().steps, ...Object.entries(pending)] });
+  const entered = Object.entries(pending).map((step, k) => (k ? [...step, true] : step));
+  write({ steps: [...state().steps, ...entered] });
   $("main").focus({ preventScroll: true });
 }
 
@@ -298,6 +330,7 @@ async function other(now, mine) {
     const found = await call("POST", "api/lattice", asked(now));
     if (mine !== asking) return;
     $("lattice-text").textContent = `${found.nodes.toLocaleString("en")} irreducible sets of ${found.subsets.toLocaleString("en")}; ` +
+      (found.feasible_nodes === undefined ? "" : `${found.feasible_nodes.toLocaleString("en")} of them can be acquired as they are; `) +
       `the acquirable core is ${list(labels(found.markov_blanket)) || "empty"}.`;
     $("lattice-picture").innerHTML = found.svg.replace(/^<\?xml[^>]*\?>/, "");
     trace($("lattice-picture").querySelector("svg"));
@@ -305,7 +338,8 @@ async function other(now, mine) {
   }
   if (now.view === "policy") await job(now, mine, "tree", "api/policy", { policy: now.policy }, (found) => {
     $("tree-text").textContent = `${found.policy}: expected total cost ${amount(found.expected_total_cost)}, of which ` +
-      `${amount(found.expected_feature_cost)} for features; ${found.paths.toLocaleString("en")} paths. ${found.verdict}`;
+      `${amount(found.expected_feature_cost)} for features; ${found.paths.toLocaleString("en")} paths. ` +
+      (countsRounds() ? `${money(found.expected_rounds)} rounds on average. ` : "") + found.verdict;
     $("tree-list").innerHTML = found.tree;
   });
   if (now.view === "curves") {
@@ -340,7 +374,8 @@ async function job(now, mine, panel, path, options, done) {
 function table(values) {
   return element("table", {}, element("caption", {}, "The sets of highest benefit: EVI, the expected value of information, less cost" + (problem.currency ? ` (${problem.currency})` : "")),
     element("tr", {}, ...["set", "EVI", "cost", "benefit"].map((h) => element("th", { scope: "col" }, h))),
-    ...values.map((v) => element("tr", {}, element("td", {}, list(labels(v.features)) || "nothing"),
+    ...values.map((v) => element("tr", {}, element("td", {}, list(labels(v.features)) || "nothing",
+      v.obstacles.length ? element("small", {}, ` (${v.feasible ? "beyond the limits" : "not feasible"})`) : null),
       ...[v.evi, v.cost, v.benefit].map((x) => element("td", {}, money(x))))));
 }
 
@@ -418,7 +453,7 @@ function wire() {
   $("save").onclick = () => {
     const now = state();
     const record = { problem: now.problem, title: problem.title, policy: now.policy, stakes: now.kind ? { kind: now.kind, expected: now.expected } : null,
-      found: now.steps.map(([feature, result]) => ({ feature, result })), advice };
+      found: now.steps.map(([feature, result]) => ({ feature, result })), together: rounds(now.steps), advice };
     const link = element("a", { download: `consultation-${now.problem}.json`, href: "data:application/json;charset=utf-8," + encodeURIComponent(JSON.stringify(record, null, 2)) });
     link.click();
   };
