@@ -26,15 +26,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, located
+from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.feature_sets import Words, bits, find_circle, mask_of, to_words
 from voilattice.ties import tolerance
-from voilattice.wording import count_noun, format_amount, join_names, quote
+from voilattice.wording import count_noun, format_amount, join_names, nearest, quote
 
 if TYPE_CHECKING:
     from voilattice.model.problem import Problem
@@ -130,6 +130,15 @@ class PathLimits:
                 continue
             if isinstance(count, bool) or not isinstance(count, int) or count < 0:
                 raise InputError(f"must be a whole number >= 0, got {quote(count)}", name)
+
+    @classmethod
+    def of(cls, limits: Mapping[str, Any]) -> PathLimits:
+        """Return the limits of a table: ``{"spend": 100, "features": 3, "rounds": 2}``."""
+        with located("limits"):
+            for key in limits:
+                if key not in (names := ("spend", "features", "rounds")):
+                    raise UnknownNameError(f"unknown key{nearest(key, names)}", str(key))
+            return cls(**limits)
 
     def __bool__(self) -> bool:
         return not (self.spend is None and self.features is None and self.rounds is None)

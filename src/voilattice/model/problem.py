@@ -20,28 +20,23 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located
-from voilattice.html import html_table, paragraph
-from voilattice.model.acquisition import (
-    NO_LIMITS,
-    Constraint,
-    Feasibility,
-    PathLimits,
-    check_order,
-)
-from voilattice.model.costs import CostModel, FeatureCosts, check_amount
+from voilattice.model.acquisition import NO_LIMITS, Constraint, Feasibility, PathLimits
+from voilattice.model.costs import CostModel, FeatureCosts
+from voilattice.model.descriptions import describe_problem, describe_rules, problem_html
 from voilattice.model.elimination import prior, scaled_joint_table
 from voilattice.model.labels import check_label, check_labels
 from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table
 from voilattice.model.raw_values import StateReader, check_cuts
+from voilattice.model.references import check_constraints, check_feature_costs
 from voilattice.model.stakes import (
     CostMatrix,
-    check_decisions,
+    as_matrix,
+    check_matrix,
     cost_matrix,
-    order_decisions,
     scaled_costs,
 )
-from voilattice.wording import format_amount, in_currency, nearest, quote
+from voilattice.wording import nearest, quote
 
 __all__ = ["Evidence", "Problem", "check_problem", "impossible"]
 
@@ -81,7 +76,9 @@ class Problem:
     def __post_init__(self) -> None:
         with located("network.target"):
             self.network.index(self.target)
-        self._set_decisions()
+        decisions, matrix = check_matrix(self.misclassification, self.decisions, self.classes)
+        object.__setattr__(self, "misclassification", matrix)
+        object.__setattr__(self, "decisions", decisions)
         self._check_features()
         object.__setattr__(self, "_places", {name: k for k, name in enumerate(self.features)})
         if not isinstance(self.costs, CostModel):
@@ -90,10 +87,13 @@ class Problem:
                 f"got {quote(self.costs)}",
                 "costs",
             )
-        self._check_constraints()
+        if not isinstance(self.limits, PathLimits):
+            raise InputError(f"must be PathLimits, got {quote(self.limits)}", "limits")
+        object.__setattr__(self, "constraints", tuple(self.constraints))
+        check_constraints(self)
         object.__setattr__(self, "feasibility", Feasibility(self))
         if isinstance(self.costs, FeatureCosts):
-            self._check_feature_costs(self.costs)
+            check_feature_costs(self, self.costs)
             object.__setattr__(self, "costs", self.costs.in_order(self._batch_order()))
         if not isinstance(self.bins, Mapping):
             raise InputError(
@@ -102,7 +102,7 @@ class Problem:
         bins: dict[str, tuple[float, ...]] = {}
         for feature, cuts in self.bins.items():
             with located(f"bins.{feature}"):
-                self._check_feature(feature)
+                self.check_feature(feature)
                 bins[feature] = check_cuts(cuts, len(self.states(feature)))
         object.__setattr__(self, "bins", MappingProxyType(bins))
         if self.currency != "":
@@ -209,7 +209,7 @@ class Problem:
             state_labels=state_labels or {},
             currency=currency,
             constraints=tuple(constraints),
-            limits=_path_limits(limits),
+            limits=limits if isinstance(limits, PathLimits) else PathLimits.of(limits),
         )
 
     def with_expected(self, kind: str, expected: float) -> Problem:
@@ -325,13 +325,7 @@ class Problem:
         >>> replace(asia, constraints=(rule,)).describe_rules()
         ['bronc can be acquired after xray, not if smoke = yes.']
         """
-        said = self.feasibility.describe()
-        if self.limits:
-            said.append(f"Limits of each path: {self.limits.describe(self.currency)}.")
-        if self.round_cost:
-            cost = format_amount(self.round_cost, self.currency)
-            said.append(f"Each round costs {cost} more, however many features it brings.")
-        return said
+        return describe_rules(self)
 
     # -- from raw values to states
 
@@ -347,7 +341,7 @@ class Problem:
         >>> heart.state_of("age", 46), heart.state_of("age", "54.5"), heart.state_of("ca", 2.0)
         ('<54.5', '>=54.5', '2')
         """
-        self._check_feature(feature)
+        self.check_feature(feature)
         states = self.states(feature)
         if isinstance(value, str) and value in states:
             return value
@@ -359,7 +353,7 @@ class Problem:
         """Return a set of features as a bitmask: bit k stands for the k-th feature."""
         mask = 0
         for feature in _names(features):
-            self._check_feature(feature)
+            self.check_feature(feature)
             mask |= 1 << self._places[feature]
         return mask
 
@@ -388,7 +382,7 @@ class Problem:
         """Check that each of `features` is a feature and not yet known; return them as a set."""
         chosen: set[str] = set()
         for feature in _names(features):
-            self._check_feature(feature)
+            self.check_feature(feature)
             if feature in known:
                 raise InputError(f"{feature!r} is known already ({known[feature]!r})")
             if feature in chosen:
@@ -424,7 +418,8 @@ class Problem:
                     raise InputError(f"{feature!r} appears twice")
                 seen.add(feature)
 
-    def _check_feature(self, name: str) -> None:
+    def check_feature(self, name: str) -> None:
+        """Raise `InputError` or `UnknownNameError` unless this is one of the features."""
         if name == self.target:
             raise InputError(f"{name!r} is the target, not a feature")
         if name not in self._places:
@@ -432,76 +427,12 @@ class Problem:
                 raise InputError(f"{name!r} is hidden: it is not one of the features")
             raise UnknownNameError(f"no feature {quote(name)}{nearest(name, self.features)}")
 
-    def _check_feature_costs(self, costs: FeatureCosts) -> None:
-        for feature in costs.prices:
-            with located(f"costs.{feature}"):
-                self._check_feature(feature)
-        for feature in self.features:
-            if feature not in costs.prices:
-                raise InputError("every feature needs a price >= 0, found none", f"costs.{feature}")
-        for place, group in enumerate(costs.groups):
-            with located(f"groups[{place}].features"):
-                for feature in group.features:
-                    self._check_feature(feature)
-        for place, discount in enumerate(costs.discounts):
-            with located(f"discounts[{place}].off"):
-                for feature in discount.features:
-                    self._check_feature(feature)
-        for place, entry in enumerate(costs.conditional):
-            with located(f"conditional_costs[{place}].feature"):
-                self._check_feature(entry.feature)
-            for feature, state in entry.when:
-                with located(f"conditional_costs[{place}].when.{feature}"):
-                    self._check_feature(feature)
-                    self.network.state_index(self.network.index(feature), state)
-
-    def _check_constraints(self) -> None:
-        if not isinstance(self.limits, PathLimits):
-            raise InputError(f"must be PathLimits, got {quote(self.limits)}", "limits")
-        object.__setattr__(self, "constraints", tuple(self.constraints))
-        for place, entry in enumerate(self.constraints):
-            with located(f"constraints[{place}]"):
-                if not isinstance(entry, Constraint):
-                    raise InputError(f"must be a Constraint, got {quote(entry)}")
-                with located("feature"):
-                    self._check_feature(entry.feature)
-                for feature in entry.after:
-                    with located("after"):
-                        self._check_feature(feature)
-                for name, values in (("only_if", entry.only_if), ("not_if", entry.not_if)):
-                    for feature, state in values:
-                        with located(f"{name}.{feature}"):
-                            self._check_feature(feature)
-                            self.network.state_index(self.network.index(feature), state)
-        check_order(self.constraints)
-
     def _batch_order(self) -> dict[str, frozenset[str]]:
         """Return which features come before a feature of a batch, if that can change its price."""
         if not (isinstance(self.costs, FeatureCosts) and self.costs.discounts):
             return {}
         names, after = self.feature_names, self.feasibility.after
         return {self.features[k]: names(mask) for k, mask in after.items()}
-
-    def _set_decisions(self) -> None:
-        """Check the decisions and their costs, and put them in order."""
-        matrix = _as_matrix(self.misclassification) + 0.0  # -0.0 becomes 0.0, for the hash
-        decisions, classes = tuple(self.decisions) or self.classes, self.classes
-        with located("misclassification"):
-            check_decisions(decisions)
-            shape = (len(decisions), len(classes))
-            if matrix.shape != shape:
-                raise InputError(
-                    f"must be a {shape[0]} x {shape[1]} matrix, a row for each decision and a "
-                    f"column for each class; got the shape {matrix.shape}"
-                )
-        for (i, j), amount in np.ndenumerate(matrix):
-            with located(f"misclassification.{decisions[i]}.{classes[j]}"):
-                check_amount(float(amount))
-        ordered = order_decisions(decisions, classes)
-        matrix = matrix[[decisions.index(name) for name in ordered]]
-        matrix.setflags(write=False)
-        object.__setattr__(self, "misclassification", matrix)
-        object.__setattr__(self, "decisions", ordered)
 
     # -- comparing and printing
 
@@ -561,50 +492,10 @@ class Problem:
         )
 
     def __str__(self) -> str:
-        prior = ", ".join(f"{y} {p:.4g}" for y, p in zip(self.classes, self.prior, strict=True))
-        lines = [
-            self.title or "Untitled problem",
-            f"  target    {self.target}: {prior}",
-            f"  features  {', '.join(self.features) or 'none'}",
-        ]
-        if self.hidden:
-            lines.append(f"  hidden    {', '.join(self.hidden)}")
-        if self.evidence:
-            known = ", ".join(f"{name}={state}" for name, state in self.evidence.items())
-            lines.append(f"  evidence  {known}")
-        lines.append(f"  costs     {self.costs!r}, {self.cost_check}")
-        for k, rule in enumerate(self.describe_rules()):
-            lines.append(f"  {'' if k else 'rules':8}  {rule}")
-        return "\n".join(lines)
+        return describe_problem(self)
 
     def _repr_html_(self) -> str:
-        costs = self.costs if isinstance(self.costs, FeatureCosts) else None
-        features = [
-            (
-                self.name_and_label(name),
-                ", ".join(self.state_and_label(name, state) for state in self.states(name)),
-                self.state_label(name, self.evidence[name]) if name in self.evidence else "",
-                costs.describe_sharing(name) if costs else "",
-                format_amount(costs.prices[name]) if costs else "own",
-            )
-            for name in self.features
-        ]
-        classes = [self.state_and_label(self.target, state) for state in self.classes]
-        stakes = [
-            (
-                in_currency(f"deciding {self.state_label(self.target, decision)}", self.currency),
-                *map(format_amount, row),
-            )
-            for decision, row in zip(self.decisions, self.misclassification, strict=True)
-        ]
-        price = in_currency("price", self.currency)
-        prior = ("prior probability", *(f"{p:.4g}" for p in self.prior))
-        return (
-            paragraph(self.title or "Untitled problem", strong=True)
-            + html_table(("feature", "states", "known", "group", price), features, n_text=4)
-            + html_table((self.name_and_label(self.target), *classes), [prior, *stakes])
-            + "".join(map(paragraph, self.describe_rules()))
-        )
+        return problem_html(self)
 
 
 def check_problem(problem: object) -> None:
@@ -612,16 +503,6 @@ def check_problem(problem: object) -> None:
     if not isinstance(problem, Problem):
         hint = "; load_problem loads one by name or path" if isinstance(problem, str | Path) else ""
         raise InputError(f"must be a voilattice.Problem, got {quote(problem)}{hint}", "problem")
-
-
-def _path_limits(given: PathLimits | Mapping[str, Any]) -> PathLimits:
-    if not isinstance(given, Mapping):
-        return given  # the constructor checks it
-    with located("limits"):
-        for key in given:
-            if key not in (names := ("spend", "features", "rounds")):
-                raise UnknownNameError(f"unknown key{nearest(key, names)}", str(key))
-        return PathLimits(**given)
 
 
 def _cost_matrix(
@@ -635,16 +516,7 @@ def _cost_matrix(
         if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
             kind, expected = given
             return classes, scaled_costs(kind, expected, prior(network, target).tolist())
-    return None, _as_matrix(given)
-
-
-def _as_matrix(given: object) -> CostMatrix:
-    try:
-        return np.array(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            "must be a matrix of numbers [decision][class]", "misclassification"
-        ) from None
+    return None, as_matrix(given)
 
 
 def _names(features: Iterable[str]) -> Iterable[str]:

@@ -33,7 +33,9 @@ from voilattice.wording import quote
 __all__ = [
     "KINDS",
     "CostMatrix",
+    "as_matrix",
     "check_decisions",
+    "check_matrix",
     "cost_matrix",
     "named_classes",
     "order_decisions",
@@ -105,6 +107,45 @@ def check_decisions(decisions: Sequence[object]) -> None:
             raise InputError(f"the name of a decision must be a text, got {quote(name)}")
         if name in decisions[:place]:
             raise InputError(f"the decision {name!r} appears twice")
+
+
+def check_matrix(
+    given: object, decisions: Sequence[str], classes: tuple[str, ...]
+) -> tuple[tuple[str, ...], CostMatrix]:
+    """Return the decisions, by default the classes, in order, and their costs, read-only.
+
+    Raises
+    ------
+    InputError
+        The decisions or their costs are wrong: the place is the one in a problem file.
+    """
+    matrix = as_matrix(given) + 0.0  # -0.0 becomes 0.0, for the hash
+    names = tuple(decisions) or classes
+    with located("misclassification"):
+        check_decisions(names)
+        shape = (len(names), len(classes))
+        if matrix.shape != shape:
+            raise InputError(
+                f"must be a {shape[0]} x {shape[1]} matrix, a row for each decision and a "
+                f"column for each class; got the shape {matrix.shape}"
+            )
+    for (i, j), amount in np.ndenumerate(matrix):
+        with located(f"misclassification.{names[i]}.{classes[j]}"):
+            check_amount(float(amount))
+    ordered = order_decisions(names, classes)
+    matrix = matrix[[names.index(name) for name in ordered]]
+    matrix.setflags(write=False)
+    return ordered, matrix
+
+
+def as_matrix(given: object) -> CostMatrix:
+    """Return c_ij as an array, or raise `InputError`."""
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            "must be a matrix of numbers [decision][class]", "misclassification"
+        ) from None
 
 
 def scaled_costs(kind: str, expected: float, prior: Sequence[float]) -> CostMatrix:
