@@ -26,7 +26,7 @@ def test_a_policy_for_people_and_in_files(run, tmp_path):
         *("policy", "figure3", "--policy", "batch", "--text"), "--save", files[0], "--dot", files[1]
     )
     assert status == 0
-    assert "├─ X3 = T, X4 = F (45.0 %): decide F, risk 6.00 (F 88.0 %, T 12.0 %)" in out
+    assert "├─ X3 = T, X4 = F (45.0 %): decide F, risk 6.00 (F 88.0 %)" in out
     assert json.loads(files[0].read_text())["policy"] == "batch"
     assert files[1].read_text().startswith('digraph "batch" {')
     assert run("policy", "figure3", "--policy", "best")[0] == 2

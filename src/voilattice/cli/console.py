@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -288,9 +288,7 @@ def print_policy(policy: Policy, now: float) -> None:
         out.print(f"\n{policy.verdict}")
 
 
-def print_comparison(
-    rows: Sequence[ComparisonRow], currency: str = "", label: Callable[[str], str] = str
-) -> None:
+def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
     """Print what policies cost, a row for each point of a sweep; the cheapest is marked."""
     out = console()
     if len({row.point for row in rows}) == 1:
@@ -304,8 +302,8 @@ def print_comparison(
         told = any(row.first is not None for row in here)
         asked = any(row.uses is not None for row in here)
         stakes = in_currency(f"{kind} EMC", currency)
-        heading = [f">{_describe_key(key, label)}" for key in keys] or [stakes]
-        uses = [f"uses {label(key[6:])}" for key in keys if key.startswith("costs.")] * asked
+        heading = [f">{_describe_key(key)}" for key in keys] or [stakes]
+        uses = [f"uses {key[6:]}" for key in keys if key.startswith("costs.")] * asked
         points = table(*heading, *names, *["buys first"] * told, *uses)
         for point in dict.fromkeys(row.point for row in here):
             rows_here = [row for row in here if row.point == point]
@@ -317,9 +315,7 @@ def print_comparison(
             ]
             values = [f"{value:,g}" for key, value in rows_here[0].settings if key in keys]
             firsts = [
-                ", ".join(sorted(map(label, row.first))) or "-"
-                for row in rows_here
-                if row.first is not None
+                ", ".join(sorted(row.first)) or "-" for row in rows_here if row.first is not None
             ]
             used = ["yes" if row.uses else "no" for row in rows_here if row.uses is not None]
             points.add_row(
@@ -344,9 +340,9 @@ def _values_of(rows: Sequence[ComparisonRow]) -> dict[str, set[float]]:
     return found
 
 
-def _describe_key(key: str, label: Callable[[str], str]) -> str:
+def _describe_key(key: str) -> str:
     """Return the heading of a setting; it can be broken into lines."""
-    return f"price of {label(key[6:])}" if key.startswith("costs.") else key.replace(".", ".\n")
+    return f"price of {key[6:]}" if key.startswith("costs.") else key.replace(".", ".\n")
 
 
 def print_threshold(found: Threshold) -> None:

@@ -300,7 +300,7 @@ def compare_command(
     elif plot is not None:
         plot_sweep(rows, swept[0], problem.title, plot)
     if not as_json:
-        console.print_comparison(rows, problem.currency, problem.label)
+        console.print_comparison(rows, problem.currency)
         return
     console.print_json(documents)
 

@@ -26,7 +26,6 @@ __all__ = [
 ]
 
 MAX_DRAWN = 200
-MAX_CLASSES = 3  # the most probable ones, at a leaf
 
 MARGIN = 20
 ROW = 34
@@ -77,11 +76,11 @@ def policy_text(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
     >>> print("\n".join(policy_text(batch)))
     buy X3, X4 for 5.00
     ├─ X3 = T, X4 = T (13.7 %): buy X2 for 2.00
-    │  ├─ X2 = T (10.3 %): decide T, risk 18.94 (T 62.1 %, F 37.9 %)
-    │  └─ X2 = F (3.4 %): decide F, risk 18.23 (F 63.5 %, T 36.5 %)
-    ├─ X3 = T, X4 = F (45.0 %): decide F, risk 6.00 (F 88.0 %, T 12.0 %)
-    ├─ X3 = F, X4 = T (6.3 %): decide F, risk 10.71 (F 78.6 %, T 21.4 %)
-    └─ X3 = F, X4 = F (35.0 %): decide T, risk 6.29 (T 87.4 %, F 12.6 %)
+    │  ├─ X2 = T (10.3 %): decide T, risk 18.94 (T 62.1 %)
+    │  └─ X2 = F (3.4 %): decide F, risk 18.23 (F 63.5 %)
+    ├─ X3 = T, X4 = F (45.0 %): decide F, risk 6.00 (F 88.0 %)
+    ├─ X3 = F, X4 = T (6.3 %): decide F, risk 10.71 (F 78.6 %)
+    └─ X3 = F, X4 = F (35.0 %): decide T, risk 6.29 (T 87.4 %)
     """
 
     def lines(drawn: _Drawn, prefix: str) -> Iterator[str]:
@@ -295,13 +294,9 @@ def _sentence(policy: Policy, drawn: _Drawn) -> str:
         return "not drawn"
     if isinstance(node, Leaf):
         said = problem.state_label(problem.target, node.decision)
-        belief = zip(problem.classes, node.posterior, strict=True)
-        likely = sorted(belief, key=lambda pair: -pair[1])[:MAX_CLASSES]
-        shares = ", ".join(
-            f"{problem.state_label(problem.target, name)} {_percentage(p)}" for name, p in likely
-        )
-        more = ", ..." if len(node.posterior) > MAX_CLASSES else ""
-        text = f"decide {said}, risk {_amount(policy, node.emc)} ({shares}{more})"
+        p, likely = max(zip(node.posterior, problem.classes, strict=True), key=lambda pair: pair[0])
+        share = f"{problem.state_label(problem.target, likely)} {_percentage(p)}"
+        text = f"decide {said}, risk {_amount(policy, node.emc)} ({share})"
         return f"{text} (not worked out further)" if node.is_open else text
     names = ", ".join(map(problem.label, node.features))
     together = " in one round" if problem.counts_rounds and len(node.features) > 1 else ""
