@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError, TooLargeError, located
+from voilattice.feature_sets import bits
 from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import Discount, FeatureCosts, Group, price_set
 from voilattice.model.problem import Evidence, Problem, check_problem
@@ -66,7 +67,7 @@ class Advice:
     spent: float
     benefit: float  # of `target_set`, or of the features; for the optimum: of acquiring the
     # features and continuing in the best way; 0 when deciding
-    candidates: tuple[Value, ...]  # highest benefit first
+    candidates: tuple[Value, ...]  # what can be acquired, highest benefit first
     reasons: tuple[str, ...]
     certificate: Certificate = field(default_factory=Certificate)
     fallback: str | None = None  # the policy that answered in place of the one asked for
@@ -141,7 +142,7 @@ def advise(
     ahead = here.feature_mask(step.target_set or ())
     if solver is not None and solver.looks_ahead and chosen and not ahead:
         ahead = situation.best()
-    singles = [situation.value(1 << k) for k in situation.axes]
+    singles = [situation.value(1 << k) for k in bits(situation.alone)]
     offers, unvalued = {offer.features: offer for offer in singles}, False
     for mask in filter(None, (ahead, chosen)):
         if (names := here.feature_names(mask)) not in offers:
@@ -414,7 +415,7 @@ def _worth_together(situation: Situation, goal: Value, singles: Sequence[Value])
         return [f"The policy acquires {names} whatever it costs: {price}."]
     if len(goal.features) == 1:
         return [f"{names} pays for itself: {price}."]
-    if max(single.benefit for single in singles) > situation.tol:
+    if max((single.benefit for single in singles), default=0.0) > situation.tol:
         return [f"{names} together pay most: {price}."]
     shared = _shared_overhead(situation, goal.features)
     return [f"Alone, no feature pays{shared}; {names} together do: {price}."]
