@@ -82,7 +82,9 @@ class OptimalSolver:
         solution = self._solve(problem, deadline, sweep, choices=with_first)
         if solution is not None:
             found = solution.expected_total_cost
-            first = problem.feature_names(solution.choose({})) if with_first else None
+            first = None
+            if with_first:
+                first = problem.feature_names(solution.choose({}, problem.limits))
             return Cost(found, Certificate(found), first=first)
         search = self._search(problem, limits, writes=False)
         first = problem.feature_names(search.action) if with_first else None
