@@ -204,6 +204,7 @@ def advice_document(advice: Advice) -> Document:
         "left": asdict(advice.left),
         "benefit": advice.benefit,
         "candidates": [set_document(candidate) for candidate in advice.candidates],
+        "barred": [set_document(candidate) for candidate in advice.barred],
         "reasons": list(advice.reasons),
         "fallback": advice.fallback,
         **_certificate_document(advice.certificate),

@@ -191,7 +191,7 @@ def test_a_round_of_other_features_is_refused(run, rules, rounds, message):
 
 def test_candidates_that_cannot_be_acquired_are_marked_with_the_reason(run, rules):
     document = json.loads(run("advise", rules, "--policy", "greedy", "--json")[1])
-    (biopsy,) = (c for c in document["candidates"] if c["features"] == ["biopsy"])
+    (biopsy,) = (c for c in document["barred"] if c["features"] == ["biopsy"])
     assert (biopsy["feasible"], biopsy["within_limits"]) == (False, True)
     assert biopsy["obstacles"][0].startswith("biopsy comes after X-ray")
     _, out, _ = run("advise", rules, "--policy", "greedy")

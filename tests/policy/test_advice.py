@@ -328,7 +328,7 @@ def test_reasons_say_why_what_would_pay_is_not_acquired_now():
         "biopsy comes after X-ray: acquire X-ray before or with it. "
         "biopsy can be acquired only if consent = given: acquire consent first." in advice.reasons
     )
-    (biopsy,) = (c for c in advice.candidates if c.features == {"biopsy"})
+    (biopsy,) = (c for c in advice.barred if c.features == {"biopsy"})
     assert not biopsy.feasible
     assert biopsy.within_limits
 
@@ -357,7 +357,7 @@ def test_reasons_say_that_the_limits_end_the_acquisitions():
     assert advice.action == "decide"
     assert "Nothing more can be acquired: the limits do not allow it." in advice.reasons
     assert not any("worth their price" in reason for reason in advice.reasons)
-    (biopsy,) = (c for c in advice.candidates if c.features == {"biopsy"})
+    (biopsy,) = (c for c in advice.barred if c.features == {"biopsy"})
     assert biopsy.feasible
     assert not biopsy.within_limits
     assert biopsy.obstacles == ("The limits leave no round.",)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from voilattice import Lattice, Network, Problem, emc, load_problem, value
 from voilattice.budgets import Deadline, memory_budget, memory_limit
+from voilattice.model.acquisition import PathLimits
 from voilattice.policy.advice import advise
 from voilattice.policy.optimal import ao_star
 from voilattice.policy.optimal.ao_star import Search
@@ -544,3 +545,18 @@ def test_a_first_policy_that_costs_as_much_as_deciding_is_not_followed():
     search = Search(problem, [RULES["markov-blanket"]], max_expansions=0)
     assert build_policy(problem, "markov-blanket").expected_total_cost == search.upper == 20.0
     assert search.action == 0
+
+
+def test_the_best_sets_that_the_search_tries_end_in_time(monkeypatch):
+    usual, seconds = situations.best_mask, []
+
+    def best_mask(*given, deadline, **named):
+        seconds.append(deadline.seconds_left)
+        return usual(*given, deadline=deadline, **named)
+
+    monkeypatch.setattr(situations, "best_mask", best_mask)
+    problem = replace(noisy_bayes(26), limits=PathLimits(rounds=2))
+    problem = replace(problem, misclassification=50 * problem.misclassification)
+    Search(problem, (), deadline=Deadline(5.0), max_expansions=1)
+    assert seconds
+    assert all(left is not None and left <= 5.0 for left in seconds)

@@ -11,7 +11,15 @@ import pytest
 from helpers.problems import bystander, naive_bayes, noisy_bayes, rare_findings
 from helpers.rich_worlds import rich_problem
 
-from voilattice import Constraint, FeatureCosts, best_set, build_policy, emc, memory_limit
+from voilattice import (
+    Constraint,
+    Discount,
+    FeatureCosts,
+    best_set,
+    build_policy,
+    emc,
+    memory_limit,
+)
 from voilattice.errors import TooLargeError
 from voilattice.model.acquisition import PathLimits
 from voilattice.policy.optimal.batch_solution import BatchSolution, BatchSpace, depends_on_order
@@ -143,3 +151,25 @@ def test_an_unlocker_that_says_nothing_is_bought_for_what_it_unlocks():
     assert build_policy(locked, "greedy-la").root.features == ("A",)
     assert build_policy(locked, "batch").root.features == ("X", "A")
     assert build_policy(locked, "markov-blanket").root.features == ("X", "A")
+
+
+@pytest.mark.parametrize(("spend", "round_cost"), [(1e15, 0.5), (50, 1e-12), (50, 1e-320)])
+def test_rounds_that_are_nothing_beside_the_limit_do_not_confuse_the_policy(spend, round_cost):
+    problem = noisy_bayes(4)
+    problem = replace(problem, misclassification=50 * problem.misclassification)
+    free = optimum(problem, round_cost=round_cost)
+    limited = optimum(problem, round_cost=round_cost, spend=spend)
+    assert limited.expected_total_cost == pytest.approx(free.expected_total_cost, abs=1e-9)
+
+
+def test_other_discounts_are_refused_if_they_make_the_order_count_against_the_limit():
+    def at(*off):
+        problem = noisy_bayes(3)
+        discount = Discount("both", {"X00": off[0], "X01": off[1]})
+        costs = FeatureCosts(dict.fromkeys(problem.features, 5.0), discounts=(discount,))
+        return replace(problem, costs=costs, limits=PathLimits(spend=8.0))
+
+    space = BatchSpace(at(2.0, 2.0))
+    assert BatchSolution(space, at(3.0, 3.0)).expected_total_cost > 0
+    with pytest.raises(TooLargeError, match="depend on the order of acquisitions"):
+        BatchSolution(space, at(3.0, 2.0))

@@ -180,3 +180,24 @@ def test_variants_share_work_and_cost_what_their_policies_cost():
         assert row.uses is ("xray" in policy.acquired_from(len(policy.nodes) - 1))
     with pytest.raises(VoilatticeError, match="no feature 'xrai'"):
         compare_variants(variants, feature="xrai")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"rounds.cost": [0, 5, 0]},
+        {"rounds.cost": [5, 0]},
+        {"limits.rounds": [1, 2], "costs.xray": [0, 30]},
+        {"limits.spend": [30], "rounds.cost": [0, 3]},
+        {"limits.spend": [4, 30], "limits.features": [1, 3]},
+    ],
+)
+def test_variants_with_rounds_and_limits_cost_what_their_policies_cost(settings):
+    variants = load_variants("asia", settings)
+    rows = compare_variants(variants, policies=["optimal"], n_jobs=1)
+    for row, variant in zip(rows, variants, strict=True):
+        policy = build_policy(variant.problem, "optimal")
+        assert row.expected_total_cost == pytest.approx(policy.expected_total_cost)
+        assert row.exact
+        root = policy.root
+        assert row.first == frozenset(root.features if isinstance(root, Acquisition) else ())

@@ -117,3 +117,16 @@ def test_what_cannot_be_had_locks_what_comes_after_it():
     # Evidence is never refused, even if it could not have been acquired.
     known = advise(problem, "optimal", {"X00": "T"}, unavailable=["X01"])
     assert known.posterior
+
+
+def test_candidates_are_what_can_be_acquired():
+    problem = staked(features=2)
+    later = Constraint("X00", after=("X01",))
+    problem = replace(problem, constraints=(later, Constraint("X02", not_if={"X03": "T"})))
+    offered = {name for c in advise(problem, "greedy").candidates for name in c.features}
+    assert offered == {"X01", "X02", "X03"}
+    offered = {
+        name for c in advise(problem, "greedy", {"X03": "T"}).candidates for name in c.features
+    }
+    assert offered == {"X01"}
+    assert not advise(problem, "greedy", {"X01": "T", "X03": "T"}).candidates

@@ -202,17 +202,20 @@ def print_advice(problem: Problem, advice: Advice) -> None:
             style = "bold" if name == advice.decision else None
             decisions.add_row(problem.state_label(target, name), format_amount(amount), style=style)
         print_table(decisions)
-    if advice.candidates:
-        out.print()
-        offers = _table_of_values(problem, "could be acquired", advice.candidates[:MAX_LISTED])
-        print_table(offers)
-        _print_obstacles(problem, advice)
+    for heading, values in (
+        ("could be acquired", advice.candidates),
+        ("cannot be acquired now", advice.barred),
+    ):
+        if values:
+            out.print()
+            print_table(_table_of_values(problem, heading, values[:MAX_LISTED]))
+    _print_obstacles(problem, advice)
 
 
 def _print_obstacles(problem: Problem, advice: Advice) -> None:
-    """Print why candidates cannot be acquired now, where the reasons do not say so already."""
+    """Print why features cannot be acquired now, where the reasons do not say so already."""
     barred: dict[str, list[str]] = {}
-    for candidate in advice.candidates[:MAX_LISTED]:
+    for candidate in advice.barred[:MAX_LISTED]:
         name, why = _names(problem, candidate.features), " ".join(candidate.obstacles)
         if why and not any(reason.startswith(f"Not now: {name} (") for reason in advice.reasons):
             barred.setdefault(why, []).append(name)

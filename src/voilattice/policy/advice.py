@@ -56,12 +56,13 @@ class Advice:
     spent: float
     benefit: float  # of `target_set`, or of the features; for the optimum: of acquiring the
     # features and continuing in the best way; 0 when deciding
-    candidates: tuple[Value, ...]  # highest benefit first
+    candidates: tuple[Value, ...]  # what can be acquired, highest benefit first
     reasons: tuple[str, ...]
     certificate: Certificate = field(default_factory=Certificate)
     fallback: str | None = None  # the policy that answered in place of the one asked for
     decision_costs: dict[str, float] = field(default_factory=dict)  # expected, if decided now
     left: PathLimits = NO_LIMITS  # what is left of the limits
+    barred: tuple[Value, ...] = ()  # what matters, but cannot be acquired now: see its obstacles
 
     @property
     def action(self) -> str:
@@ -160,12 +161,13 @@ def advise(
         situation.emc,
         spent,
         benefit,
-        tuple(ordered),
+        tuple(v for v in ordered if not v.obstacles),
         (*notes, *reasons, *locked, *([_UNVALUED] if unvalued else [])),
         step.certificate,
         fallback,
         decision_costs(situation),
         situation.left,
+        tuple(v for v in ordered if v.obstacles),
     )
 
 

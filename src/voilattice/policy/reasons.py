@@ -228,7 +228,8 @@ def _worth_together(situation: Situation, goal: Value, singles: Sequence[Value])
         return [f"The policy acquires {names} whatever it costs: {price}."]
     if len(goal.features) == 1:
         return [f"{names} pays for itself: {price}."]
-    if max(single.benefit for single in singles) > situation.tol:
+    can_be_had = [single.benefit for single in singles if not single.obstacles]
+    if max(can_be_had, default=0.0) > situation.tol:
         return [f"{names} together pay most: {price}."]
     shared = _shared_overhead(situation, goal.features)
     return [f"Alone, no feature pays{shared}; {names} together do: {price}."]

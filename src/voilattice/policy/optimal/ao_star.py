@@ -108,7 +108,8 @@ class Search:
     ) -> None:
         self.problem = problem
         self._deadline = deadline or Deadline()
-        self._builder = PolicyBuilder(problem, max_states=max_states, lazy=True)
+        self._max_states = max_states
+        self._builder = PolicyBuilder(problem, lazy=True, deadline=self._deadline)
         self._key = self._builder.relevance.key
         self._sets = _sets_to_try(problem)
         self._nodes: dict[StateKey, _Node] = {}
@@ -164,7 +165,9 @@ class Search:
 
     def policy(self, name: str) -> Policy:
         """Return the best policy found."""
-        policy = self._builder.build(name, self._choose)
+        # What was found is written down whatever time is left.
+        builder = PolicyBuilder(self.problem, max_states=self._max_states, lazy=True)
+        policy = builder.build(name, self._choose)
         # When the bounds meet, rounding can put the bound above the cost of the policy.
         lower = min(self.lower, policy.expected_total_cost)
         return replace(policy, certificate=replace(self.certificate, lower_bound=lower))

@@ -62,6 +62,15 @@ def depends_on_order(problem: Problem, relevant: int) -> bool:
     )
 
 
+def _check_order(problem: Problem, relevant: int) -> None:
+    """Raise `TooLargeError` unless what a path has cost is a function of what is known."""
+    if problem.limits.spend is not None and depends_on_order(problem, relevant):
+        raise TooLargeError(
+            "the exact solver does not support a limit on spending with prices that depend on "
+            "the order of acquisitions"
+        )
+
+
 class BatchSpace:
     """All partial assignments of a problem, with steps that acquire sets.
 
@@ -92,11 +101,7 @@ class BatchSpace:
         self.unit = problem.misclassification if unit is None else unit
         self.relevance = Relevance(problem)
         relevant, _ = self.relevance.what_matters(problem.feature_mask(problem.evidence))
-        if problem.limits.spend is not None and depends_on_order(problem, relevant):
-            raise TooLargeError(
-                "the exact solver does not support a limit on spending with prices that depend on "
-                "the order of acquisitions"
-            )
+        _check_order(problem, relevant)
         self.features = tuple(bits(relevant))
         self.sizes = tuple(len(problem.states(problem.features[k])) for k in self.features)
         self.asks = counts_rounds(problem) or bool(bundles_of(problem))
@@ -113,7 +118,7 @@ class BatchSpace:
         assert isinstance(problem.costs, FeatureCosts)
         limits, round_cost, n = problem.limits, problem.costs.round_cost, len(self.sizes)
         if limits.spend is not None and round_cost > 0:
-            n = min(n, int((limits.spend + tolerance(limits.spend)) / round_cost))
+            n = int(min(n, (limits.spend + tolerance(limits.spend)) / round_cost))
         elif limits.rounds is None or limits.rounds >= n:
             return None
         return n if limits.rounds is None else min(n, limits.rounds)
@@ -224,7 +229,8 @@ class SharedCosts:
         assert spend is not None
         assert left.spend is not None
         paid = spend - left.spend - float(self._spent[known])
-        return round(paid / self._costs.round_cost)
+        # A round that costs next to nothing beside the limit is lost in rounding.
+        return round(min(max(paid / self._costs.round_cost, 0.0), known.bit_count()))
 
     def _spending(self) -> Floats:
         """Return what each set of digits has cost, without the rounds, whatever the order."""
@@ -246,12 +252,18 @@ class BatchSolution:
         May differ from the problem of the space only in prices and in the scale of the stakes.
     deadline
         Raise `TooLargeError` if the table is not solved before this.
+
+    Raises
+    ------
+    TooLargeError
+        The prices are not supported.
     """
 
     def __init__(
         self, space: BatchSpace, problem: Problem, *, deadline: Deadline | None = None
     ) -> None:
         check_same_states(space.problem, problem)
+        _check_order(problem, mask_of(space.features))
         self.space, self.problem = space, problem
         self._scale = stakes_scale(problem.misclassification, space.unit)
         self._shared, self._prices = SharedCosts(space, problem), space.prices(problem)

@@ -68,7 +68,10 @@ def check_same_states(mine: Problem, problem: Problem) -> None:
 
 
 def has_same_states(mine: Problem, problem: Problem) -> bool:
-    """Return whether two problems differ only in prices, not in openers, and in the stakes."""
+    """Return whether two problems differ only in prices and in the stakes.
+
+    The prices must agree in the openers, in the bundles, and in whether a round costs something.
+    """
     costs = problem.costs
     assert isinstance(mine.costs, FeatureCosts)
     return (
@@ -80,6 +83,8 @@ def has_same_states(mine: Problem, problem: Problem) -> bool:
         and (problem.constraints, problem.limits) == (mine.constraints, mine.limits)
         and price_conditions(problem) == price_conditions(mine)
         and price_openers(problem) == price_openers(mine)
+        and counts_rounds(problem) == counts_rounds(mine)
+        and bundles_of(problem) == bundles_of(mine)
     )
 
 

@@ -272,8 +272,9 @@ function candidates() {
   const sharing = {};
   for (const g of problem.groups || []) for (const f of g.features) sharing[f] = `group ${g.name}`;
   for (const d of problem.discounts || []) for (const f of Object.keys(d.off)) sharing[f] = `discount ${d.name}`;
-  const most = Math.max(...advice.candidates.map((c) => Math.max(c.evi, c.cost)), 1e-9);
-  $("candidates").replaceChildren(...advice.candidates.map((c) => {
+  const offers = [...advice.candidates, ...advice.barred];
+  const most = Math.max(...offers.map((c) => Math.max(c.evi, c.cost)), 1e-9);
+  $("candidates").replaceChildren(...offers.map((c) => {
     const chosen = c.features.join() === advice.features.join() && advice.action === "acquire";
     const row = bar(list(labels(c.features)), c.evi / most, `worth ${money(c.evi)}, costs ${money(c.cost)}`, { chosen, price: c.cost / most });
     const shared = [...new Set(c.features.map((f) => sharing[f]).filter(Boolean))];
