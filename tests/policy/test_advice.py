@@ -398,9 +398,10 @@ def test_advice_keeps_to_the_rules_and_explains_what_it_leaves(name, seed):
     while (advice := advise(problem, name, known)).action == "acquire":
         here = {**problem.evidence, **known}
         assert problem.feasibility.is_feasible(problem.feature_mask(advice.features), here)
-        for candidate in advice.candidates:
+        for candidate in (*advice.candidates, *advice.barred):
             can_be_acquired = candidate.feasible and candidate.within_limits
             assert can_be_acquired == (not candidate.obstacles)
+            assert can_be_acquired == (candidate in advice.candidates)
         found = sorted(advice.features)
         states = {f: problem.states(f)[0] for f in found}
         try:
