@@ -12,10 +12,12 @@ from dataclasses import replace
 
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.errors import TooLargeError
+from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy import rules
 from voilattice.policy.interface import Cost, Limits, Progress, Step
 from voilattice.policy.optimal.anytime import Found, search_optimum
+from voilattice.policy.optimal.batch_solution import needs_batches
 from voilattice.policy.optimal.exact import ExactSolution, find_states, solve_exactly
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.situations import PolicyBuilder
@@ -23,7 +25,10 @@ from voilattice.policy.sweep import Sweep
 
 __all__ = ["OptimalSolver"]
 
-SHARE_OF_EXACT = 0.25  # of the time, for the exact solver; after that the search begins
+# Of the time, for the exact solver; after that the search begins. The search for rounds and limits
+# is weak, so the exact solver gets more of the time there.
+SHARE_OF_EXACT = 0.25
+SHARE_OF_BATCHES = 0.6
 
 
 class OptimalSolver:
@@ -146,8 +151,9 @@ class OptimalSolver:
         choices: bool = True,
     ) -> ExactSolution | None:
         """Return the exact optimum, or None if there are too many states for memory or time."""
-        part = deadline.share(SHARE_OF_EXACT)
         try:
+            needs_sets = isinstance(problem.costs, FeatureCosts) and needs_batches(problem)
+            part = deadline.share(SHARE_OF_BATCHES if needs_sets else SHARE_OF_EXACT)
             if sweep is not None:
                 return sweep.solve(problem, deadline=part, choices=choices)
             space = find_states(problem, deadline=part)
