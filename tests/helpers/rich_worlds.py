@@ -82,8 +82,11 @@ def _network(rng, n_features, max_states):
     sizes = {name: int(rng.integers(2, max_states + 1)) for name in names}
     parents, tables = {}, {}
     density = rng.choice([0.2, 0.5, 0.8])
+    # Parts that tell nothing about each other: then features matter only for what they unlock.
+    part = rng.integers(0, 2, len(names)) if rng.random() < 0.3 else np.zeros(len(names), int)
     for k, name in enumerate(names):
-        above = [p for p in names[:k] if rng.random() < density][-2:]
+        mates = [p for q, p in enumerate(names[:k]) if part[q] == part[k]]
+        above = [p for p in mates if rng.random() < density][-2:]
         shape = (*(sizes[p] for p in above), sizes[name])
         table = rng.dirichlet(np.full(shape[-1], 0.5), shape[:-1])
         if rng.random() < 0.15:

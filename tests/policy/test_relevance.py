@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 
+import pytest
 from helpers.problems import chain
+from helpers.rich_worlds import Referee
 from helpers.strategies import problems, with_discounts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voilattice import ConditionalCost, Discount, FeatureCosts, Group, Network, Problem
+from voilattice import ConditionalCost, Constraint, Discount, FeatureCosts, Group, Network, Problem
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import graph_of, is_separated
+from voilattice.policy.optimal.exact import find_states, solve_exactly
 from voilattice.policy.relevance import Relevance, price_conditions, price_openers, screen
 
 
@@ -147,3 +150,67 @@ def test_the_screen_of_a_chain_is_the_nearest_evidence():
     assert screen(graph, 0b0010, 0b1101) == 0b0101
     assert screen(graph, 0b0001, 0b1100) == 0b0100
     assert screen(graph, 0b0001, 0) == 0
+
+
+def gate(constraints, costs):
+    """K and I tell Y; U tells nothing about Y, but may be needed; W tells U."""
+    network = Network.from_tables(
+        {"Y": ["a", "b"], **{name: ["ok", "bad"] for name in "KIUW"}},
+        {"K": ["Y"], "I": ["Y"], "W": ["U"]},
+        {
+            "Y": [0.5, 0.5],
+            "K": [[0.99, 0.01], [0.3, 0.7]],
+            "I": [[0.97, 0.03], [0.03, 0.97]],
+            "U": [0.5, 0.5],
+            "W": [[0.99, 0.01], [0.01, 0.99]],
+        },
+    )
+    stakes = [[0, 100], [100, 0]]
+    return Problem.create(network, "Y", costs, stakes, constraints=constraints)
+
+
+CLOSES = {"U": "bad"}
+GATES = [
+    gate(
+        [Constraint("K", after=["U"]), Constraint("I", after=["U"], not_if=CLOSES)],
+        FeatureCosts({"K": 1, "I": 12, "U": 1, "W": 0.01}),
+    ),
+    gate(
+        [Constraint("I", not_if=CLOSES)],
+        FeatureCosts(
+            {"K": 10, "I": 21, "U": 1, "W": 0.01},
+            discounts=(Discount("visit", {"U": 0, "K": 9, "I": 9}),),
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize("problem", GATES, ids=["unlocker", "opener"])
+def test_what_tells_the_value_of_a_helper_matters_if_that_value_can_close_a_feature(problem):
+    relevance = Relevance(problem)
+    relevant, _ = relevance.what_matters(0)
+    assert problem.feature_names(relevant) == set("KIUW")
+    known = problem.feature_mask({"U"})
+    relevant, kept = relevance.what_matters(known)
+    assert problem.feature_names(relevant) == set("KI")
+    assert kept == known
+    for engine in ("python", "compiled"):
+        space = find_states(problem, engine=engine)
+        optimum = solve_exactly(space, problem).expected_total_cost
+        assert optimum == pytest.approx(Referee(problem).optimum(), abs=1e-9)
+
+
+def test_what_tells_the_value_of_a_helper_does_not_matter_otherwise():
+    problem = replace(GATES[0], constraints=(Constraint("K", after=["U"]),))
+    relevant, _ = Relevance(problem).what_matters(0)
+    assert problem.feature_names(relevant) == set("KIU")
+    relevant, kept = Relevance(problem).what_matters(problem.feature_mask({"U"}))
+    assert (problem.feature_names(relevant), kept) == (set("KI"), 0)
+
+
+def test_a_feature_that_only_closes_others_is_not_bought_but_counts_once_it_is_known():
+    problem = replace(GATES[0], constraints=(Constraint("I", not_if=CLOSES),))
+    relevant, _ = Relevance(problem).what_matters(0)
+    assert problem.feature_names(relevant) == set("KI")
+    known = problem.feature_mask({"U"})
+    assert Relevance(problem).what_matters(known)[1] == known

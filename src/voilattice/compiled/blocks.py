@@ -159,7 +159,7 @@ def expand(relevant: Masks, kept: Masks, paid: Masks, flow: Flow, out: Masks) ->
                     left ^= x
                     named |= flow.conditions[_place(x)]
                     locking |= flow.locks[_place(x)]
-                begin |= named & free
+                begin |= (named | (locking & r)) & free
             needed = (named | locking) & known
             sources = telling | target
             k = known & _touching(sources, everything, needed, family, families_of, ancestors)

@@ -13,14 +13,15 @@ the price of a member of R depends on it. Then every feature that can tell somet
 feature matters too: R is closed under walks from the features that prices depend on. Last, a
 feature that says nothing can matter because it opens a discount: it costs less than it takes off a
 member of R (an *opener*; `price_openers`), or because it must come before a member of R (its
-constraint `after` names it: an *unlocker*). What the value of such a feature is does not matter.
-The value of a feature that `only_if` names matters, as that of a feature that a price depends on.
+constraint `after` names it: an *unlocker*). What the value of such a feature is does not matter,
+unless `not_if` of a member of R names it: then the value may close that member. The value of a
+feature that `only_if` names matters, as that of a feature that a price depends on.
 
 K. Flood from Y and R together, without openers and unlockers, keep the members of E that touch the
 flood, and repeat with the kept members until nothing changes. Then E \ K is d-separated from all of
 these given K. A known feature stays in K if the price of a member of R depends on it, or `only_if`
-or `not_if` of a member of R names it. A feature that only `not_if` names need not be in R: knowing
-it never helps.
+or `not_if` of a member of R names it. A feature that only `not_if` names need not be in R: nobody
+buys it, and while it is unknown it closes nothing.
 
 Limits. What is left of the limits is a part of the key. Limits that can no longer bind are left
 out: R has no more features than they allow, and all of R costs no more.
@@ -114,8 +115,9 @@ class Relevance:
             named = 0  # the features that the steps of R depend on
             for k in bits(relevant):
                 named |= self.conditions.get(k, 0)
-            sources |= graph.nodes(named & free)
-        needed = (named | self.locking(relevant)) & e
+            locking = self.locking(relevant)
+            sources |= graph.nodes((named | locking & relevant) & free)
+        needed = (named | locking) & e
         kept = _touching(graph, 1 << graph.target | graph.nodes(telling), e, needed)
         return relevant, kept
 

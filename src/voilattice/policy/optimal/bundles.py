@@ -9,7 +9,7 @@ together, and each result can guide the next step. The right order has these rul
 
 The one exception is rules that go round in a cycle: if knowing A makes B more expensive and knowing
 B makes A more expensive, then buying both at once may be cheaper than either order. If A comes
-after B, and is not acquired if B is high, then both at once are possible and either order is not.
+after B, and is not acquired if B is high, then both at once are possible, but B first may close A.
 Such sets are *bundles*, and a step of the optimal policy may have to acquire a bundle. Blocks and
 plain tables have steps of single features only. Problems with bundles are solved over steps that
 acquire sets (`batches`), or by a search that also tries bundles (`ao_star`).
