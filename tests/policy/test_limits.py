@@ -6,10 +6,11 @@ import pytest
 from helpers.problems import noisy_bayes
 from helpers.rich_worlds import Referee, rich_problem
 
-from voilattice import Constraint, advise, apply_policy, build_policy, simulate
+from voilattice import Constraint, advise, apply_policy, build_policy, load_problem, simulate
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.model.acquisition import PathLimits
 from voilattice.policy.policy import Acquisition
+from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.solvers import policy_from_rule
 
 NAMES = ("greedy", "greedy-la", "batch", "optimal")
@@ -130,3 +131,36 @@ def test_candidates_are_what_can_be_acquired():
     }
     assert offered == {"X01"}
     assert not advise(problem, "greedy", {"X01": "T", "X03": "T"}).candidates
+
+
+def test_a_tree_answers_only_while_as_much_is_left_as_on_the_tree():
+    problem = load_problem("heart-visits")  # at most three visits
+    policy = build_policy(problem, "optimal")
+    known = {"age": 46, "sex": "male", "cp": "atypical"}
+    assert set(policy.root.features) == set(known)
+    on_tree = advise(problem, policy, known, together=[list(known)])
+    assert on_tree.features == set(policy.follow(known).features)
+    assert not any("planned again" in reason for reason in on_tree.reasons)
+    # One by one, all visits are used up.
+    one_by_one = advise(problem, policy, known)
+    assert not one_by_one.features
+    assert any("planned again" in reason for reason in one_by_one.reasons)
+
+
+def test_a_limit_that_cannot_bind_any_more_does_not_take_the_tree_away():
+    problem = staked(rounds=9)
+    policy = build_policy(problem, "optimal")
+    known = dict.fromkeys(policy.root.features, "T")
+    assert not any("planned again" in reason for reason in advise(problem, policy, known).reasons)
+
+
+def test_limits_that_cannot_bind_cost_nothing():
+    heart = load_problem("heart")
+    proved = build_policy(heart, "optimal")
+    for limits in ({"spend": 1e6}, {"features": 30}, {"rounds": 13}):
+        free = replace(heart, limits=PathLimits(**limits))
+        policy = build_policy(free, "optimal")
+        assert (policy.exact, policy.problem) == (True, free)
+        assert policy.expected_total_cost == pytest.approx(proved.expected_total_cost, abs=1e-9)
+        assert policy.nodes == proved.nodes
+    assert without_idle_limits(heart) is heart

@@ -9,7 +9,7 @@ says so. A policy that is built already, such as a saved one, answers from its t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from voilattice.budgets import Deadline, TimeLimit
@@ -24,6 +24,7 @@ from voilattice.policy.reasons import (
     reasons_of_solver,
     reasons_of_tree,
 )
+from voilattice.policy.relevance import Relevance
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, policy_names, solver_of
 from voilattice.valuation.streaming import bracket_expected_emc
@@ -120,7 +121,9 @@ def advise(
     situation = situation_at(here, acquired, deadline=deadline)
     decision, fallback = situation.decision, None
     tree = policy if isinstance(policy, Policy) else None
-    place = tree if tree is None else _place_in_tree(tree, problem, situation.known, unavailable)
+    place = (
+        tree if tree is None else _place_in_tree(tree, problem, situation.known, left, unavailable)
+    )
     if tree is not None and place is not None:
         solver, step, notes = None, _step_of_tree(tree, place), list[str]()
         if isinstance(leaf := tree.nodes[place], Leaf):
@@ -201,12 +204,17 @@ def _locked(problem: Problem, here: Problem, unavailable: Collection[str]) -> li
 
 
 def _place_in_tree(
-    policy: Policy, problem: Problem, known: Mapping[str, str], unavailable: Collection[str]
+    policy: Policy,
+    problem: Problem,
+    known: Mapping[str, str],
+    left: PathLimits,
+    unavailable: Collection[str],
 ) -> int | None:
     """Return the number of the node of a policy that tells what to do, or None: none of them does.
 
-    None of them does if the evidence is not on the tree, if the tree was not worked out there, or
-    if the policy would acquire there, or later, what cannot be acquired.
+    None of them does if the evidence is not on the tree, if the tree was not worked out there, if
+    the policy would acquire there, or later, what cannot be acquired, or if less of the limits is
+    `left` than on the tree.
     """
     own = policy.problem
     if replace(own, evidence={}) != replace(problem, evidence={}):
@@ -216,11 +224,27 @@ def _place_in_tree(
             raise InputError(
                 f"was built with the evidence {feature}={state}, which is not given here", "policy"
             )
-    place = policy.locate(own.further(known))
-    if place is None or policy.acquired_from(place) & set(unavailable):
+    found = policy.walk(own.further(known))
+    if found is None or policy.acquired_from(found[0]) & set(unavailable):
+        return None
+    place, way = found
+    if own.limits and not _is_as_much_left(own, way, known, left):
         return None
     node = policy.nodes[place]
     return None if isinstance(node, Leaf) and node.is_open else place
+
+
+def _is_as_much_left(
+    problem: Problem, way: Iterable[Acquisition], known: Mapping[str, str], left: PathLimits
+) -> bool:
+    """Return whether the same limits can still bind as after the acquisitions of a tree."""
+    there = problem.limits
+    for node in way:
+        there = there.after(node.price, len(node.features))
+    relevance = Relevance(problem)
+    relevant, _ = relevance.what_matters(problem.feature_mask(known))
+    mine, theirs = (relevance.limits_that_bind(limits, relevant) for limits in (left, there))
+    return mine == theirs
 
 
 def _step_of_tree(policy: Policy, place: int) -> Step:

@@ -347,18 +347,24 @@ class Policy:
             None: the evidence is not on the tree. A feature is known that the policy did not ask
             for, or not all that it acquires together.
         """
+        found = self.walk(evidence)
+        return None if found is None else found[0]
+
+    def walk(self, evidence: Evidence) -> tuple[int, tuple[Acquisition, ...]] | None:
+        """Return the node that `locate` finds, and the acquisitions on the way to it."""
         known = self.problem.further(self.problem.merge_evidence(evidence))
-        number, asked = len(self.nodes) - 1, set[str]()
+        number, way = len(self.nodes) - 1, list[Acquisition]()
         while isinstance(node := self.nodes[number], Acquisition):
             found = tuple(known[feature] for feature in node.features if feature in known)
             if not found:
                 break
-            ways = [branch.child for branch in node.branches if branch.states == found]
-            if not ways:  # a part of what is acquired together, or an outcome of probability 0
+            children = [branch.child for branch in node.branches if branch.states == found]
+            if not children:  # a part of what is acquired together, or an outcome of probability 0
                 return None
-            number = ways[0]
-            asked.update(node.features)
-        return number if asked == set(known) else None
+            number = children[0]
+            way.append(node)
+        asked = {feature for node in way for feature in node.features}
+        return (number, tuple(way)) if asked == set(known) else None
 
     def acquired_from(self, number: int) -> frozenset[str]:
         """Return the features that are acquired at a node or below it."""

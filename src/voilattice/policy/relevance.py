@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from voilattice.feature_sets import bits, mask_of
@@ -48,6 +49,7 @@ __all__ = [
     "price_openers",
     "screen",
     "step_conditions",
+    "without_idle_limits",
 ]
 
 
@@ -169,6 +171,15 @@ class Relevance:
         values = tuple((k, known[self.problem.features[k]]) for k in bits(kept))
         paid = self.groups_paid(e, relevant)
         return StateKey(relevant, values, paid, self.limits_that_bind(left, relevant))
+
+
+def without_idle_limits(problem: Problem) -> Problem:
+    """Return a problem without the limits that no policy can exceed: their optimum is the same."""
+    if not problem.limits:
+        return problem
+    relevance = Relevance(problem)
+    relevant, _ = relevance.what_matters(problem.feature_mask(problem.evidence))
+    return replace(problem, limits=relevance.limits_that_bind(problem.limits, relevant))
 
 
 def step_conditions(problem: Problem) -> dict[int, int]:

@@ -97,8 +97,8 @@ def search_optimum(
     except TooLargeError:
         at_least = _bound_without_limits(problem, until.share(SHARE_OF_BOUND))
         return ao_star.Search(
-            problem, rules, deadline=deadline, max_states=max_states, progress=progress,
-            at_least=at_least,
+            problem, (greedy, *rules), deadline=deadline, max_states=max_states,
+            progress=progress, at_least=at_least,
         )  # fmt: skip
     search.reveal(until.share(SHARE_OF_BOUND))
     if not search.is_settled:

@@ -44,7 +44,7 @@ from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem
-from voilattice.policy.optimal.bundles import MAX_OWN_PRICES, bundles_of, counts_rounds
+from voilattice.policy.optimal.bundles import MAX_OWN_PRICES, bundles_of
 from voilattice.policy.policy import Acquisition, Certificate, Policy
 from voilattice.policy.relevance import StateKey
 from voilattice.policy.situations import LAZY_CELLS, MAX_POLICY_STATES, PolicyBuilder, Situation
@@ -397,7 +397,7 @@ def _n_sets_of(most: int, n: int) -> int:
 
 def _sets_to_try(problem: Problem) -> list[int] | None:
     """Return the sets of several features that a step may have to acquire; None: too many."""
-    if isinstance(problem.costs, FeatureCosts) and not counts_rounds(problem):
+    if isinstance(problem.costs, FeatureCosts) and not problem.counts_rounds:
         return bundles_of(problem)
     n = len(problem.features)
     if n > MAX_OWN_PRICES:

@@ -29,7 +29,7 @@ from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix, stakes_scale
 from voilattice.policy.optimal.batches import TOO_MUCH, BatchTable, solve_batches
-from voilattice.policy.optimal.bundles import bundles_of, counts_rounds
+from voilattice.policy.optimal.bundles import bundles_of
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.optimal.plain_solution import feature_prices
 from voilattice.policy.optimal.space import check_own_prices, check_same_states
@@ -46,7 +46,7 @@ NANOSECONDS = 60.0  # an entry, in the compiled engine: a cautious estimate
 
 def needs_batches(problem: Problem) -> bool:
     """Return whether limits, rounds or bundles need more than steps of single features."""
-    return bool(problem.limits) or counts_rounds(problem) or bool(bundles_of(problem))
+    return bool(problem.limits) or problem.counts_rounds or bool(bundles_of(problem))
 
 
 def depends_on_order(problem: Problem, relevant: int) -> bool:
@@ -104,7 +104,7 @@ class BatchSpace:
         _check_order(problem, relevant)
         self.features = tuple(bits(relevant))
         self.sizes = tuple(len(problem.states(problem.features[k])) for k in self.features)
-        self.asks = counts_rounds(problem) or bool(bundles_of(problem))
+        self.asks = problem.counts_rounds or bool(bundles_of(problem))
         self._check_size(deadline or Deadline())
         self.table, self.probability = self._risks()
 

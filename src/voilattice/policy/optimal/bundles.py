@@ -29,7 +29,7 @@ from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.relevance import price_conditions
 
-__all__ = ["MAX_OWN_PRICES", "bundles_of", "counts_rounds"]
+__all__ = ["MAX_OWN_PRICES", "bundles_of"]
 
 MAX_CIRCLE = 12
 MAX_OWN_PRICES = 8  # with user-defined prices, all sets of up to this many features are tried
@@ -68,13 +68,6 @@ def bundles_of(problem: Problem) -> list[int]:
                 if all(_reached(k, after_in, inside) == inside for k in members):
                     found.append(inside)
     return sorted(found)
-
-
-def counts_rounds(problem: Problem) -> bool:
-    """Return whether it matters in how many rounds features are acquired."""
-    costs = problem.costs
-    has_price = isinstance(costs, FeatureCosts) and costs.round_cost > 0
-    return has_price or problem.limits.rounds is not None
 
 
 def _successors(problem: Problem) -> dict[int, int]:

@@ -20,6 +20,7 @@ from voilattice.policy.optimal.anytime import Found, search_optimum
 from voilattice.policy.optimal.batch_solution import needs_batches
 from voilattice.policy.optimal.exact import ExactSolution, find_states, solve_exactly
 from voilattice.policy.policy import Certificate, Policy
+from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.situations import PolicyBuilder
 from voilattice.policy.sweep import Sweep
 
@@ -55,9 +56,10 @@ class OptimalSolver:
         progress: Progress | None = None,
     ) -> Policy:
         """Return the policy, with its certificate."""
-        deadline = limits.deadline
-        if (solution := self._solve(problem, deadline, sweep)) is None:
-            found = self._search(problem, limits, progress).policy(self.name)
+        deadline, limited = limits.deadline, without_idle_limits(problem)
+        if (solution := self._solve(limited, deadline, sweep)) is None:
+            found = self._search(limited, limits, progress).policy(self.name)
+            found = replace(found, problem=problem)
             ended_by = "time" if found.status == "time" else "memory"
             return found.admit_open(ended_by) if found.open_share else found
         builder = PolicyBuilder(problem, max_states=limits.max_states, deadline=deadline)
@@ -83,7 +85,7 @@ class OptimalSolver:
         with_first
             Whether to say what the policy acquires first (`Cost.first`), which takes longer.
         """
-        deadline = limits.deadline
+        deadline, problem = limits.deadline, without_idle_limits(problem)
         solution = self._solve(problem, deadline, sweep, choices=with_first)
         if solution is not None:
             found = solution.expected_total_cost
@@ -104,7 +106,7 @@ class OptimalSolver:
         """
         deadline = limits.deadline
         if problem.limits:  # they are what is left at the evidence
-            problem, evidence = problem.with_evidence(evidence), {}
+            problem, evidence = without_idle_limits(problem.with_evidence(evidence)), {}
         if (solution := self._solve_once(problem, limits, deadline)) is not None:
             known = problem.merge_evidence(evidence)
             to_go = solution.cost_to_go(known, problem.limits)

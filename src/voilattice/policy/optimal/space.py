@@ -26,7 +26,7 @@ from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix, stakes_scale
 from voilattice.policy.optimal.bellman import cost_to_go, twin_of
 from voilattice.policy.optimal.blocks import Blocks, cells_of, find_blocks, unique_rows
-from voilattice.policy.optimal.bundles import bundles_of, counts_rounds
+from voilattice.policy.optimal.bundles import bundles_of
 from voilattice.policy.relevance import price_conditions, price_openers, step_conditions
 from voilattice.valuation.tables import risk_tables, root_table
 
@@ -55,7 +55,7 @@ def check_own_prices(problem: Problem) -> None:
 def check_supported(problem: Problem) -> None:
     """Raise `TooLargeError` unless steps of single features are enough."""
     check_own_prices(problem)
-    if problem.limits or counts_rounds(problem):
+    if problem.limits or problem.counts_rounds:
         raise TooLargeError("a solver of single steps does not support limits and rounds")
     if bundles_of(problem):
         raise TooLargeError("a solver of single steps does not support cyclic conditional prices")
@@ -83,7 +83,7 @@ def has_same_states(mine: Problem, problem: Problem) -> bool:
         and (problem.constraints, problem.limits) == (mine.constraints, mine.limits)
         and price_conditions(problem) == price_conditions(mine)
         and price_openers(problem) == price_openers(mine)
-        and counts_rounds(problem) == counts_rounds(mine)
+        and problem.counts_rounds == mine.counts_rounds
         and bundles_of(problem) == bundles_of(mine)
     )
 
