@@ -41,9 +41,14 @@ def measure_gains(layout: BlockLayout, tables: StateTables, free: Floats, out: F
 
 @njit(cache=True, nogil=True)
 def solve(
-    blocks: Ints, layout: BlockLayout, tables: StateTables, prices: Prices, value: Floats
+    blocks: Ints,
+    layout: BlockLayout,
+    tables: StateTables,
+    prices: Prices,
+    value: Floats,
+    below: Floats,
 ) -> None:
-    """Write V of every state of the blocks; their children must be solved already."""
+    """Write V of every state of the blocks; V of their children is read in `below`."""
     room, wheels = (
         np.empty(_largest(blocks, layout)),
         np.empty((5, layout.sizes.shape[0]), np.int64),
@@ -56,7 +61,7 @@ def solve(
             here[k] = prices.scale * risk[k]
         for t in range(layout.first[b], layout.first[b + 1]):
             if prices.least[t] < prices.scale * prices.gain[b]:
-                _acquire(b, t, layout, tables, prices, value, True, here, room, wheels)
+                _acquire(b, t, layout, tables, prices, below, True, here, room, wheels)
 
 
 @njit(cache=True, nogil=True)
@@ -66,6 +71,7 @@ def choose(
     tables: StateTables,
     prices: Prices,
     value: Floats,
+    below: Floats,
     choice: NDArray[np.int8],
     tolerance: float,
 ) -> None:
@@ -83,7 +89,7 @@ def choose(
         cheapest[:n] = np.inf
         for t in range(layout.first[b], layout.first[b + 1]):
             if prices.least[t] < prices.scale * prices.gain[b]:
-                _acquire(b, t, layout, tables, prices, value, False, total, room, wheels)
+                _acquire(b, t, layout, tables, prices, below, False, total, room, wheels)
                 for k in range(n):
                     now = prices.scale * risk[k]
                     slack = tolerance * max(p[k], now)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -32,7 +31,7 @@ from voilattice.policy.optimal.batches import TOO_MUCH, BatchTable, solve_batche
 from voilattice.policy.optimal.bundles import bundles_of
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.optimal.plain_solution import feature_prices
-from voilattice.policy.optimal.space import check_own_prices, check_same_states
+from voilattice.policy.optimal.space import Deeper, check_own_prices, check_same_states
 from voilattice.policy.relevance import Relevance, price_conditions
 from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation.tables import TABLES_AT_ONCE, risk_tables, root_table
@@ -45,8 +44,9 @@ NANOSECONDS = 60.0  # an entry, in the compiled engine: a cautious estimate
 
 
 def needs_batches(problem: Problem) -> bool:
-    """Return whether limits, rounds or bundles need more than steps of single features."""
-    return bool(problem.limits) or problem.counts_rounds or bool(bundles_of(problem))
+    """Return whether a limit on spending, rounds or bundles need more than single steps."""
+    is_limited = problem.limits.spend is not None
+    return is_limited or problem.counts_rounds or bool(bundles_of(problem))
 
 
 def depends_on_order(problem: Problem, relevant: int) -> bool:
@@ -271,7 +271,8 @@ class BatchSolution:
             space.table, self._prices, self._shared, scale=self._scale,
             n_rounds=self._shared.n_rounds, asks=space.asks, engine=space.engine, deadline=deadline,
         )  # fmt: skip
-        self._deeper: dict[tuple[frozenset[tuple[str, str]], PathLimits], BatchSolution] = {}
+        engine = space.engine
+        self._deeper = Deeper(problem, lambda p: BatchSolution(BatchSpace(p, engine=engine), p))
 
     @property
     def expected_total_cost(self) -> float:
@@ -287,7 +288,7 @@ class BatchSolution:
         """
         space, table = self.space, self.space.table
         if (found := self._locate(known)) is None:
-            return self._further(known, left).choose({}, left)
+            return self._deeper.at(known, left).choose({}, left)
         digits, at = found
         r = self._rounds_left(digits, left)
         mass = float(table.part(table.mass, digits)[at])
@@ -306,7 +307,7 @@ class BatchSolution:
         """Return v(e), the least expected cost from some evidence on."""
         table = self.space.table
         if (found := self._locate(known)) is None:
-            return self._further(known, left).expected_total_cost
+            return self._deeper.at(known, left).expected_total_cost
         digits, at = found
         row = self._values[self._row(self._rounds_left(digits, left))]
         return float(table.part(row, digits)[at] / table.part(table.mass, digits)[at])
@@ -382,13 +383,3 @@ class BatchSolution:
                 at = at * size + problem.states(name).index(known[name])
         mass = float(space.table.part(space.table.mass, digits)[at])
         return None if mass < LEAST_MASS * space.probability else (digits, at)
-
-    def _further(self, known: Mapping[str, str], left: PathLimits) -> BatchSolution:
-        """Return the solution of the problem that begins at some evidence."""
-        further = self.problem.further(known)
-        key = frozenset(further.items()), left
-        if key not in self._deeper:
-            problem = replace(self.problem.with_evidence(further), limits=left)
-            space = BatchSpace(problem, engine=self.space.engine)
-            self._deeper[key] = BatchSolution(space, problem)
-        return self._deeper[key]

@@ -58,12 +58,15 @@ def cost_to_go(
     *,
     engine: str,
     choice: Choices | None = None,
+    below: Floats | None = None,
 ) -> None:
     """Write V for the wanted blocks; their other children must be solved already.
 
-    With `choice`, also write what reaches V: a step of the block, or -1 to decide.
+    With `choice`, also write what reaches V: a step of the block, or -1 to decide. With `below`, V
+    of the children is read there: the optimum with one feature less to acquire
+    (`counted_solution`).
     """
-    twin = twin_of(engine)
+    twin, below = twin_of(engine), value if below is None else below
     sizes = np.bitwise_count(blocks.relevant[wanted])
     wanted = wanted[np.argsort(sizes, kind="stable")]  # smaller R first: children before parents
     if int(layout.cells[wanted].sum()) < STATES_PER_THREAD:
@@ -71,12 +74,14 @@ def cost_to_go(
     else:
         levels = np.split(wanted, np.flatnonzero(np.diff(np.sort(sizes))) + 1)
     for level in levels:
-        _in_threads(level, layout, lambda part: twin.solve(part, layout, tables, prices, value))
+        _in_threads(
+            level, layout, lambda part: twin.solve(part, layout, tables, prices, value, below)
+        )
     if choice is not None:
         _in_threads(
             wanted,
             layout,
-            lambda part: twin.choose(part, layout, tables, prices, value, choice, TOLERANCE),
+            lambda part: twin.choose(part, layout, tables, prices, value, below, choice, TOLERANCE),
         )
 
 
@@ -102,15 +107,23 @@ def _in_threads(blocks: Ints, layout: BlockLayout, solve: Callable[[Ints], None]
 
 
 def solve(
-    blocks: Ints, layout: BlockLayout, tables: StateTables, prices: Prices, value: Floats
+    blocks: Ints,
+    layout: BlockLayout,
+    tables: StateTables,
+    prices: Prices,
+    value: Floats,
+    below: Floats,
 ) -> None:
-    """Write V with array operations: the recursion as the module states it."""
+    """Write V with array operations: the recursion as the module states it.
+
+    V of the children is read in `below`, which may be `value` itself.
+    """
     for b in blocks.tolist():
         here = value[layout.start[b] : layout.start[b] + layout.cells[b]]
         _, risk = _mass_and_risk(tables, layout, b)
         np.multiply(risk, prices.scale, out=here)
         for t in _paying_steps(b, layout, prices):
-            np.minimum(here, _acquire(b, t, layout, tables, prices, value), out=here)
+            np.minimum(here, _acquire(b, t, layout, tables, prices, below), out=here)
 
 
 def choose(
@@ -119,6 +132,7 @@ def choose(
     tables: StateTables,
     prices: Prices,
     value: Floats,
+    below: Floats,
     choice: Choices,
     tolerance: float,
 ) -> None:
@@ -133,7 +147,7 @@ def choose(
         cheapest = np.full(len(here), np.inf)
         chosen[:] = -1
         for t in _paying_steps(b, layout, prices):
-            ties = buys & (_acquire(b, t, layout, tables, prices, value) <= here + slack)
+            ties = buys & (_acquire(b, t, layout, tables, prices, below) <= here + slack)
             price = np.broadcast_to(_price(b, t, layout, prices), _shape(layout, b)).reshape(-1)
             with np.errstate(invalid="ignore"):  # infinity times 0, the mass of an impossible state
                 better = ties & (price * mass < cheapest * mass - slack)

@@ -1,11 +1,13 @@
-"""Three exact solvers, and the one place that chooses between them.
+"""Four exact solvers, and the one place that chooses between them.
 
 Blocks merge all partial assignments that are one state (`space`, `solution`). A plain table merges
 nothing, but needs a third of the memory and an eighth of the time for a state (`plain_solution`).
 Both need the joint table P(Y, R). The smaller one is taken, counted in bytes, if it can be solved
 in time.
 
-If rounds or limits count, or if sets are cheaper together, steps acquire sets (`batch_solution`).
+If rounds or a limit on spending count, or if sets are cheaper together, steps acquire sets
+(`batch_solution`). A limit on features alone is counted down over merged states
+(`counted_solution`).
 
 The states of a plain table are counted without work. The states of blocks are known only when all
 blocks are found, which takes as long as solving the table where nothing merges. So some sets of
@@ -27,6 +29,7 @@ from voilattice.feature_sets import bits
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix
 from voilattice.policy.optimal.batch_solution import BatchSolution, BatchSpace, needs_batches
+from voilattice.policy.optimal.counted_solution import CountedSolution, bytes_per_state
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace, plain_bytes
 from voilattice.policy.optimal.solution import Solution
@@ -36,11 +39,13 @@ from voilattice.policy.relevance import Relevance
 __all__ = ["ExactSolution", "ExactSpace", "find_states", "solve_exactly"]
 
 ExactSpace: TypeAlias = StateSpace | PlainSpace | BatchSpace
-ExactSolution: TypeAlias = Solution | PlainSolution | BatchSolution
+ExactSolution: TypeAlias = Solution | PlainSolution | BatchSolution  # Solution: counted ones too
 
 # Cautious estimates of speed.
 BLOCK_STATES_PER_SECOND = 4_000_000
 PLAIN_NANOSECONDS = (1.0, 10.0)  # a state, for each feature and for each class
+
+SHARE_OF_PASS = 0.35  # of the time to find and solve blocks, for one more pass over them
 
 PLAIN_FROM = 500_000  # with fewer states in the table, blocks take milliseconds, merged or not
 N_DRAWN = 64
@@ -84,6 +89,8 @@ def find_states(
     if needs_batches(problem):
         return BatchSpace(problem, unit, engine=engine, deadline=deadline)
     deadline = deadline or Deadline()
+    if problem.limits.features is not None:
+        return _find_counted(problem, unit, problem.limits.features, engine, deadline)
     relevance = Relevance(problem)
     table = _count(problem, relevance)
     fits = table.fits(deadline)
@@ -126,7 +133,27 @@ def solve_exactly(
         return PlainSolution(space, problem, deadline=deadline)
     if isinstance(space, BatchSpace):
         return BatchSolution(space, problem, deadline=deadline)
+    if problem.limits:
+        return CountedSolution(space, problem)
     return Solution(space, problem, choices=choices)
+
+
+def _find_counted(
+    problem: Problem,
+    unit: CostMatrix | None,
+    n_features: int,
+    engine: str,
+    deadline: Deadline,
+) -> ExactSpace:
+    """Return the states of a problem with a limit on features alone: merged, or else all."""
+    most, left = memory_budget() // bytes_per_state(n_features), deadline.seconds_left
+    if left is not None:
+        in_time = min(left, 1e9) * BLOCK_STATES_PER_SECOND / (1 + SHARE_OF_PASS * n_features)
+        most = min(most, int(in_time))
+    try:
+        return StateSpace(problem, unit, engine=engine, max_states=most, deadline=deadline)
+    except TooLargeError:
+        return BatchSpace(problem, unit, engine=engine, deadline=deadline)
 
 
 def _count(problem: Problem, relevance: Relevance) -> _Table:

@@ -53,7 +53,8 @@ class Solution:
         self._values = space.room.lend(self)
         self._choice = np.empty(space.n_states, np.int8) if choices else None
         self._is_solved = np.zeros(len(space.blocks), np.uint8)
-        self._deeper = Deeper(problem, lambda p: Solution(StateSpace(p), p, choices=choices))
+        kind = type(self)
+        self._deeper = Deeper(problem, lambda p: kind(StateSpace(p), p, choices=choices))
         self._solve_from(0)
 
     @cached_property
@@ -71,7 +72,7 @@ class Solution:
         Deciding wins a tie, then the cheaper feature, then the first feature.
         """
         if (found := self._locate(known)) is None:
-            return self._deeper.at(known).choose(known)
+            return self._deeper.at(known, left).choose(known, left)
         block, cell = found
         assert self._choice is not None
         step = int(self._choice[self.space.layout.start[block] + cell])
@@ -81,7 +82,7 @@ class Solution:
     def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return v(e), the least expected cost from some evidence on."""
         if (found := self._locate(known)) is None:
-            return self._deeper.at(known).cost_to_go(known)
+            return self._deeper.at(known, left).cost_to_go(known, left)
         block, cell = found
         value = self._values[self.space.layout.start[block] + cell]
         return float(value / self.space.tables.mass[self.space.tables.at[block] + cell])

@@ -154,8 +154,9 @@ class OptimalSolver:
     ) -> ExactSolution | None:
         """Return the exact optimum, or None if there are too many states for memory or time."""
         try:
-            needs_sets = isinstance(problem.costs, FeatureCosts) and needs_batches(problem)
-            part = deadline.share(SHARE_OF_BATCHES if needs_sets else SHARE_OF_EXACT)
+            is_priced = isinstance(problem.costs, FeatureCosts)
+            is_richer = is_priced and (bool(problem.limits) or needs_batches(problem))
+            part = deadline.share(SHARE_OF_BATCHES if is_richer else SHARE_OF_EXACT)
             if sweep is not None:
                 return sweep.solve(problem, deadline=part, choices=choices)
             space = find_states(problem, deadline=part)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import product
 from typing import Generic, TypeVar
 
@@ -20,7 +21,7 @@ from voilattice.compiled.arrays import BlockLayout, Floats, Ints, Masks, Prices,
 from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import bits, mask_of
-from voilattice.model.acquisition import INFEASIBLE
+from voilattice.model.acquisition import INFEASIBLE, NO_LIMITS, PathLimits
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix, stakes_scale
@@ -52,10 +53,14 @@ def check_own_prices(problem: Problem) -> None:
         raise TooLargeError("the exact solver does not support prices of your own")
 
 
-def check_supported(problem: Problem) -> None:
-    """Raise `TooLargeError` unless steps of single features are enough."""
+def check_supported(problem: Problem, *, counts_features: bool = False) -> None:
+    """Raise `TooLargeError` unless steps of single features are enough.
+
+    `counts_features` says whether the solver supports a limit on the number of features.
+    """
     check_own_prices(problem)
-    if problem.limits or problem.counts_rounds:
+    limits = replace(problem.limits, features=None) if counts_features else problem.limits
+    if limits or problem.counts_rounds:
         raise TooLargeError("a solver of single steps does not support limits and rounds")
     if bundles_of(problem):
         raise TooLargeError("a solver of single steps does not support cyclic conditional prices")
@@ -122,15 +127,20 @@ class Deeper(Generic[S]):
 
     def __init__(self, problem: Problem, solve: Callable[[Problem], S]) -> None:
         self._problem, self._solve = problem, solve
-        self.solved: list[tuple[Mapping[str, str], S]] = []
+        self.solved: list[tuple[Mapping[str, str], PathLimits, S]] = []
 
-    def at(self, known: Mapping[str, str]) -> S:
-        """Return the solution of the problem with this evidence known from the start."""
-        for evidence, solution in self.solved:
-            if evidence.items() <= known.items():
+    def at(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> S:
+        """Return the solution of the problem with this evidence known from the start.
+
+        `left` is what is left of its limits there.
+        """
+        for evidence, limits, solution in self.solved:
+            is_covered = evidence == known if left else evidence.items() <= known.items()
+            if is_covered and limits == left:
                 return solution
-        solution = self._solve(self._problem.with_evidence(self._problem.further(known)))
-        self.solved.append((known, solution))
+        problem = self._problem.with_evidence(self._problem.further(known))
+        solution = self._solve(replace(problem, limits=left))
+        self.solved.append((known, left, solution))
         return solution
 
 
@@ -162,7 +172,7 @@ class StateSpace:
         deadline: Deadline | None = None,
     ) -> None:
         check_engine(engine)
-        check_supported(problem)
+        check_supported(problem, counts_features=True)
         self.problem = problem
         self.unit = problem.misclassification if unit is None else unit
         room = memory_budget() // BYTES_PER_STATE
