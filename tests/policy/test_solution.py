@@ -674,9 +674,9 @@ def test_evidence_of_no_state_is_solved_once_for_all_that_follows():
         there = solve(python_space(problem.with_evidence(known)))
         assert solution.cost_to_go(known) == close(there.expected_total_cost)
     assert [dict(known) for known, _, _ in solution._deeper.solved] == [{"B": "T"}]
-    assert solution._deeper.solved[0][1]._choice is None
+    assert solution._deeper.solved[0][2]._choice is None
     solution.cost_to_go({"B": "F"})
-    assert [dict(known) for known, _ in solution._deeper.solved] == [{"B": "T"}, {"B": "F"}]
+    assert [dict(known) for known, _, _ in solution._deeper.solved] == [{"B": "T"}, {"B": "F"}]
     chosen = solve(python_space(problem))
     assert chosen.choose({"B": "T"}) == solve(
         python_space(problem.with_evidence({"B": "T"}))
