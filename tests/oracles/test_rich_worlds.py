@@ -9,6 +9,7 @@ import itertools
 
 import pytest
 from helpers.rich_worlds import PARTS, Referee, rich_problem
+from helpers.solving import all_loops
 
 from voilattice import best_set, build_policy, value
 from voilattice.budgets import Deadline
@@ -29,9 +30,14 @@ def check(problem):
     referee = Referee(problem)
     optimum = referee.optimum()
     for name in RULES:
-        policy = build_policy(problem, name)
-        assert policy.expected_total_cost == pytest.approx(referee.follow(policy), abs=1e-7)
-        assert policy.expected_total_cost >= optimum - 1e-7
+        costs = []
+        for engine in ("python", "compiled"):
+            with all_loops(engine):
+                policy = build_policy(problem, name)
+            costs.append(policy.expected_total_cost)
+            assert costs[-1] == pytest.approx(referee.follow(policy), abs=1e-7)
+        assert costs[0] == pytest.approx(costs[1], abs=1e-7)
+        assert costs[0] >= optimum - 1e-7
     policy = build_policy(problem, "optimal")
     assert policy.exact
     assert policy.expected_total_cost == pytest.approx(optimum, abs=1e-7)

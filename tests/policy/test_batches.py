@@ -173,3 +173,20 @@ def test_other_discounts_are_refused_if_they_make_the_order_count_against_the_li
     assert BatchSolution(space, at(3.0, 3.0)).expected_total_cost > 0
     with pytest.raises(TooLargeError, match="depend on the order of acquisitions"):
         BatchSolution(space, at(3.0, 2.0))
+
+
+def test_the_cheapest_opener_that_its_constraints_allow_opens_a_discount():
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXAB"},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "A": [0.5, 0.5], "B": [0.5, 0.5]},
+    )
+    off = {"X": 28.0, "A": 1.0, "B": 1.0}
+    costs = FeatureCosts({"X": 30, "A": 2, "B": 3}, discounts=(Discount("visit", off),))
+    free = Problem.create(network, "Y", costs, [[0, 80], [80, 0]])
+    assert best_set(free).features == {"X", "A"}
+    late = replace(free, constraints=(Constraint("A", after=("X",)),))
+    for engine in ("python", "compiled"):
+        found = best_set(late, engine=engine)
+        assert (found.features, found.cost) == ({"X", "B"}, 5.0)
+    assert build_policy(late, "optimal").root.features == ("B",)

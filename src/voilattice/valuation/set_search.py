@@ -22,8 +22,8 @@ stopped early, it returns the best set so far and the highest bound that is stil
 
 Discounts. A set may be cheaper than its subsets, because one of its features opens a discount for
 less than it saves (`model.costs`). So the features to decide are those that can tell something
-about Y and, of each discount, the cheapest opener that tells nothing. All their sets are
-candidates, each at its price. In the bounds, C(K) is replaced by the cost of the cheapest superset
+about Y and, of each discount, the cheapest opener that tells nothing (with constraints, all of
+these openers). All their sets are candidates, each at its price. In the bounds, C(K) is replaced by the cost of the cheapest superset
 of K, which is monotone.
 
 Constraints and limits. Only feasible sets are candidates (`model.acquisition`), at a price and with
@@ -472,7 +472,10 @@ def _allowed_sets(
 
 
 def _openers(problem: Problem, costs: FeatureCosts, known: Mapping[str, str], relevant: int) -> int:
-    """Return, of each discount, the cheapest feature that tells nothing but may save more."""
+    """Return, of each discount, the cheapest feature that tells nothing but may save more.
+
+    With constraints that feature may come too late, so all such features are returned.
+    """
     found = 0
     for discount in costs.unopened(known):
         if not isinstance(discount, Discount):
@@ -480,8 +483,10 @@ def _openers(problem: Problem, costs: FeatureCosts, known: Mapping[str, str], re
         saved = [off for f, off in discount.off.items() if problem.feature_mask({f}) & relevant]
         others = problem.feature_mask(discount.features) & ~relevant
         prices = {k: costs.price(problem.features[k], known) for k in bits(others)}
-        if saved and prices and min(prices.values()) < max(saved):
-            found |= 1 << min(prices, key=prices.__getitem__)
+        cheap = {k: price for k, price in prices.items() if saved and price < max(saved)}
+        if cheap and not problem.constraints:
+            cheap = {min(cheap, key=cheap.__getitem__): 0.0}
+        found |= mask_of(cheap)
     return found
 
 

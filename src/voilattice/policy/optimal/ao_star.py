@@ -5,11 +5,11 @@ yet expanded has
 
     lower = min( EMC(e),  c + EMC(e, R) ),        upper = EMC(e),
 
-where c is the lowest price of any feature that can still matter, and EMC(e, R) the expected EMC
-once all of these features are known. (A policy that acquires anything pays at least c. Its
-decisions cost on average at least as much as decisions that know all of R.) If EMC(e, R) is too
-expensive to compute, 0 is used instead. Expanding a state finds the outcomes of every feature of R
-and their bounds, and then
+where c is the lowest price of any feature that can still matter and can be acquired now, and
+EMC(e, R) the expected EMC once all features that can still matter are known. (A policy that
+acquires anything pays at least c. Its decisions cost on average at least as much as decisions that
+know all of R.) If EMC(e, R) is too expensive to compute, 0 is used instead. Expanding a state finds
+the outcomes of every step that is tried and their bounds, and then
 
     lower(e) = min( EMC(e), min_i C_i + Σ_x P(x | e) lower(e, x) ),
 
@@ -57,7 +57,7 @@ __all__ = ["Search"]
 BYTES_PER_NODE = 16_000  # of a node and its steps, measured
 MAX_STREAMED = 1 << 28  # the most cells to compute for one bound
 MAX_START_STATES = 20_000
-MAX_SHALLOW = 20_000  # states that a limit on features leaves
+MAX_SHALLOW = 20_000  # states that a limit on features leaves, counted as if all were binary
 SOURCE = "The bound is the lowest price and the cost of deciding once everything is known."
 GIVEN_SOURCE = "The bound is the optimum without limits, or a bound on it, and the cost of a round."
 SHARE_OF_START = 0.4  # of the time left, for each policy to start from
