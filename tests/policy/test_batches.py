@@ -15,6 +15,8 @@ from voilattice import (
     Constraint,
     Discount,
     FeatureCosts,
+    Network,
+    Problem,
     best_set,
     build_policy,
     emc,

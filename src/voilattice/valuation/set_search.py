@@ -23,8 +23,8 @@ stopped early, it returns the best set so far and the highest bound that is stil
 Discounts. A set may be cheaper than its subsets, because one of its features opens a discount for
 less than it saves (`model.costs`). So the features to decide are those that can tell something
 about Y and, of each discount, the cheapest opener that tells nothing (with constraints, all of
-these openers). All their sets are candidates, each at its price. In the bounds, C(K) is replaced by the cost of the cheapest superset
-of K, which is monotone.
+these openers). All their sets are candidates, each at its price. In the bounds, C(K) is replaced by
+the cost of the cheapest superset of K, which is monotone.
 
 Constraints and limits. Only feasible sets are candidates (`model.acquisition`), at a price and with
 a number of features that the limits allow. The bounds hold for them as for all sets. The features
