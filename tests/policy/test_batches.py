@@ -192,3 +192,20 @@ def test_the_cheapest_opener_that_its_constraints_allow_opens_a_discount():
         found = best_set(late, engine=engine)
         assert (found.features, found.cost) == ({"X", "B"}, 5.0)
     assert build_policy(late, "optimal").root.features == ("B",)
+
+
+def test_an_opener_can_make_an_unlocker_cheaper():
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YXUA"},
+        {"X": ["Y"]},
+        {"Y": [0.5, 0.5], "X": [[1, 0], [0, 1]], "U": [0.5, 0.5], "A": [0.5, 0.5]},
+    )
+    costs = FeatureCosts({"X": 1, "U": 30, "A": 2}, discounts=(Discount("d", {"U": 28, "A": 0}),))
+    rule = Constraint("X", after=("U",))
+    problem = Problem.create(network, "Y", costs, [[0, 80], [80, 0]], constraints=(rule,))
+    for engine in ("python", "compiled"):
+        found = best_set(problem, engine=engine)
+        assert (found.features, found.cost) == ({"X", "U", "A"}, 5.0)
+    policy = build_policy(problem, "optimal")
+    assert policy.expected_total_cost == pytest.approx(5.0)
+    assert policy.root.features == ("A",)

@@ -134,14 +134,17 @@ class SetSearch:
         )
         costs, graph, e = problem.costs, graph_of(problem), problem.feature_mask(known)
         self.least_costs: CostModel | None = costs if self.check.monotone else None
-        relevant = graph.relevant(e)
+        useful = graph.relevant(e)
         if isinstance(costs, FeatureCosts):
             self.least_costs = superset_costs(costs, known)
-            relevant |= _openers(problem, costs, known, relevant)
         elif not self.check.monotone:
-            relevant = graph.all & ~e
-        relevant = problem.feasibility.closure(relevant & ~self.closed, e)
-        self._undecided = tuple(sorted(bits(relevant), key=self.decided_at))
+            useful = graph.all & ~e
+        useful, before = useful & ~self.closed, -1
+        while useful != before:  # what comes before a feature may be cheaper with an opener
+            before, useful = useful, problem.feasibility.closure(useful, e)
+            if isinstance(costs, FeatureCosts):
+                useful |= _openers(problem, costs, known, useful) & ~self.closed
+        self._undecided = tuple(sorted(bits(useful), key=self.decided_at))
 
     def decided_at(self, k: int) -> tuple[float, int]:
         """Return the sort key of a feature: the most expensive are decided first."""
@@ -471,8 +474,8 @@ def _allowed_sets(
     return np.array(needs, dtype=np.uint64), np.uint64(closed), n_features, spend
 
 
-def _openers(problem: Problem, costs: FeatureCosts, known: Mapping[str, str], relevant: int) -> int:
-    """Return, of each discount, the cheapest feature that tells nothing but may save more.
+def _openers(problem: Problem, costs: FeatureCosts, known: Mapping[str, str], useful: int) -> int:
+    """Return, of each discount, the cheapest other feature that may save more than it costs.
 
     With constraints that feature may come too late, so all such features are returned.
     """
@@ -480,8 +483,8 @@ def _openers(problem: Problem, costs: FeatureCosts, known: Mapping[str, str], re
     for discount in costs.unopened(known):
         if not isinstance(discount, Discount):
             continue
-        saved = [off for f, off in discount.off.items() if problem.feature_mask({f}) & relevant]
-        others = problem.feature_mask(discount.features) & ~relevant
+        saved = [off for f, off in discount.off.items() if problem.feature_mask({f}) & useful]
+        others = problem.feature_mask(discount.features) & ~useful
         prices = {k: costs.price(problem.features[k], known) for k in bits(others)}
         cheap = {k: price for k, price in prices.items() if saved and price < max(saved)}
         if cheap and not problem.constraints:
