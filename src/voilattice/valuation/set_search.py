@@ -144,6 +144,8 @@ class SetSearch:
             before, useful = useful, problem.feasibility.closure(useful, e)
             if isinstance(costs, FeatureCosts):
                 useful |= _openers(problem, costs, known, useful) & ~self.closed
+            if not problem.constraints:
+                break  # one opener of each discount is enough
         self._undecided = tuple(sorted(bits(useful), key=self.decided_at))
 
     def decided_at(self, k: int) -> tuple[float, int]:
