@@ -119,6 +119,16 @@ def test_what_cannot_be_had_locks_what_comes_after_it():
     assert known.posterior
 
 
+def test_what_is_locked_is_said_with_what_it_needs():
+    needs = (Constraint("X00", after=["X01", "X02"]), Constraint("X03", after=["X00"]))
+    problem = replace(staked(), constraints=needs)
+    reasons = advise(problem, "optimal", unavailable=["X01", "X02"]).reasons
+    assert "X00 needs X01 and X02, which cannot be had." in reasons
+    assert "X03 needs X00, which cannot be had." in reasons
+    one = advise(problem, "optimal", unavailable=["X02"]).reasons
+    assert "X00 needs X02, which cannot be had." in one
+
+
 def test_candidates_are_what_can_be_acquired():
     problem = staked(features=2)
     later = Constraint("X00", after=("X01",))
