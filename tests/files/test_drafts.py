@@ -90,9 +90,9 @@ def test_the_draft_explains_its_tables_and_shows_what_else_is_possible():
 def test_with_four_features_all_examples_can_be_used_at_once(tmp_path):
     names = ["front lights", "horn", "fuel", "smell"]
     network = Network.from_tables(
-        {"fault": ["battery", "none"]} | dict.fromkeys(names, ["on", "off"]),
+        {"fault": ["battery", "none"]} | {name: ["on", "off"] for name in names},
         {name: ["fault"] for name in names},
-        {"fault": [0.3, 0.7]} | dict.fromkeys(names, [[0.9, 0.1], [0.2, 0.8]]),
+        {"fault": [0.3, 0.7]} | {name: [[0.9, 0.1], [0.2, 0.8]] for name in names},
     )
     problem = Problem.create(network, "fault", dict.fromkeys(names, 4.0), [[0, 90], [200, 0]])
     text = draft_problem(problem)
