@@ -33,6 +33,7 @@ each
 0 200 300
 200 0 300
 100 100 0
+
 """
 
 # Answers that cannot be used, and then one that can.
@@ -144,11 +145,22 @@ def test_a_wrong_answer_is_asked_for_again_with_the_reason(new):
 
 
 def test_stakes_that_the_prior_does_not_allow_are_asked_for_again(new):
-    answers = "\n\nY\na, b\n1 0\nX\nT, F\n\n1 0\n0 1\n2\n\nasymmetric\n100\neach\n0 1\n1 0\n"
+    answers = "\n\nY\na, b\n1 0\nX\nT, F\n\n1 0\n0 1\n2\n\nasymmetric\n100\neach\n0 1\n1 0\n\n"
     result, path = new(answers)
     assert result.exit_code == 0, result.output
     assert result.output.count("Please answer again.") == 1
     assert load_problem(path).misclassification.tolist() == [[0, 1], [1, 0]]
+
+
+def test_decisions_that_are_no_classes_can_be_added(new, run):
+    result, path = new(CAR.rstrip("\n") + "\ntow\n60 60 x\n60 60 60\ntow\nwait\n70 10 20\n\n")
+    assert result.exit_code == 0, result.output
+    assert "'tow' is there already; names must be unique. Please answer again." in result.output
+    problem = load_problem(path)
+    assert problem.decisions == ("battery", "starter", "none", "tow", "wait")
+    assert problem.misclassification[3:].tolist() == [[60, 60, 60], [70, 10, 20]]
+    assert "tow = { battery = 60, starter = 60, none = 60 }" in path.read_text()
+    assert run("advise", str(path), "--policy", "optimal")[0] == 0
 
 
 def test_symmetric_stakes_are_written_as_such(new):

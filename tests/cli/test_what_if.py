@@ -161,6 +161,34 @@ def test_a_sweep_has_both_its_ends(sweep, points):
     assert read_points(sweep) == pytest.approx(points)
 
 
+def test_the_words_below_a_table_speak_of_its_columns_only(run):
+    swept = run("compare", "asia", "--set", "limits.rounds=1,2", "--jobs", "1")[1]
+    assert "What the optimal policy buys first is on the right; - decides." in swept
+    priced = run("compare", "asia", "--price", "xray=8,9", "--jobs", "1")[1]
+    assert "What the optimal policy buys first, and uses, is on the right; - decides." in priced
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            "discounts.toolbox.off.spark=2",
+            "discounts.toolbox.off.spark: no discount 'toolbox' (nearest: 'tools')",
+        ),
+        ("discounts.x.off.spark=2", "discounts.x.off.spark: no discount 'x' (there are: tools)"),
+        ("constraints[7].after=2", "constraints: has 5 entries, so there is no [7]"),
+        ("groups.tools.overhead=2", "groups.tools.overhead: the file has no [[groups]]"),
+        ("groups[0].overhead=2", "groups[0].overhead: the file has no [[groups]]"),
+        ("conditional_costs.x=2", "conditional_costs.x: the file has no [[conditional_costs]]"),
+    ],
+)
+def test_a_setting_of_an_entry_that_is_not_there_is_refused(run, setting, message):
+    status, out, err = run("compare", "car", "--set", setting)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"--set: {message}")
+    assert len(err.splitlines()) == 1
+
+
 def test_limits_can_be_swept(run):
     options = ("--set", "limits.rounds=1,2", "--jobs", "1", "--json")
     document = json.loads(run("compare", "asia", *options)[1])

@@ -87,6 +87,23 @@ def test_the_draft_explains_its_tables_and_shows_what_else_is_possible():
     assert "    [0.2, 0.8],  # fault = battery, front lights = bright\n" in text
 
 
+def test_with_four_features_all_examples_can_be_used_at_once(tmp_path):
+    names = ["front lights", "horn", "fuel", "smell"]
+    network = Network.from_tables(
+        {"fault": ["battery", "none"]} | {name: ["on", "off"] for name in names},
+        {name: ["fault"] for name in names},
+        {"fault": [0.3, 0.7]} | {name: [[0.9, 0.1], [0.2, 0.8]] for name in names},
+    )
+    problem = Problem.create(network, "fault", dict.fromkeys(names, 4.0), [[0, 90], [200, 0]])
+    text = draft_problem(problem)
+    path = tmp_path / "car.toml"
+    path.write_text(text + "".join(examples(text)))
+    costs = load_problem(path).costs
+    assert costs.groups[0].features == ("front lights", "horn")
+    assert costs.discounts[0].features == ("fuel", "smell")
+    assert "# A feature may be in a group or in a discount, not in both.\n" in text
+
+
 def test_one_feature_has_no_examples_with_two():
     problem = car().without(["horn"])
     shown = {key for block in examples(draft_problem(problem)) for key in tomllib.loads(block)}

@@ -116,8 +116,14 @@ def test_built_in_problems_have_variants_too():
         ({"groups[1].overhead": 3}, "groups: has 1 entries, so there is no [1]"),
         (
             {"groups.blod.overhead": 3},
-            "groups: needs the number of an entry, such as groups[0] or one of blood",
+            "groups.blod.overhead: no group 'blod' (nearest: 'blood')",
         ),
+        (
+            {"conditional_costs.x.cost": 3},
+            "conditional_costs: needs the number of an entry, such as conditional_costs[0]",
+        ),
+        ({"constraints[0].after": 2}, "constraints[0].after: the file has no [[constraints]]"),
+        ({"constraint[0].after": 2}, "constraint[0]: unknown key (nearest: 'constraints')"),
         ({"": 3}, "must be a place in the problem file, got ''"),
         ({"costs.": 3}, "must be a place in the problem file, got 'costs.'"),
         ({"groups[0].overhead": 1, "groups.blood.overhead": 2}, "groups[0].overhead: is set twice"),

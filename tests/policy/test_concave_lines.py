@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voilattice.policy.concave_lines import corners
+from voilattice.policy.concave_lines import corners, least_gap
 
 
 def test_all_corners_are_found_however_far_apart_they_are():
@@ -45,3 +45,31 @@ def test_between_corners_the_function_is_a_line(lines, top):
     at = np.linspace(0, top, 301)
     between = np.interp(at, found, [f(x) for x in found])
     assert between == pytest.approx([f(x) for x in at], rel=1e-7, abs=1e-7)
+
+
+@given(
+    *[
+        st.lists(
+            st.tuples(st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0]), st.floats(0, 50)),
+            min_size=1,
+            max_size=6,
+        )
+        for _ in range(2)
+    ],
+    st.sampled_from([1.0, 30.0]),
+)
+def test_a_gap_is_never_smaller_than_its_bound(below, above, top):
+    def f(x):
+        return min(slope * x + start for slope, start in below)
+
+    def g(x):
+        return min(slope * x + start for slope, start in above)
+
+    bound = least_gap(f, g, 0.0, top)
+    assert all(g(x) - f(x) >= bound - 1e-6 for x in np.linspace(0.0, top, 50))
+
+
+def test_the_bound_of_a_gap_between_lines_is_the_gap():
+    assert least_gap(lambda x: min(x, 1.0), lambda x: 2.0 + x, 0.0, 3.0) == pytest.approx(
+        2.0, abs=1e-3
+    )

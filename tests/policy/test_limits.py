@@ -75,6 +75,26 @@ def test_a_wrong_round_is_an_error(together, error, complaint):
     assert str(caught.value).startswith(complaint)
 
 
+def are_rounds(referee, case, lost, bought, cost, known, left):
+    """Whether purchases are at most `left` rounds, each of them feasible, at this price in all.
+
+    What is lost may have been asked for in the same round as others.
+    """
+    if not bought:
+        return abs(cost) < 1e-6
+    if left == 0:
+        return False
+    for n in range(1, len(bought) + 1):
+        first, rest = bought[:n], bought[n:]
+        asked = [s for s in (first, (*first, lost)) if referee.is_feasible(s, known)]
+        if asked and are_rounds(
+            referee, case, lost, rest, cost - referee.price(first, known),
+            {**known, **{f: case[f] for f in first}}, left - 1,
+        ):  # fmt: skip
+            return True
+    return False
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", range(10))
 def test_cases_that_leave_the_tree_keep_to_the_limits(name, seed):
@@ -86,13 +106,18 @@ def test_cases_that_leave_the_tree_keep_to_the_limits(name, seed):
     rows = []
     for case, p in referee.cells:
         if p > 0 and problem.evidence.items() <= case.items():
-            rows += [{f: None if f == lost else case[f] for f in names} for lost in names]
-    cases = {f: [row[f] for row in rows] for f in names}
+            rows += [(lost, {f: None if f == lost else case[f] for f in names}) for lost in names]
+    cases = {f: [row[f] for _, row in rows] for f in names}
     applied = apply_policy(policy, cases, strict=False)
     limits = problem.limits
-    for bought, cost in zip(applied.bought, applied.feature_cost, strict=True):
+    most = len(names) if limits.rounds is None else limits.rounds
+    followed = zip(rows, applied.bought, applied.feature_cost, strict=True)
+    for (lost, case), bought, cost in followed:
         assert limits.features is None or len(bought) <= limits.features
         assert limits.spend is None or cost <= limits.spend + 1e-6
+        known = dict(problem.evidence)
+        assert lost not in bought
+        assert are_rounds(referee, case, lost, bought, cost, known, most), (case, bought, cost)
 
 
 def test_a_policy_that_is_applied_by_name_costs_what_the_built_one_does():
@@ -118,6 +143,16 @@ def test_what_cannot_be_had_locks_what_comes_after_it():
     # Evidence is never refused, even if it could not have been acquired.
     known = advise(problem, "optimal", {"X00": "T"}, unavailable=["X01"])
     assert known.posterior
+
+
+def test_what_is_locked_is_said_with_what_it_needs():
+    needs = (Constraint("X00", after=["X01", "X02"]), Constraint("X03", after=["X00"]))
+    problem = replace(staked(), constraints=needs)
+    reasons = advise(problem, "optimal", unavailable=["X01", "X02"]).reasons
+    assert "X00 needs X01 and X02, which cannot be had." in reasons
+    assert "X03 needs X00, which cannot be had." in reasons
+    one = advise(problem, "optimal", unavailable=["X02"]).reasons
+    assert "X00 needs X02, which cannot be had." in one
 
 
 def test_candidates_are_what_can_be_acquired():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers import table_dp
-from helpers.problems import bystander, opener, twins, varied
+from helpers.problems import bystander, noisy_bayes, opener, twins, varied
 from helpers.solving import cost_of, optimum
 from helpers.strategies import OwnCosts, problems, with_discounts
 from hypothesis import given, settings
@@ -206,12 +206,51 @@ def test_with_a_limit_on_spending_the_threshold_is_bracketed_to_a_cent(spend, fe
     low, high = found.prices.bracket
     assert low < high <= low + 0.01
     assert (found.exact, found.prices.threshold) == (False, low)
-    assert "below about" in str(found)
+    assert "is worth buying up to about" in str(found)
     assert found.prices.curve == ()
     for price, used in ((low - 0.01, True), (high + 0.01, False)):
         policy = build_policy(at_price(limited, feature, price), "optimal")
         assert policy.exact
         assert (feature in policy.acquired_from(len(policy.nodes) - 1)) is used
+
+
+@pytest.mark.parametrize(("price", "used"), [(4.0, True), (4.001, False), (3.999, True)])
+def test_with_a_limit_on_spending_the_present_price_is_in_its_place(price, used):
+    """X00 is worth far more than the limit, so it is used up to the limit, the limit included."""
+    problem = noisy_bayes(2)
+    stakes, limits = 40 * problem.misclassification, PathLimits(spend=4.0)
+    limited = at_price(replace(problem, misclassification=stakes, limits=limits), "X00", price)
+    found = find_threshold(limited, "X00")
+    low, high = found.prices.bracket
+    assert found.is_used is used
+    assert (low >= price) if used else (high <= price)
+    assert low <= 4.0 < high
+    said = found.describe_prices()
+    assert said.endswith("is worth buying up to about 4.00." if used else "below 4.00.")
+
+
+@pytest.mark.slow
+def test_visits_have_exact_thresholds_around_the_present_stakes_in_time():
+    visits = load_problem("heart-visits")
+    found = find_threshold(visits, "thal", time_limit=40)
+    at = found.prices.threshold
+    assert found.prices.exact
+    for price, used in ((at - 0.01, True), (at + 0.01, False)):
+        taken, tie = gain(at_price(visits, "thal", price), "thal")
+        assert (taken > tie) is used
+    start = found.stakes.threshold
+    assert start < found.stake < found.stakes.limit
+    for stake, used in ((start - 0.01, False), (start + 0.01, True)):
+        taken, tie = gain(at_factor(visits, stake / found.stake), "thal")
+        assert (taken > tie) is used
+
+
+def test_few_costs_are_worked_out_for_a_threshold():
+    told = []
+    heart = load_problem("heart")
+    found = find_threshold(heart, "thal", progress=lambda done, what: told.append(what))
+    assert found.prices.exact
+    assert told.index("stakes") < 25  # all corners of V would take 100
 
 
 def test_without_a_feature_what_comes_after_it_cannot_be_had_either():
@@ -235,6 +274,15 @@ def test_without_time_nothing_is_claimed_that_is_not_proved():
     assert "not proved" in str(found)
     assert "More than 0.00 was not examined." in str(found)
     json.dumps(threshold_document(found), allow_nan=False)
+
+
+def test_use_at_the_present_stakes_is_said_if_less_was_examined():
+    found = find_threshold(one_test(5.0), "X")
+    cut = replace(found.stakes, ranges=((5.0, 8.0),), limit=8.0, exact=False)
+    assert replace(found, stakes=cut).describe_stakes() == (
+        "It is used at stakes from 5.00 to 8.00 (now 20.00). More than 8.00 was not examined. "
+        "It is used at the present stakes."
+    )
 
 
 def test_progress_is_told():

@@ -389,7 +389,7 @@ def test_a_part_of_a_round_may_not_be_available(ward_page):
     page.locator('#advice fieldset[data-feature="consent"]').get_by_text("not available").click()
     expect(steps(page)).to_have_text(["X-ray = shadow", "consent: not available"])
     ready(page)
-    expect(page.locator("#advice")).to_contain_text("biopsy cannot be acquired without consent.")
+    expect(page.locator("#advice")).to_contain_text("biopsy needs consent, which cannot be had.")
     assert left_of_the_limits(page) == ["95.00 CAD", "3", "2"]
 
 

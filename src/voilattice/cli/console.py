@@ -331,7 +331,10 @@ def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
     costs = in_currency("Expected total costs", currency)
     out.print(f"{costs}; * marks the lowest{doubt}.")
     if any(row.first is not None for row in rows):
-        out.print("What the optimal policy buys first, and uses, is on the right; - decides.")
+        what = (
+            "buys first, and uses," if any(row.uses is not None for row in rows) else "buys first"
+        )
+        out.print(f"What the optimal policy {what} is on the right; - decides.")
 
 
 def _values_of(rows: Sequence[ComparisonRow]) -> dict[str, set[float]]:

@@ -177,7 +177,11 @@ def _ask_matrix(classes: Sequence[str]) -> dict[str, dict[str, float]]:
         row = _numbers(typed, len(classes))
         return dict(zip(classes, map(check_amount, row), strict=True))
 
-    return {decision: _ask(f"Deciding {decision}", read) for decision in classes}
+    rows = {decision: _ask(f"Deciding {decision}", read) for decision in classes}
+    more = "Another decision, such as refer (Enter: none)"
+    while decision := _ask(more, _name_besides(rows, required=False)):
+        rows[decision] = _ask(f"Deciding {decision}", read)
+    return rows
 
 
 # -- one question

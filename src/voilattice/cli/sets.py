@@ -54,7 +54,7 @@ def value_command(
     EVI      the expected value of information: what the set takes off the EMC
     benefit  EVI less what the set costs
 
-    Any set is valued; if constraints or limits do not allow to acquire it, that is said too.
+    Any set is valued; if constraints or limits do not allow acquiring it, that is said too.
     """  # noqa: D301 (click reads the character)
     with within("--features"):
         result = value(problem, feature_list(problem, features), given)

@@ -122,13 +122,14 @@ def _examples(problem: Problem, costs: FeatureCosts) -> Iterable[str]:
         "[[groups]]",
         'name = "visit"',
         "overhead = 2",
-        f"features = {toml_list(dict.fromkeys([first, last]))}",
+        f"features = {toml_list(problem.features[:2])}",
     )
     yield _example(
-        "The first of these features pays its price, each later one so much less.",
+        "The first of these features pays its price, each later one so much less.\n"
+        "# A feature may be in a group or in a discount, not in both.",
         "[[discounts]]",
         'name = "laboratory"',
-        f"off = {toml_table({f: toml_number(costs.prices[f] / 4) for f in (first, last)})}",
+        f"off = {toml_table({f: toml_number(costs.prices[f] / 4) for f in problem.features[-2:]})}",
     )
     if first != last:
         yield from _examples_of_two(problem, costs, first, last)

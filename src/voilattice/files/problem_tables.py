@@ -66,7 +66,7 @@ def parse_problem(
         title=_expect(document.get("title", ""), str, "title"),
         bins=bins,
         constraints=_constraints(document.get("constraints", [])),
-        limits=_expect(document.get("limits", {}), dict, "limits"),
+        limits=_numbers(document.get("limits", {}), "limits"),
         labels=_expect(document.get("labels", {}), dict, "labels"),
         state_labels=_expect(document.get("state_labels", {}), dict, "state_labels"),
         currency=_expect(document.get("currency", ""), str, "currency"),
@@ -152,11 +152,11 @@ def _node_table(
 
 def _feature_costs(document: Mapping[str, Any]) -> FeatureCosts:
     return FeatureCosts(
-        _expect(document["costs"], dict, "costs"),
+        _numbers(document["costs"], "costs"),
         tuple(_groups(document.get("groups", []))),
         tuple(_conditional_costs(document.get("conditional_costs", []))),
         tuple(_discounts(document.get("discounts", []))),
-        _round_cost(_expect(document.get("rounds", {}), dict, "rounds")),
+        _round_cost(_numbers(document.get("rounds", {}), "rounds")),
     )
 
 
@@ -303,6 +303,15 @@ def _expect(value: Any, kind: type[_T], place: str) -> _T:
         found = quote(value) if is_plain else str(value).lower()
         raise InputError(f"must be {_WANTED[kind]}, got {found}", place)
     return cast(_T, value)
+
+
+def _numbers(value: Any, place: str) -> dict[str, Any]:
+    """Return a table of numbers: none is true or false. The amounts are checked later."""
+    table = _expect(value, dict, place)
+    for key, amount in table.items():
+        if isinstance(amount, bool):
+            _expect(amount, float, f"{place}.{key}")
+    return table
 
 
 def _expect_all(value: Any, kind: type[_T], place: str) -> list[_T]:

@@ -14,19 +14,28 @@ from __future__ import annotations
 import copy
 import itertools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from voilattice.errors import InputError
+from voilattice.errors import InputError, UnknownNameError
 from voilattice.files.problem_tables import parse_problem
 from voilattice.files.problems import find_problem
 from voilattice.policy.comparison import Variant
-from voilattice.wording import quote
+from voilattice.wording import nearest, quote
 
 __all__ = ["MAX_VARIANTS", "change_number", "load_variants"]
 
 MAX_VARIANTS = 10_000
+
+# The lists of tables of a problem file, and what one of their entries is called.
+_ENTRIES = {
+    "groups": "group",
+    "discounts": "discount",
+    "conditional_costs": "conditional price",
+    "constraints": "constraint",
+}
 
 
 def load_variants(
@@ -75,6 +84,9 @@ def change_number(document: dict[str, Any], key: str, value: float) -> str:
     """
     if not key or "" in key.split("."):
         raise InputError(f"must be a place in the problem file, got {quote(key)}")
+    first = re.split(r"[.\[]", key, maxsplit=1)[0]
+    if first in _ENTRIES and first not in document:
+        raise InputError(f"the file has no [[{first}]]", key)
     at: Any = document
     step: Any
     place, rest = "", key
@@ -84,7 +96,7 @@ def change_number(document: dict[str, Any], key: str, value: float) -> str:
             place = f"{place}.{step}" if place else step
             at.setdefault(step, {} if rest else 0)
         elif isinstance(at, list):
-            step, rest = _entry(at, rest, place)
+            step, rest = _entry(at, rest, place, key)
             place = f"{place}[{step}]"
         else:
             raise InputError(f"is {quote(at)}, so there is no {quote(rest)} in it", place)
@@ -102,8 +114,8 @@ def _split(table: Mapping[str, Any], path: str) -> tuple[str, str]:
     return key, path[len(key) :].removeprefix(".")
 
 
-def _entry(entries: Sequence[Any], path: str, place: str) -> tuple[int, str]:
-    """Return the number of the entry that a path begins with, and what follows."""
+def _entry(entries: Sequence[Any], path: str, place: str, key: str) -> tuple[int, str]:
+    """Return the number of the entry that a path, the end of a key, begins with, and the rest."""
     number, bracket, rest = path.removeprefix("[").partition("]")
     if path.startswith("[") and bracket and number.isdecimal():
         if int(number) < len(entries):
@@ -113,8 +125,10 @@ def _entry(entries: Sequence[Any], path: str, place: str) -> tuple[int, str]:
     name, rest = _split(named, path)
     if name in named:
         return named[name], rest
-    names = f" or one of {', '.join(named)}" if named else ""
-    raise InputError(f"needs the number of an entry, such as {place}[0]{names}", place)
+    if named:
+        what = _ENTRIES.get(place, "entry")
+        raise UnknownNameError(f"no {what} {quote(name)}{nearest(name, named)}", key)
+    raise InputError(f"needs the number of an entry, such as {place}[0]", place)
 
 
 def _is_named(entry: Any) -> bool:

@@ -75,6 +75,9 @@ class Constraint:
         if isinstance(self.after, str):
             raise InputError(f"must be a list of features, got {quote(self.after)}", "after")
         object.__setattr__(self, "after", tuple(self.after))
+        for place, feature in enumerate(self.after):
+            if feature in self.after[:place]:
+                raise InputError(f"{quote(feature)} appears twice", "after")
         for name in ("only_if", "not_if"):
             values = getattr(self, name)
             pairs = values.items() if isinstance(values, Mapping) else values

@@ -193,14 +193,13 @@ def _narrow(
 
 def _locked(problem: Problem, here: Problem, unavailable: Collection[str]) -> list[str]:
     """Return which features cannot be acquired because others are unavailable."""
-    locked = set(problem.features) - set(here.features) - set(unavailable)
-    if not locked:
-        return []
-    names, gone = (
-        join_names([problem.label(name) for name in features], word)
-        for features, word in ((locked, "and"), (unavailable, "or"))
-    )
-    return [f"{names} cannot be acquired without {gone}."]
+    gone = set(problem.features) - set(here.features)
+    said = []
+    for feature in sorted(gone - set(unavailable)):
+        needs = {f for c in problem.constraints if c.feature == feature for f in c.needs}
+        names = join_names([problem.label(name) for name in needs & gone], "and")
+        said.append(f"{problem.label(feature)} needs {names}, which cannot be had.")
+    return said
 
 
 def _place_in_tree(

@@ -8,6 +8,7 @@ have to do with it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from voilattice.feature_sets import bits
 from voilattice.model.costs import Discount, FeatureCosts, Group
@@ -23,14 +24,14 @@ __all__ = ["decision_costs", "reasons_of_rules", "reasons_of_solver", "reasons_o
 _DOUBTS = {
     "time": "This is the best found in time. It is not proved to be optimal.",
     "memory": "This is the best found in the memory budget. It is not proved to be optimal.",
-    "ok": "With prices of your own not every set is tried: this is not proved to be optimal.",
+    "ok": "{cause} not every set is tried: this is not proved to be optimal.",
 }
 
 # Why the set that a policy looks ahead to is not proved to be the best one.
 _SET_DOUBTS = {
     "time": "This set is the best found in time. A better one is possible.",
     "memory": "This set is the best found in the memory budget. A better one is possible.",
-    "ok": "With prices of your own not every set is tried: a better one is possible.",
+    "ok": "{cause} not every set is tried: a better one is possible.",
 }
 
 MAX_DECISIONS = 5  # that the reasons speak of, beside the one that is made
@@ -44,7 +45,7 @@ def reasons_of_solver(
     now = _deciding_now(situation, situation.decision)
     certificate, currency = step.certificate, situation.builder.problem.currency
     doubts = _SET_DOUBTS if solver.looks_ahead else _DOUBTS
-    said = [doubts[certificate.status], certificate.note]
+    said = [doubts[certificate.status].format(cause=_why_not_all(situation)), certificate.note]
     if step.cost_to_go is not None and certificate.lower_bound is not None:
         said.insert(1, within_gap(step.cost_to_go, certificate.lower_bound, currency))
     doubt = [] if certificate.exact else [sentence for sentence in said if sentence]
@@ -75,6 +76,13 @@ def reasons_of_solver(
     ]
 
 
+def _why_not_all(situation: Situation) -> str:
+    """Return why a step may acquire more sets than can be tried, as the start of a sentence."""
+    if isinstance(situation.builder.problem.costs, FeatureCosts):
+        return "With rounds or limits and so many features,"
+    return "With prices of your own"
+
+
 def reasons_of_tree(
     situation: Situation, step: Step, goal: Value | None, decision: str
 ) -> list[str]:
@@ -100,7 +108,11 @@ def reasons_of_rules(
     problem, offers = situation.builder.problem, list(candidates)
     said = [*_unlocked(situation, features, offers), *_price_of_round(situation, features)]
     is_stuck = not features and _is_stuck(situation)
-    barred = [v for v in offers if v.obstacles and v.benefit > situation.tol]
+    barred = [
+        v
+        for v in offers
+        if v.obstacles and v.benefit > situation.tol and not v.features <= features
+    ]
     if is_stuck:  # one sentence on the limits says it for all
         barred = [v for v in barred if not v.feasible]
     for offer in barred[:MAX_BARRED]:
@@ -116,7 +128,7 @@ def reasons_of_rules(
 
 
 def _is_stuck(situation: Situation) -> bool:
-    """Return whether features could matter, but the rules do not allow to acquire any."""
+    """Return whether features could matter, but the rules do not allow acquiring any."""
     return bool(situation.axes) and not situation.alone
 
 
@@ -268,17 +280,26 @@ def _discounts(situation: Situation, features: frozenset[str]) -> list[str]:
     """Return what discounts take off these features, and which features only open a discount."""
     problem, said = situation.builder.problem, []
     costs, graph = problem.costs, situation.builder.relevance.graph
+    if not isinstance(costs, FeatureCosts):
+        return []
+    discounts = [
+        (sharing, inside)
+        for sharing in costs.unopened(situation.known)
+        if isinstance(sharing, Discount) and (inside := features.intersection(sharing.features))
+    ]
+    off = [discount.off[name] for discount, inside in discounts for name in inside]
+    # What the first features pay, in the cheapest order that the constraints allow.
+    discounted = replace(costs, groups=(), round_cost=0.0)
+    saved = sum(off) - discounted.shared_cost(features, situation.known)
+    if saved > situation.tol:
+        names = [discount.name for discount, inside in discounts if len(inside) > 1]
+        word, takes = ("Discount", "takes") if len(names) == 1 else ("Discounts", "take")
+        said.append(f"{word} {join_names(names, 'and')} {takes} {_amount(situation, saved)} off.")
     telling = problem.feature_names(graph.relevant(problem.feature_mask(situation.known)))
-    for discount in costs.unopened(situation.known) if isinstance(costs, FeatureCosts) else ():
-        inside = features.intersection(discount.features)
-        if not isinstance(discount, Discount) or not inside:
-            continue
-        off = [discount.off[name] for name in inside]
-        if (saved := sum(off) - min(off)) > 0:
-            said.append(f"Discount {discount.name} takes {_amount(situation, saved)} off.")
-        said += [
-            f"{problem.label(name)} says nothing about {problem.label(problem.target)}, but opens "
-            f"discount {discount.name} at the lowest price."
-            for name in sorted(inside - telling)
-        ]
+    said += [
+        f"{problem.label(name)} says nothing about {problem.label(problem.target)}, but opens "
+        f"discount {discount.name} at the lowest price."
+        for discount, inside in discounts
+        for name in sorted(inside - telling)
+    ]
     return said

@@ -8,9 +8,11 @@ the feature X cannot be acquired. X is *used* if V < W; a tie counts as not used
     V(p) = min over π of  a_π + b_π p
 
 is concave, piecewise linear and does not fall, and W does not depend on p. So X is used below one
-price p*, and p* is a corner of V: from there on V(p) = W. If X has conditional prices, X can be
-used without paying p; then V stays below W, and X is used at every price. The price of a feature
-cannot be below what its discount takes off, so p starts there.
+price p*, and p* is a corner of V: from there on V(p) = W. Beyond a chord of V, the line of the
+chord is on or above V. So X is used at all prices at which this line is below W, and if X is not
+used where the line meets W, that price is p*: few values of V suffice to find it. If X has
+conditional prices, X can be used without paying p; then V stays below W, and X is used at every
+price. The price of a feature cannot be below what its discount takes off, so p starts there.
 
 **Stakes.** With the misclassification costs times λ, a policy costs f_π + λ m_π: what it spends on
 features, and λ times what wrong decisions cost. So V(λ) and W(λ) both are concave and piecewise
@@ -19,17 +21,18 @@ between them exactly if it is 0 at both, and X is used in a union of intervals w
 corners. There may be several: where much is at stake, a dearer and better feature can replace X.
 
 With a limit on spending, a higher price of X rules policies out. Then V(p) is no minimum of lines,
-but it still does not fall, so X is used below one price, and bisection finds it to a cent.
+but it still does not fall, so X is used up to one price, and bisection finds it to a cent. X may be
+used at this price too: where the limit allows just that price.
 
-All corners are found from values of V and W alone (`concave_lines`). ``docs/what-if.md`` has the
-proofs. Where a value is not proved optimal in time, there are only bounds on V and W. As V(p) does
-not fall, a price at which X is proved to be used is below p*, and one at which X is proved not to
-be used is not. Then the answer is a bracket.
+Corners, and intervals in which W - V is proved to be above 0, are found from values of V and W
+alone (`concave_lines`). ``docs/what-if.md`` has the proofs. Where a value is not proved optimal in
+time, there are only bounds on V and W. As V(p) does not fall, a price at which X is proved to be
+used is below p*, and one at which X is proved not to be used is not. Then the answer is a bracket.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
@@ -41,7 +44,7 @@ from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError
 from voilattice.model.costs import MAX_AMOUNT, FeatureCosts
 from voilattice.model.problem import Evidence, Problem, check_problem
-from voilattice.policy.concave_lines import corners
+from voilattice.policy.concave_lines import corners, least_gap
 from voilattice.policy.interface import TIME_LIMIT, Cost, Limits
 from voilattice.policy.optimal.solver import OptimalSolver
 from voilattice.policy.sweep import Sweep
@@ -54,11 +57,13 @@ CENT = 0.01  # a bracket that is no wider counts as found
 GROWTH = 4.0  # how fast prices grow until the feature is not used
 SHARE_OF_FIRST = 0.4  # of the time that is left, for the first value
 SHARE = 0.2  # the same for a value once one was not proved in time
-SHARE_OF_PRICES = 0.6  # of the time
+SHARE_OF_PRICES = 0.5  # of the time, for the threshold
+SHARE_OF_STAKES = 0.8  # of the rest; what they leave is for the curve along prices
 CLEAR = 10.0  # a difference of this many tolerances is no tie, even if it is interpolated
 
 # Of the stakes: each interval is examined after the one before it.
-FACTORS = (0.0, *(4.0**k for k in range(-3, 6)))
+FACTORS = (0.0, *(4.0**k for k in range(-1, 6)))
+FINEST = 1 / 8  # of such an interval: all corners are found in what is still undecided then
 
 Verdict: TypeAlias = Literal["below", "never", "always", "unknown"]
 
@@ -83,6 +88,8 @@ class PriceUse:
         The cost of the optimal policy along prices; empty: not all of it is proved.
     without
         Its cost without the feature.
+    may_end_inside
+        Whether the feature may be used at the threshold too: there is a limit on spending.
     """
 
     verdict: Verdict
@@ -91,6 +98,7 @@ class PriceUse:
     exact: bool
     curve: Curve
     without: float | None
+    may_end_inside: bool = False
 
     @property
     def threshold(self) -> float | None:
@@ -116,7 +124,7 @@ class StakeUse:
     exact
         Whether all stakes that should be examined are.
     curve
-        The cost of the optimal policy along stakes, up to the limit.
+        The cost of the optimal policy along stakes, up to the limit: at the stakes worked out.
     without
         The same without the feature.
     """
@@ -170,12 +178,20 @@ class Threshold:
         if found.verdict == "never":
             return f"{name} is not worth buying, even for {self._amount(found.least)}."
         if found.threshold is not None:
-            about = "" if found.exact else "about "
-            return f"{name} is worth buying below {about}{self._amount(found.threshold)}."
+            return f"{name} is worth buying {self._describe_end(found.threshold)}."
         low, high = found.bracket
         known = [] if low is None else [f"is worth buying at {self._amount(low)} or less"]
         known += [] if high is None else [f"is not worth buying at {self._amount(high)} or more"]
         return f"{name} {' and '.join(known) or 'may be worth buying'}: the rest is not proved."
+
+    def _describe_end(self, threshold: float) -> str:
+        """Return up to which price a feature is worth buying, in words."""
+        if self.prices.exact:
+            return f"below {self._amount(threshold)}"
+        if self.prices.bracket[1] == self.price:  # proved not to be used at the present price
+            return f"below {self._amount(self.price)}"
+        until = "up to" if self.prices.may_end_inside else "below"
+        return f"{until} about {self._amount(threshold)}"
 
     def describe_stakes(self) -> str:
         """Return what holds of stakes, in words."""
@@ -190,7 +206,10 @@ class Threshold:
             + ("on" if found.exact and end >= found.limit else f"to {self._amount(end)}")
             for start, end in found.ranges
         ]
-        return f"It is used at stakes {' and '.join(said)} {now}.{more}"
+        is_beyond = self.is_used and found.limit < self.stake
+        return f"It is used at stakes {' and '.join(said)} {now}.{more}" + (
+            " It is used at the present stakes." if is_beyond else ""
+        )
 
     def _amount(self, amount: float) -> str:
         return format_amount(amount, self.currency)
@@ -229,9 +248,12 @@ def find_threshold(
         )
     deadline = Deadline.of(time_limit)
     values = _Values(here, here.costs, feature, progress)
-    prices = _along_prices(values, deadline.share(SHARE_OF_PRICES))
-    stakes = _along_stakes(values, deadline)
     is_used = values.at(1.0, deadline).beats(values.without(1.0, deadline))
+    prices = _along_prices(values, deadline.share(SHARE_OF_PRICES))
+    stakes = _along_stakes(values, deadline.share(SHARE_OF_STAKES))
+    prices = replace(prices, curve=_price_curve(values, prices, deadline))
+    if not stakes.exact and not deadline.is_over:
+        stakes = _along_stakes(values, deadline)  # goes on: all values are kept
     return Threshold(
         feature, values.price, values.stake, is_used, prices, stakes, here.label(feature),
         here.currency,
@@ -274,6 +296,14 @@ class _Values:
         """Return the prices at which V is worked out, with the stakes as they are."""
         return [price for factor, price in self._found if factor == 1.0 and price is not None]
 
+    def along_stakes(self, price: float | None) -> list[tuple[float, float]]:
+        """Return the factors at which V, or W without a price, is proved, and its values there."""
+        return sorted(
+            (factor, cost.expected_total_cost)
+            for (factor, at), cost in self._found.items()
+            if at == price and cost.certificate.exact and cost.expected_total_cost is not None
+        )
+
     def without(self, factor: float, deadline: Deadline) -> Cost:
         """Return W, the optimal cost without the feature, with the stakes times a factor."""
         return self._cost(self._lacking, factor, None, self._lacking_sweep, deadline)
@@ -311,34 +341,23 @@ def _is_concave_in_price(problem: Problem) -> bool:
 
 
 def _along_prices(values: _Values, deadline: Deadline) -> PriceUse:
-    """Return at which prices the feature is used."""
+    """Return at which prices the feature is used, without the curve."""
     lacking, least = values.without(1.0, deadline), values.least_price
     without = lacking.expected_total_cost
-    drawn_to = max(2 * values.price, least + 1.0)
-
-    def cost(price: float) -> Cost:
-        return values.at(1.0, deadline, price)
+    is_concave = _is_concave_in_price(values.problem)
 
     def is_used(price: float) -> bool | None:
-        return cost(price).beats(lacking)
-
-    def curve(top: float) -> Curve:
-        if not _is_concave_in_price(values.problem):
-            return ()
-        points = corners(lambda price: _exact(cost(price), deadline), least, top)
-        return tuple((price, _exact(cost(price), deadline)) for price in points)
+        return values.at(1.0, deadline, price).beats(lacking)
 
     try:
         if is_used(least) is False:
-            return PriceUse("never", (None, None), least, True, curve(drawn_to), without)
+            return PriceUse("never", (None, None), least, True, (), without)
         high = _unused_price(is_used, least, max(1.0, without or 0.0), deadline)
         if high is None:
-            return PriceUse("always", (None, None), least, True, curve(drawn_to), without)
-        if line := curve(high):
-            at = next(price for price, _ in line if is_used(price) is False)
-            line = tuple(point for point in line if point[0] <= at)
-            line += ((max(drawn_to, 1.5 * at), _exact(lacking, deadline)),)
-            return PriceUse("below", (at, at), least, True, line, without)
+            return PriceUse("always", (None, None), least, True, (), without)
+        if is_concave:
+            at = _last_corner(values, least, high, deadline)
+            return PriceUse("below", (at, at), least, True, (), without)
     except _NotProved:
         high = least + max(1.0, without or 0.0)
     _narrow(is_used, least, high, deadline)
@@ -346,7 +365,58 @@ def _along_prices(values: _Values, deadline: Deadline) -> PriceUse:
     low = max((price for price in values.prices() if is_used(price)), default=None)
     high = min((price for price in values.prices() if is_used(price) is False), default=None)
     verdict: Verdict = "unknown" if low is None or high is None else "below"
-    return PriceUse(verdict, (low, high), least, False, (), without)
+    return PriceUse(verdict, (low, high), least, False, (), without, not is_concave)
+
+
+def _price_curve(values: _Values, prices: PriceUse, deadline: Deadline) -> Curve:
+    """Return V along prices, up to some price beyond the threshold; empty: not proved in time."""
+    if not (prices.exact and _is_concave_in_price(values.problem)):
+        return ()
+
+    def cost(price: float) -> float:
+        return _exact(values.at(1.0, deadline, price), deadline)
+
+    top = max(2 * values.price, prices.least + 1.0)
+    at = prices.threshold
+    try:
+        points = corners(cost, prices.least, top if at is None else at)
+        line = tuple((price, cost(price)) for price in points)
+        if at is not None:
+            line += ((max(top, 1.5 * at), _exact(values.without(1.0, deadline), deadline)),)
+    except _NotProved:
+        return ()
+    return line
+
+
+def _last_corner(values: _Values, low: float, high: float, deadline: Deadline) -> float:
+    """Return the price from which on a feature is not used. It is used at `low`, not at `high`.
+
+    V is a minimum of lines. The line of a chord of V through two prices at which X is used meets W
+    at a price up to which X is used. If X is not used there, this is the price. Otherwise
+    bisection shortens the interval, and with it the chord.
+    """
+    lacking = values.without(1.0, deadline)
+    without = _exact(lacking, deadline)
+
+    def cost(price: float) -> float:
+        return _exact(values.at(1.0, deadline, price), deadline)
+
+    before, tries_chord = low, False
+    while high - low > TOLERANCE * max(1.0, high):
+        rise = cost(low) - cost(before)
+        # A chord that hardly rises is not precise.
+        by_chord = tries_chord and rise > CLEAR * tolerance(without)
+        price = (low + high) / 2
+        if by_chord:
+            price = min(high, low + (without - cost(low)) * (low - before) / rise)
+        if values.at(1.0, deadline, price).beats(lacking):
+            before, low = low, price
+        elif by_chord:
+            return price
+        else:
+            high = price
+        tries_chord = not tries_chord
+    return high
 
 
 def _unused_price(
@@ -399,27 +469,16 @@ def _along_stakes(values: _Values, deadline: Deadline) -> StakeUse:
     def cost_without(factor: float) -> float:
         return _exact(values.without(factor, deadline), deadline)
 
-    ours: list[tuple[float, float]] = []
-    theirs: list[tuple[float, float]] = []
     ranges: list[tuple[float, float]] = []
     limit = 0.0
     try:
         for low, high in pairwise(FACTORS):
-            mine = [(x, cost(x)) for x in corners(cost, low, high)]
-            other = [(x, cost_without(x)) for x in corners(cost_without, low, high)]
-            points = sorted({x for x, _ in (*mine, *other)})
-            gaps = _at(points, other) - _at(points, mine)
-            ties = np.array([tolerance(y) for y in _at(points, other)])
-            is_used = gaps > ties
-            for k in np.flatnonzero(is_used & (gaps < CLEAR * ties)).tolist():
-                # An interpolated cost is only as precise as the tolerance.
-                gaps[k] = cost_without(points[k]) - cost(points[k])
-                is_used[k] = gaps[k] > ties[k]
-            for k, (start, end) in enumerate(pairwise(points)):
-                if is_used[k] or is_used[k + 1]:
+            finest = FINEST * (high - low)
+            for start, end, is_used in _examine(cost, cost_without, low, high, finest):
+                if is_used:
                     goes_on = bool(ranges) and ranges[-1][1] == start
                     ranges.append((ranges.pop()[0] if goes_on else start, end))
-            ours, theirs, limit = [*ours, *mine], [*theirs, *other], high
+                limit = end
     except _NotProved:
         pass
     stake = values.stake
@@ -431,9 +490,64 @@ def _along_stakes(values: _Values, deadline: Deadline) -> StakeUse:
         stake * limit,
         at_most,
         limit == FACTORS[-1],
-        tuple((stake * x, y) for x, y in ours),
-        tuple((stake * x, y) for x, y in theirs),
+        tuple((stake * x, y) for x, y in values.along_stakes(values.price) if x <= limit),
+        tuple((stake * x, y) for x, y in values.along_stakes(None) if x <= limit),
     )
+
+
+def _examine(
+    cost: Callable[[float], float],
+    cost_without: Callable[[float], float],
+    low: float,
+    high: float,
+    finest: float,
+) -> Iterator[tuple[float, float, bool]]:
+    """Yield intervals of factors from one to another, and whether the feature is used in each."""
+    ties = CLEAR * tolerance(cost_without(high))
+
+    def is_clear(factor: float) -> bool:
+        return cost_without(factor) - cost(factor) > ties
+
+    ends = is_clear(low), is_clear(high)
+    if all(ends) and least_gap(cost, cost_without, low, high) > ties:
+        yield low, high, True
+        return
+    if high - low <= finest or not any(ends):
+        yield from _examine_corners(cost, cost_without, low, high)
+        return
+    middle = (low + high) / 2
+    if not all(ends):
+        # Beyond the edge of the use, fewer values may prove it: the edge is in a short part.
+        middle, unused = (low, high) if ends[0] else (high, low)
+        while abs(middle - unused) > finest:
+            factor = (middle + unused) / 2
+            middle, unused = (factor, unused) if is_clear(factor) else (middle, factor)
+    if not low < middle < high:
+        yield from _examine_corners(cost, cost_without, low, high)
+        return
+    for start, end, is_used in ((low, middle, ends[0]), (middle, high, ends[1])):
+        if is_used:
+            yield from _examine(cost, cost_without, start, end, finest)
+        else:
+            yield from _examine_corners(cost, cost_without, start, end)
+
+
+def _examine_corners(
+    cost: Callable[[float], float], cost_without: Callable[[float], float], low: float, high: float
+) -> Iterator[tuple[float, float, bool]]:
+    """Yield the same, from all corners of both costs."""
+    mine = [(x, cost(x)) for x in corners(cost, low, high)]
+    other = [(x, cost_without(x)) for x in corners(cost_without, low, high)]
+    points = sorted({x for x, _ in (*mine, *other)})
+    gaps = _at(points, other) - _at(points, mine)
+    ties = np.array([tolerance(y) for y in _at(points, other)])
+    is_used = gaps > ties
+    for k in np.flatnonzero(is_used & (gaps < CLEAR * ties)).tolist():
+        # An interpolated cost is only as precise as the tolerance.
+        gaps[k] = cost_without(points[k]) - cost(points[k])
+        is_used[k] = gaps[k] > ties[k]
+    for k, (start, end) in enumerate(pairwise(points)):
+        yield start, end, bool(is_used[k] or is_used[k + 1])
 
 
 def _at(points: Sequence[float], curve: Sequence[tuple[float, float]]) -> NDArray[np.float64]:

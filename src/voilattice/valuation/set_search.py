@@ -327,7 +327,7 @@ class SetSearch:
             engine = engine if is_loaded() else "python"
         costs = self.problem.costs
         if not isinstance(costs, FeatureCosts) or costs.order:
-            engine = "python"  # the compiled twin knows prices that depend on no order alone
+            engine = "python"  # the compiled twin needs prices that do not depend on an order
         matrix = self.problem.misclassification
         table = root.table.reshape(matrix.shape[1], -1)
         below = _Below(

@@ -43,7 +43,7 @@ class Value:
     evi: float
     cost: float
     benefit: float
-    feasible: bool = True  # whether the constraints allow to acquire S at e
+    feasible: bool = True  # whether the constraints allow acquiring S at e
     within_limits: bool = True  # whether what is left of the limits allows it
     obstacles: tuple[str, ...] = ()  # why S cannot be acquired at e, and what would change that
     # Only for what people read: labels and the currency.
