@@ -89,7 +89,9 @@ def _network(rng, n_features, max_states):
         above = [p for p in mates if rng.random() < density][-2:]
         shape = (*(sizes[p] for p in above), sizes[name])
         table = rng.dirichlet(np.full(shape[-1], 0.5), shape[:-1])
-        if rng.random() < 0.15:
+        if rng.random() < 0.2:  # impossible states
+            table = np.where(table == table.max(axis=-1, keepdims=True), 1.0, 0.0)
+        elif rng.random() < 0.15:
             table = np.broadcast_to(np.eye(shape[-1])[0] * 0 + 1 / shape[-1], shape).copy()
         parents[name], tables[name] = above, table
     states = {name: [f"s{v}" for v in range(size)] for name, size in sizes.items()}
@@ -263,6 +265,8 @@ class Referee:
         price, total = allowed[chosen], 0.0
         for branch in node.branches:
             then = {**known, **dict(zip(node.features, branch.states, strict=True))}
+            share = branch.probability * mass
+            assert abs(share - self.mass(then)) <= 1e-9, f"another probability at {then}"
             if self.mass(then) > 0:
                 counts = spent + price, n_features + len(chosen), n_rounds + 1
                 total += self._walk(policy, branch.child, then, *counts)

@@ -78,7 +78,8 @@ def test_the_optimum_grows_to_the_best_single_batch_as_the_cost_of_a_round_grows
 def test_a_higher_limit_never_costs_more_and_a_high_one_nothing(seed, limit):
     problem = rich_problem(seed, SEQUENTIAL)
     costs = [optimum(problem, **{limit: most}).expected_total_cost for most in (0, 1, 2, 4, 90)]
-    assert costs[0] == pytest.approx(emc(problem), abs=1e-9)
+    if limit != "spend":  # some features are free
+        assert costs[0] == pytest.approx(emc(problem), abs=1e-9)
     assert all(b <= a + 1e-9 for a, b in itertools.pairwise(costs))
     assert costs[-1] == pytest.approx(optimum(problem).expected_total_cost, abs=1e-7)
 

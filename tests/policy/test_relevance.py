@@ -9,7 +9,16 @@ from helpers.strategies import problems, with_discounts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voilattice import ConditionalCost, Constraint, Discount, FeatureCosts, Group, Network, Problem
+from voilattice import (
+    ConditionalCost,
+    Constraint,
+    Discount,
+    FeatureCosts,
+    Group,
+    Network,
+    Problem,
+    build_policy,
+)
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import graph_of, is_separated
 from voilattice.policy.optimal.exact import find_states, solve_exactly
@@ -213,4 +222,28 @@ def test_a_feature_that_only_closes_others_is_not_bought_but_counts_once_it_is_k
     relevant, _ = Relevance(problem).what_matters(0)
     assert problem.feature_names(relevant) == set("KI")
     known = problem.feature_mask({"U"})
+    assert Relevance(problem).what_matters(known)[1] == known
+
+
+def test_evidence_that_gives_a_helper_other_probabilities_is_another_state():
+    """U only unlocks X. If V is bad, U is never bad: that is no state with V ok."""
+    network = Network.from_tables(
+        {"Y": ["a", "b"], **{name: ["ok", "bad"] for name in "XUV"}},
+        {"X": ["Y"], "U": ["V"]},
+        {
+            "Y": [0.5, 0.5],
+            "X": [[0.9, 0.1], [0.1, 0.9]],
+            "V": [0.5, 0.5],
+            "U": [[0.5, 0.5], [1.0, 0.0]],
+        },
+    )
+    rules = [Constraint("U", after=["V"]), Constraint("X", after=["U"])]
+    problem = Problem.create(
+        network, "Y", dict.fromkeys("XUV", 1.0), [[0, 99], [99, 0]], constraints=rules
+    )
+    policy = build_policy(problem, "optimal")
+    assert policy.follow({"V": "ok", "U": "bad"}).features == ("X",)
+    assert sum(path.probability for path in policy.paths()) == pytest.approx(1.0)
+    assert Referee(problem).follow(policy) == pytest.approx(policy.expected_total_cost)
+    known = problem.feature_mask({"V"})
     assert Relevance(problem).what_matters(known)[1] == known

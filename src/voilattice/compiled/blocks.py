@@ -161,7 +161,7 @@ def expand(relevant: Masks, kept: Masks, paid: Masks, flow: Flow, out: Masks) ->
                     locking |= flow.locks[_place(x)]
                 begin |= (named | (locking & r)) & free
             needed = (named | locking) & known
-            sources = telling | target
+            sources = r | target
             k = known & _touching(sources, everything, needed, family, families_of, ancestors)
             still = _ZERO
             for g in range(flow.groups.shape[0]):

@@ -17,10 +17,11 @@ constraint `after` names it: an *unlocker*). What the value of such a feature is
 unless `not_if` of a member of R names it: then the value may close that member. The value of a
 feature that `only_if` names matters, as that of a feature that a price depends on.
 
-K. Flood from Y and R together, without openers and unlockers, keep the members of E that touch the
-flood, and repeat with the kept members until nothing changes. Then E \ K is d-separated from all of
-these given K. A known feature stays in K if the price of a member of R depends on it, or `only_if`
-or `not_if` of a member of R names it. A feature that only `not_if` names need not be in R: nobody
+K. Flood from Y and R together, keep the members of E that touch the flood, and repeat with the kept
+members until nothing changes. Then E \ K is d-separated from Y and R given K. (The flood starts from
+openers and unlockers too, although their values do not matter: so all evidence of a state gives
+their outcomes the same probabilities.) A known feature stays in K if the price of a member of R
+depends on it, or `only_if` or `not_if` of a member of R names it. A feature that only `not_if` names need not be in R: nobody
 buys it, and while it is unknown it closes nothing.
 
 Limits. What is left of the limits is a part of the key. Limits that can no longer bind are left
@@ -120,7 +121,7 @@ class Relevance:
             locking = self.locking(relevant)
             sources |= graph.nodes((named | locking & relevant) & free)
         needed = (named | locking) & e
-        kept = _touching(graph, 1 << graph.target | graph.nodes(telling), e, needed)
+        kept = _touching(graph, 1 << graph.target | graph.nodes(relevant), e, needed)
         return relevant, kept
 
     def _with_helpers(self, telling: int, free: int, openers: Mapping[int, int]) -> int:
