@@ -553,3 +553,9 @@ def test_the_command_line_says_which_problem_a_name_means(own_heart, run):
     assert '"X1"' in out
     assert run("show", "builtin:heart", "--json")[2] == ""
     assert "Heart" in run("problems")[1]
+
+
+@pytest.mark.parametrize("given", [3, None])
+def test_what_is_no_path_and_no_name_is_refused(given):
+    with pytest.raises(InputError, match="^must be the path or the name of a problem, got"):
+        load_problem(given)

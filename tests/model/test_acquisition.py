@@ -71,11 +71,19 @@ def test_the_price_that_nobody_pays_is_above_every_amount():
         ({"after": ["A"]}, "after: 'A' cannot be known before it is acquired"),
         ({"only_if": {"A": "T"}}, "only_if: 'A' cannot be known before"),
         ({"not_if": {"A": "T"}}, "not_if: 'A' cannot be known before"),
+        ({"after": None}, "after: must be a list of features, got None"),
+        ({"after": [1]}, "after: must be a list of features, got 1 in it"),
+        ({"only_if": ["BT"]}, "only_if: must be a table of features and states, got 'BT' in it"),
+        ({"only_if": "BT"}, "only_if: must be a table of features and states, got 'BT'"),
+        ({"only_if": {"B": None}}, "only_if: must be a table .*None. in it"),
+        ({"not_if": {1: "T"}}, "not_if: must be a table .*1, 'T'. in it"),
+        ({"not_if": 3}, "not_if: must be a table of features and states, got 3"),
+        ({"feature": 3, "after": ["B"]}, "feature: must be a feature, got 3"),
     ],
 )
 def test_a_constraint_that_says_nothing_or_names_itself_is_refused(arguments, complaint):
     with pytest.raises(InputError, match=complaint.replace("'", "['\"]?")):
-        Constraint("A", **arguments)
+        Constraint(**{"feature": "A", **arguments})
 
 
 @pytest.mark.parametrize(
@@ -132,6 +140,7 @@ def test_a_constraint_on_something_unknown_is_an_error_with_its_place(constraint
         ({"features": 1.5}, "limits.features: must be a whole number >= 0, got 1.5"),
         ({"rounds": True}, "limits.rounds: must be a whole number >= 0"),
         ({"visits": 2}, "limits.visits: unknown key"),
+        (5, "limits: must be a table with spend, features or rounds, got 5"),
     ],
 )
 def test_wrong_limits_are_errors_with_their_place(limits, complaint):

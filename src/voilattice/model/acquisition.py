@@ -72,13 +72,12 @@ class Constraint:
     not_if: Values = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.after, str):
-            raise InputError(f"must be a list of features, got {quote(self.after)}", "after")
-        object.__setattr__(self, "after", tuple(self.after))
+        if not isinstance(self.feature, str):
+            raise InputError(f"must be a feature, got {quote(self.feature)}", "feature")
+        object.__setattr__(self, "after", _list_of_features(self.after))
         for name in ("only_if", "not_if"):
-            values = getattr(self, name)
-            pairs = values.items() if isinstance(values, Mapping) else values
-            object.__setattr__(self, name, tuple((f, state) for f, state in pairs))
+            with located(name):
+                object.__setattr__(self, name, _values(getattr(self, name)))
         if not (self.after or self.only_if or self.not_if):
             raise InputError(
                 f"needs at least one of after, only_if and not_if to constrain {self.feature!r}"
@@ -101,6 +100,31 @@ class Constraint:
         return all(evidence.get(f) == state for f, state in self.only_if) and not any(
             evidence.get(f) == state for f, state in self.not_if
         )
+
+
+def _list_of_features(given: object) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"must be a list of features, got {quote(given)}", "after")
+    features = tuple(given)
+    for feature in features:
+        if not isinstance(feature, str):
+            raise InputError(f"must be a list of features, got {quote(feature)} in it", "after")
+    return features
+
+
+def _values(given: object) -> Values:
+    """Return features and their states from a mapping, or from pairs."""
+    pairs = given.items() if isinstance(given, Mapping) else given
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise InputError(f"must be a table of features and states, got {quote(given)}")
+    found = []
+    for pair in pairs:
+        match pair:
+            case (str() as feature, str() as state):
+                found.append((feature, state))
+            case _:
+                raise InputError(f"must be a table of features and states, got {quote(pair)} in it")
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +159,10 @@ class PathLimits:
     def of(cls, limits: Mapping[str, Any]) -> PathLimits:
         """Return the limits of a table: ``{"spend": 100, "features": 3, "rounds": 2}``."""
         with located("limits"):
+            if not isinstance(limits, Mapping):
+                raise InputError(
+                    f"must be a table with spend, features or rounds, got {quote(limits)}"
+                )
             for key in limits:
                 if key not in (names := ("spend", "features", "rounds")):
                     raise UnknownNameError(f"unknown key{nearest(key, names)}", str(key))

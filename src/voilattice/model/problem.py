@@ -192,6 +192,15 @@ class Problem:
             features = [name for name in network.names if name != target]
         if isinstance(costs, Mapping):
             costs = FeatureCosts(costs)
+        for name, given in (
+            ("features", features), ("decisions", decisions), ("constraints", constraints)
+        ):  # fmt: skip
+            if isinstance(given, str) or not isinstance(given, Iterable | None):
+                raise InputError(f"must be a list, got {quote(given)}", name)
+        if not isinstance(evidence, Mapping | None):
+            raise InputError(
+                f"must be a mapping such as {{'X1': 'T'}}, got {quote(evidence)}", "evidence"
+            )
         own, matrix = _cost_matrix(misclassification, network, node)
         if decisions is not None and own is not None:
             raise InputError("names the rows of an array; these costs name theirs", "decisions")
@@ -208,7 +217,7 @@ class Problem:
             labels=labels or {},
             state_labels=state_labels or {},
             currency=currency,
-            constraints=tuple(constraints),
+            constraints=tuple(constraints or ()),
             limits=limits if isinstance(limits, PathLimits) else PathLimits.of(limits),
         )
 
@@ -522,6 +531,8 @@ def _cost_matrix(
 def _names(features: Iterable[str]) -> Iterable[str]:
     if isinstance(features, str):
         raise InputError(f"expected a set of features, got the text {quote(features)}")
+    if not hasattr(features, "__iter__"):
+        raise InputError(f"expected a set of features, got {quote(features)}")
     return features
 
 
