@@ -10,6 +10,7 @@ from helpers.ward import ward
 
 from voilattice import Constraint, FeatureCosts, Problem, VoilatticeError, load_problem
 from voilattice.errors import InputError, UnknownNameError
+from voilattice.feature_sets import bits
 from voilattice.model.acquisition import INFEASIBLE, PathLimits
 from voilattice.model.costs import MAX_AMOUNT
 
@@ -247,3 +248,88 @@ def test_limits_say_what_they_do_not_allow(limits, cost, n_features, said):
 )
 def test_limits_in_words(limits, said):
     assert PathLimits(**limits).describe("CAD") == said
+
+
+@pytest.mark.parametrize(
+    ("constraints", "said"),
+    [
+        (
+            [Constraint("X02", only_if={"X00": "T"}), Constraint("X02", only_if={"X00": "F"})],
+            ["X02 can never be acquired: it needs X00 = F and X00 = T."],
+        ),
+        (
+            [Constraint("X02", only_if={"X00": "T"}, not_if={"X00": "T"})],
+            ["X02 can never be acquired: it needs X00 = T, and is not acquired if X00 = T."],
+        ),
+        (  # what X01 waits for is known when X02 can be acquired
+            [
+                Constraint("X01", only_if={"X00": "T"}),
+                Constraint("X02", after=["X01"], only_if={"X00": "F"}),
+            ],
+            ["X02 can never be acquired: it needs X00 = F and X00 = T."],
+        ),
+        (
+            [
+                Constraint("X02", only_if={"X00": "T"}, not_if={"X00": "T"}),
+                Constraint("X03", after=["X02"]),
+            ],
+            [
+                "X02 can never be acquired: it needs X00 = T, and is not acquired if X00 = T.",
+                "X03 can never be acquired: it needs X02, which cannot be acquired.",
+            ],
+        ),
+        # These two can be acquired: before X00, and together with X00.
+        ([Constraint("X02", not_if={"X00": "T"}), Constraint("X02", not_if={"X00": "F"})], []),
+        (
+            [
+                Constraint("X02", after=["X00"], not_if={"X00": "T"}),
+                Constraint("X02", not_if={"X00": "F"}),
+            ],
+            [],
+        ),
+        # X01 comes before X00 is known, X02 after.
+        (
+            [
+                Constraint("X01", not_if={"X00": "T"}),
+                Constraint("X02", after=["X01"], only_if={"X00": "T"}),
+            ],
+            [],
+        ),
+    ],
+)
+def test_features_that_no_values_can_open_are_named(constraints, said):
+    problem = constrained(*constraints)
+    rules = problem.feasibility
+    assert list(rules.dead_ends({}).values()) == said
+    assert problem.describe_rules()[len(constraints) :] == said
+    for k, sentence in rules.dead_ends({}).items():
+        assert rules.obstacles(1 << k, {}) == [sentence]
+
+
+def test_what_needs_a_feature_that_the_evidence_closed_is_a_dead_end():
+    rules = constrained(
+        Constraint("X02", only_if={"X00": "T"}), Constraint("X03", after=["X02"])
+    ).feasibility
+    assert rules.dead_ends({}) == {}
+    closed = ["X03 can never be acquired: it needs X02, which cannot be acquired."]
+    assert rules.obstacles(0b1000, {"X00": "F"}) == closed
+    assert rules.obstacles(0b1000, {"X00": "F", "X02": "T"}) == []  # evidence is never refused
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_dead_end_is_never_acquired(seed):
+    problem = rich_problem(seed)
+    rules = problem.feasibility
+    features, states = problem.features, [(None, *problem.states(f)) for f in problem.features]
+    for values in itertools.islice(itertools.product(*states), 400):
+        known = {f: v for f, v in zip(features, values, strict=True) if v is not None}
+        dead, reached, seen = rules.dead_ends(known), [known], []
+        while dead and reached:  # everything that can still become known by acquiring
+            here = reached.pop()
+            assert not set(dead) & set(bits(rules.largest(here)))
+            for k in bits(rules.alone(here)):
+                for state in problem.states(features[k]):
+                    after = {**here, features[k]: state}
+                    if after not in seen:
+                        seen.append(after)
+                        reached.append(after)
