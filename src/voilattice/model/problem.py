@@ -24,9 +24,9 @@ from voilattice.model.acquisition import NO_LIMITS, Constraint, Feasibility, Pat
 from voilattice.model.costs import CostModel, FeatureCosts
 from voilattice.model.descriptions import describe_problem, describe_rules, problem_html
 from voilattice.model.elimination import prior, scaled_joint_table
-from voilattice.model.labels import check_label, check_labels
+from voilattice.model.labels import check_labels
 from voilattice.model.monotonicity import CostCheck, check_monotone
-from voilattice.model.network import Network, Table
+from voilattice.model.network import Network, Table, check_text
 from voilattice.model.raw_values import StateReader, check_cuts
 from voilattice.model.references import check_constraints, check_feature_costs
 from voilattice.model.stakes import (
@@ -105,8 +105,9 @@ class Problem:
                 self.check_feature(feature)
                 bins[feature] = check_cuts(cuts, len(self.states(feature)))
         object.__setattr__(self, "bins", MappingProxyType(bins))
-        if self.currency != "":
-            check_label(self.currency, "currency")
+        for place, text in (("title", self.title), ("currency", self.currency)):
+            if text != "":
+                check_text(text, place)
         labels, state_labels = check_labels(self.network, self.labels, self.state_labels)
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "state_labels", state_labels)
