@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -210,6 +210,14 @@ def print_advice(problem: Problem, advice: Advice) -> None:
             out.print()
             print_table(_table_of_values(problem, heading, values[:MAX_LISTED]))
     _print_obstacles(problem, advice)
+
+
+def print_count_of_rounds(features: Collection[str]) -> None:
+    """Print how evidence was counted, if nothing says which features came in one round."""
+    console().print(
+        f"\nThe evidence is counted as {count_noun(len(features), 'round')}; "
+        f"--together {','.join(features)} makes them one."
+    )
 
 
 def _print_obstacles(problem: Problem, advice: Advice) -> None:

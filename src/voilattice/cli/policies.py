@@ -125,6 +125,8 @@ def advise_command(
         )  # fmt: skip
     if not as_json:
         console.print_advice(problem, advice)
+        if problem.counts_rounds and len(given) > 1 and not rounds:
+            console.print_count_of_rounds(given)
         return
     console.print_json(advice_document(advice))
 
