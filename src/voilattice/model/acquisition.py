@@ -344,9 +344,6 @@ class Feasibility:
         e, dead_ends = problem.feature_mask(known), self.dead_ends(known)
         for k in bits(features):
             name = problem.label(problem.features[k])
-            if closed := self._closed(k, known):
-                said += closed
-                continue
             if k in dead_ends:
                 said.append(dead_ends[k])
                 continue
@@ -360,6 +357,7 @@ class Feasibility:
                 if f not in known:
                     wanted, first = self._finding(f, state), problem.label(f)
                     said.append(f"{name} can be acquired only if {wanted}: acquire {first} first.")
+            said += self._closed(k, known)
         return said
 
     def dead_ends(self, known: Mapping[str, str]) -> dict[int, str]:
