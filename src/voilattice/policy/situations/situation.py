@@ -58,7 +58,7 @@ SHARE_OF_STEP = 0.8  # of the time left, for the best set of a situation that is
 LEAST_SHARE = 0.005  # of the time left, for the best set of a situation, however rare
 LEAST_SECONDS = 0.02  # for the best set of a situation, while there is time at all
 # A pause of the machine, such as a collection of garbage, must not end a search of milliseconds: so
-# a situation has this many seconds, unless that is a large part of the time left.
+# a situation with a table has this many seconds, unless that is a large part of the time left.
 PAUSE_SECONDS = 0.25
 SHARE_OF_PAUSE = 0.02
 
@@ -240,7 +240,7 @@ class Situation:
                 self.tol,
             )
             return BestMask(to_mask(rows[best]), None)
-        deadline = builder.share_of(self.reach)
+        deadline = builder.share_of(self.reach, has_table=self.table is not None)
         if self.table is not None:
             found = best_in_table(
                 problem, self.known, self.axes, self.root, deadline=deadline, limits=self.left
@@ -365,7 +365,7 @@ class SituationBuilder:
         """The join tree of the problem."""
         return inference_of(self.problem)
 
-    def share_of(self, reach: float) -> Deadline:
+    def share_of(self, reach: float, *, has_table: bool) -> Deadline:
         """Return the time for the best set of a situation that is reached with a probability.
 
         The situations at one depth of a tree are reached with probability 1 together, so they
@@ -374,8 +374,9 @@ class SituationBuilder:
         part = max(self._share * reach, LEAST_SHARE)
         left = self.deadline.seconds_left
         if left is not None:
-            least = LEAST_SECONDS / max(left, LEAST_SECONDS)
-            part = max(part, least, min(PAUSE_SECONDS / max(left, LEAST_SECONDS), SHARE_OF_PAUSE))
+            part = max(part, LEAST_SECONDS / max(left, LEAST_SECONDS))
+            if has_table:
+                part = max(part, min(PAUSE_SECONDS / max(left, LEAST_SECONDS), SHARE_OF_PAUSE))
         return self.deadline.share(part)
 
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:
