@@ -169,6 +169,10 @@ def test_features_of_one_round_are_paid_for_together(run, rules):
     together = json.loads(run(*arguments, "--together", "xray,consent")[1])
     assert together["spent"] == 26
     assert together["left"] == {"spend": 94, "features": 2, "rounds": 2}
+    line = "The evidence is counted as 2 rounds; --together xray,consent makes them one."
+    assert line in run(*arguments[:-1])[1]
+    assert "makes them one" not in run(*arguments[:-1], "--together", "xray,consent")[1]
+    assert "makes them one" not in run(*arguments[:4], *known[:2])[1]
 
 
 @pytest.mark.parametrize(

@@ -156,3 +156,24 @@ def test_an_interrupted_policy_is_printed_as_far_as_it_is(run, monkeypatch):
     assert (document["exact"], document["status"]) == (False, "time")
     assert document["nodes"] >= 1
     assert "Interrupted" in err
+
+
+def test_an_interrupted_sweep_in_one_process_is_printed_as_far_as_it_is(run, monkeypatch):
+    from voilattice.policy.situations import Situation
+
+    usual = Situation.best_single
+
+    def interrupted(self, candidates):
+        if self.builder.problem.costs.prices["xray"] == 2:
+            monkeypatch.setattr(Situation, "best_single", usual)
+            signal.raise_signal(signal.SIGINT)
+        return usual(self, candidates)
+
+    monkeypatch.setattr(Situation, "best_single", interrupted)
+    status, out, err = run("compare", "asia", "--price", "xray=1,2,3", "--jobs", "1", "--json")
+    assert status == 0
+    rows = json.loads(out)
+    cut = {row["settings"]["costs.xray"] for row in rows if row["status"] == "time"}
+    assert cut == {2, 3}
+    assert all(row["exact"] for row in rows if row["settings"]["costs.xray"] == 1)
+    assert "Interrupted" in err

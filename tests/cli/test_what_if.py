@@ -87,6 +87,15 @@ def test_settings_go_with_the_other_options(run):
             "'Asia: the chest clinic of Lauritzen and Spiegelhalter'",
         ),
         (
+            ["--set", "misclassification.expected=100"],
+            "--set: misclassification: the file has a matrix of costs, and no expected (--expected "
+            "and --kind replace it)",
+        ),
+        (
+            ["--set", 'costs."xray"=3'],
+            '--set: costs: names are written without quotation marks, got "xray"',
+        ),
+        (
             ["--set", "costs.xray=0:1:0"],
             "--set costs.xray=0:1:0: must go from FROM >= 0 up to TO in steps above 0, got '0:1:0'",
         ),
@@ -196,3 +205,17 @@ def test_limits_can_be_swept(run):
     (variant,) = load_variants("asia", {"limits.rounds": 1})
     assert one["first"] == sorted(build_policy(variant.problem, "batch").root.features)
     assert one["expected_total_cost"] > two["expected_total_cost"]
+
+
+def test_the_output_says_which_numbers_were_changed(run, monkeypatch):
+    _, out, _ = run("compare", "asia", "--price", "xray=10", "--set", "costs.tub=3")
+    assert out.endswith("\nChanged: costs.xray = 10, costs.tub = 3.\n")
+    sweep = ("compare", "asia", "--price", "xray=10,20", "--set", "costs.tub=3", "--jobs", "1")
+    _, out, _ = run(*sweep)
+    assert out.endswith("\nChanged: costs.tub = 3.\n")
+    assert "What the optimal policy buys first, and uses, is on the right; - decides." in out
+    monkeypatch.setenv("COLUMNS", "40")
+    out = " ".join(run(*sweep)[1].split())
+    assert "What the optimal policy buys first, and uses, follows the costs; - decides." in out
+    monkeypatch.undo()
+    assert "Changed" not in run("compare", "asia")[1]

@@ -183,3 +183,11 @@ def test_graphml_says_which_sets_can_be_acquired():
 def test_a_large_lattice_counts_what_can_be_acquired(monkeypatch):
     monkeypatch.setattr("voilattice.drawing.lattice.MAX_DRAWN", 3)
     assert "8 of these sets can be acquired as they are" in lattice_svg(Lattice(ward()))
+
+
+def test_only_sets_without_a_superset_have_a_thick_border():
+    # The legend says so. Colours mark the other kinds.
+    svg = lattice_svg(Lattice(load_problem("figure3")))
+    assert "thick border: no irreducible superset" in svg.replace("\N{NO-BREAK SPACE}", " ")
+    thick = re.findall(r"^\.voilattice (\S+) \.box \{[^}]*stroke-width", svg, re.MULTILINE)
+    assert thick == [".root"]

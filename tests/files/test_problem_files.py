@@ -124,7 +124,7 @@ def test_the_costs_of_public_data_sets_are_read():
         ("off = {", "of = {", "discounts[0].of: unknown key (nearest: 'off')"),
         ("off = { A = 2.5, B = 2 }", "", "discounts[0].off: is missing"),
         ("off = { A = 2.5, B = 2 }", "off = 2", "discounts[0].off: must be a table, got 2"),
-        ('name = "blood"', 'name = ""', "discounts[0].name: must not be empty"),
+        ('name = "blood"', 'name = ""', "discounts[0].name: must not be empty, got ''"),
         (
             "cost = 3",
             "cost = 2",
@@ -403,7 +403,11 @@ MISTAKES = [
         "not valid TOML: a number has thousands of digits",
     ),
     ("A = 5", "A = 1e200", "costs.A: must be at most 1e+100, got 1e+200"),
-    ('[[groups]]\nname = "blood"', '[[groups]]\nname = ""', "groups[0].name: must not be empty"),
+    (
+        '[[groups]]\nname = "blood"',
+        '[[groups]]\nname = ""',
+        "groups[0].name: must not be empty, got ''",
+    ),
     ('title = "test"', "title = 2020-01-01", "title: must be text, got 2020-01-01"),
     ("[network.joint]", "[network.jiont]", "network.jiont: unknown key (nearest: 'joint')"),
     (
@@ -553,3 +557,9 @@ def test_the_command_line_says_which_problem_a_name_means(own_heart, run):
     assert '"X1"' in out
     assert run("show", "builtin:heart", "--json")[2] == ""
     assert "Heart" in run("problems")[1]
+
+
+@pytest.mark.parametrize("given", [3, None])
+def test_what_is_no_path_and_no_name_is_refused(given):
+    with pytest.raises(InputError, match="^must be the path or the name of a problem, got"):
+        load_problem(given)

@@ -10,6 +10,7 @@ from helpers.ward import ward
 
 from voilattice import Constraint, FeatureCosts, Problem, VoilatticeError, load_problem
 from voilattice.errors import InputError, UnknownNameError
+from voilattice.feature_sets import bits
 from voilattice.model.acquisition import INFEASIBLE, PathLimits
 from voilattice.model.costs import MAX_AMOUNT
 
@@ -71,11 +72,19 @@ def test_the_price_that_nobody_pays_is_above_every_amount():
         ({"after": ["A"]}, "after: 'A' cannot be known before it is acquired"),
         ({"only_if": {"A": "T"}}, "only_if: 'A' cannot be known before"),
         ({"not_if": {"A": "T"}}, "not_if: 'A' cannot be known before"),
+        ({"after": None}, "after: must be a list of features, got None"),
+        ({"after": [1]}, "after: must be a list of features, got 1 in it"),
+        ({"only_if": ["BT"]}, "only_if: must be a table of features and states, got 'BT' in it"),
+        ({"only_if": "BT"}, "only_if: must be a table of features and states, got 'BT'"),
+        ({"only_if": {"B": None}}, "only_if: must be a table .*None. in it"),
+        ({"not_if": {1: "T"}}, "not_if: must be a table .*1, 'T'. in it"),
+        ({"not_if": 3}, "not_if: must be a table of features and states, got 3"),
+        ({"feature": 3, "after": ["B"]}, "feature: must be a feature, got 3"),
     ],
 )
 def test_a_constraint_that_says_nothing_or_names_itself_is_refused(arguments, complaint):
     with pytest.raises(InputError, match=complaint.replace("'", "['\"]?")):
-        Constraint("A", **arguments)
+        Constraint(**{"feature": "A", **arguments})
 
 
 @pytest.mark.parametrize(
@@ -132,6 +141,7 @@ def test_a_constraint_on_something_unknown_is_an_error_with_its_place(constraint
         ({"features": 1.5}, "limits.features: must be a whole number >= 0, got 1.5"),
         ({"rounds": True}, "limits.rounds: must be a whole number >= 0"),
         ({"visits": 2}, "limits.visits: unknown key"),
+        (5, "limits: must be a table with spend, features or rounds, got 5"),
     ],
 )
 def test_wrong_limits_are_errors_with_their_place(limits, complaint):
@@ -238,3 +248,88 @@ def test_limits_say_what_they_do_not_allow(limits, cost, n_features, said):
 )
 def test_limits_in_words(limits, said):
     assert PathLimits(**limits).describe("CAD") == said
+
+
+@pytest.mark.parametrize(
+    ("constraints", "said"),
+    [
+        (
+            [Constraint("X02", only_if={"X00": "T"}), Constraint("X02", only_if={"X00": "F"})],
+            ["X02 can never be acquired: it needs X00 = F and X00 = T."],
+        ),
+        (
+            [Constraint("X02", only_if={"X00": "T"}, not_if={"X00": "T"})],
+            ["X02 can never be acquired: it needs X00 = T, and is not acquired if X00 = T."],
+        ),
+        (  # what X01 waits for is known when X02 can be acquired
+            [
+                Constraint("X01", only_if={"X00": "T"}),
+                Constraint("X02", after=["X01"], only_if={"X00": "F"}),
+            ],
+            ["X02 can never be acquired: it needs X00 = F and X00 = T."],
+        ),
+        (
+            [
+                Constraint("X02", only_if={"X00": "T"}, not_if={"X00": "T"}),
+                Constraint("X03", after=["X02"]),
+            ],
+            [
+                "X02 can never be acquired: it needs X00 = T, and is not acquired if X00 = T.",
+                "X03 can never be acquired: it needs X02, which cannot be acquired.",
+            ],
+        ),
+        # These two can be acquired: before X00, and together with X00.
+        ([Constraint("X02", not_if={"X00": "T"}), Constraint("X02", not_if={"X00": "F"})], []),
+        (
+            [
+                Constraint("X02", after=["X00"], not_if={"X00": "T"}),
+                Constraint("X02", not_if={"X00": "F"}),
+            ],
+            [],
+        ),
+        # X01 comes before X00 is known, X02 after.
+        (
+            [
+                Constraint("X01", not_if={"X00": "T"}),
+                Constraint("X02", after=["X01"], only_if={"X00": "T"}),
+            ],
+            [],
+        ),
+    ],
+)
+def test_features_that_no_values_can_open_are_named(constraints, said):
+    problem = constrained(*constraints)
+    rules = problem.feasibility
+    assert list(rules.dead_ends({}).values()) == said
+    assert problem.describe_rules()[len(constraints) :] == said
+    for k, sentence in rules.dead_ends({}).items():
+        assert rules.obstacles(1 << k, {}) == [sentence]
+
+
+def test_what_needs_a_feature_that_the_evidence_closed_is_a_dead_end():
+    rules = constrained(
+        Constraint("X02", only_if={"X00": "T"}), Constraint("X03", after=["X02"])
+    ).feasibility
+    assert rules.dead_ends({}) == {}
+    closed = ["X03 can never be acquired: it needs X02, which cannot be acquired."]
+    assert rules.obstacles(0b1000, {"X00": "F"}) == closed
+    assert rules.obstacles(0b1000, {"X00": "F", "X02": "T"}) == []  # evidence is never refused
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_dead_end_is_never_acquired(seed):
+    problem = rich_problem(seed)
+    rules = problem.feasibility
+    features, states = problem.features, [(None, *problem.states(f)) for f in problem.features]
+    for values in itertools.islice(itertools.product(*states), 400):
+        known = {f: v for f, v in zip(features, values, strict=True) if v is not None}
+        dead, reached, seen = rules.dead_ends(known), [known], []
+        while dead and reached:  # everything that can still become known by acquiring
+            here = reached.pop()
+            assert not set(dead) & set(bits(rules.largest(here)))
+            for k in bits(rules.alone(here)):
+                for state in problem.states(features[k]):
+                    after = {**here, features[k]: state}
+                    if after not in seen:
+                        seen.append(after)
+                        reached.append(after)

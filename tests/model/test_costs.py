@@ -167,6 +167,8 @@ def test_the_first_conditional_price_that_applies_wins():
         (lambda: FeatureCosts({"A": 1e101}), r"costs.A: must be at most 1e\+100, got 1e\+101"),
         (lambda: FeatureCosts({"A": 1 + 2j}), "costs.A: must be a number >= 0"),
         (lambda: Group("", 1, ("A",)), "name: must not be empty"),
+        (lambda: Group("a\n", 1, ("A",)), "name: must be printable text in one line"),
+        (lambda: Discount("a\x1b", {"A": 1}), "name: must be printable text in one line"),
         (lambda: Group("g", -1, ("A",)), "overhead: must be >= 0, got -1"),
         (lambda: Group("g", 1, ()), "features: at least one is needed"),
         (

@@ -6,7 +6,7 @@ import pytest
 from helpers.strategies import problems
 from hypothesis import given
 
-from voilattice import FeatureCosts, Network, Problem, evi
+from voilattice import Constraint, FeatureCosts, Network, Problem, evi
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.model.costs import ConditionalCost, Group
 
@@ -77,7 +77,10 @@ def test_nodes_that_are_neither_target_nor_feature_are_hidden():
         ({"misclassification": "cheap"}, "misclassification: must be a matrix of numbers"),
         ({"misclassification": {}}, "misclassification: at least one decision is needed, found no"),
         ({"misclassification": []}, r"misclassification: must be a 2 x 2 matrix, .* shape \(0,\)"),
-        ({"misclassification": [[0, 1]] * 3}, r"2 x 2 matrix, .* got the shape \(3, 2\)"),
+        (
+            {"misclassification": [[0, 1]] * 3},
+            r"2 x 2 matrix, .* got the shape \(3, 2\) \(decisions= names",
+        ),
         ({"decisions": ["act", "wait", "go"]}, r"must be a 3 x 2 matrix, .* the shape \(2, 2\)"),
         ({"decisions": ["act", "act"]}, "misclassification: the decision 'act' appears twice"),
         ({"decisions": ["act", ""]}, "misclassification: the name of a decision must be a text"),
@@ -109,6 +112,12 @@ def test_nodes_that_are_neither_target_nor_feature_are_hidden():
             "misclassification.expected: must be >= 0, got -5",
         ),
         ({"network": "asia"}, "network: must be a voilattice.Network, got 'asia'; Network.from_py"),
+        ({"constraints": Constraint("A", after=["B"])}, "constraints: must be a list, got Constr"),
+        ({"title": "a\nb"}, "title: must be printable text in one line, got"),
+        ({"title": 3}, "title: must be text, got 3"),
+        ({"decisions": 3}, "decisions: must be a list, got 3"),
+        ({"features": "AB"}, "features: must be a list, got 'AB'"),
+        ({"evidence": 3}, "evidence: must be a mapping such as {'X1': 'T'}, got 3"),
         ({"costs": 5}, "costs: must be prices or an object with a method cost"),
         ({"evidence": {"A": "x"}}, "evidence.A: 'A' has no state 'x'; its states are 'T', 'F'"),
         ({"evidence": {"Y": "T"}}, "evidence.Y: 'Y' is the target, not a feature"),
@@ -159,6 +168,7 @@ def test_a_problem_can_be_copied_to_another_process():
     [
         ("AB", {}, "expected a set of features, got the text 'AB'"),
         ([1], {}, r"no feature 1 \(there are: A, B\)"),
+        (None, {}, "expected a set of features, got None"),
         (["B"], ["A"], r"evidence must be a mapping such as {'X1': 'T'}, got \['A'\]"),
         (["B"], {1: "T"}, "no feature 1"),
         (["B"], {"A": 1}, "'A' has no state 1; its states are 'T', 'F'"),

@@ -82,6 +82,8 @@ def test_decisions_have_names_of_their_own():
         (("a", "b", "a"), "the decision 'a' appears twice"),
         (("a", ""), "the name of a decision must be a text, got ''"),
         ((1,), "the name of a decision must be a text, got 1"),
+        (("a\x1b[31m",), "^the name of a decision: must be printable text in one line, got"),
+        (("a\nb",), "^the name of a decision: must be printable text in one line, got"),
     ]:
         with pytest.raises(InputError, match=message):
             check_decisions(names)

@@ -290,6 +290,14 @@ def test_what_is_given_is_free_and_what_is_unavailable_is_not_acquired():
         ({"unavailable": ["tub"], "evidence": {"tub": "no"}}, "unavailable: 'tub' is known, so it"),
         ({"unavailable": ["tb"]}, "unavailable: no feature 'tb'"),
         ({"unavailable": "tub"}, "unavailable: expected a set of features, got the text 'tub'"),
+        ({"unavailable": None}, "unavailable: expected a set of features, got None"),
+        ({"together": None}, "together: must be a list of sets of features, got None"),
+        ({"together": "tub"}, "together: must be a list of sets of features, got 'tub'"),
+        ({"together": [5]}, "together: expected a set of features, got 5"),
+        ({"together": [[]]}, "together: a round has at least one feature, got an empty one"),
+        ({"evidence": [1]}, "evidence must be a mapping"),
+        ({"policy": None}, "^policy: must be the name of a policy, or a policy, got None"),
+        ({"policy": 3}, "^policy: must be the name of a policy, or a policy, got 3"),
         ({"given": {"tub": "perhaps"}}, "given: 'tub' has no state 'perhaps'"),
         (
             {"given": {"tub": "no"}, "evidence": {"tub": "no"}},
@@ -299,7 +307,7 @@ def test_what_is_given_is_free_and_what_is_unavailable_is_not_acquired():
 )
 def test_what_is_both_known_and_not_is_refused(options, message):
     with pytest.raises((InputError, UnknownNameError), match=message):
-        advise(load_problem("asia"), "greedy", **options)
+        advise(load_problem("asia"), **{"policy": "greedy", **options})
 
 
 def test_a_feature_that_unlocks_others_says_what_it_unlocks():

@@ -7,7 +7,8 @@ from helpers.strategies import possible_evidence, problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voilattice import emc
+from voilattice import emc, load_problem
+from voilattice.budgets import Deadline
 from voilattice.feature_sets import mask_of
 from voilattice.policy.situations.situation import Situation, SituationBuilder, situation_at
 
@@ -46,3 +47,15 @@ def test_a_situation_without_a_table_says_the_same(problem, seed):
     both = mask_of(seen.axes[:2])
     assert bare.joint(both) == pytest.approx(seen.joint(both), abs=1e-9)
     assert bare.best() == seen.best()
+
+
+@pytest.mark.parametrize("seconds", [15.0, 60.0])
+def test_a_rare_situation_has_more_time_than_a_pause_of_the_machine(seconds):
+    builder = SituationBuilder(load_problem("asia"), deadline=Deadline(seconds))
+    assert builder.share_of(0.0, has_table=True).seconds_left > 0.2
+    assert builder.share_of(1.0, has_table=True).seconds_left > 0.2 * seconds
+
+
+def test_the_time_for_a_rare_situation_is_a_small_part_of_little_time():
+    builder = SituationBuilder(load_problem("asia"), deadline=Deadline(2.0))
+    assert builder.share_of(0.0, has_table=True).seconds_left < 0.05

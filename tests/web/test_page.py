@@ -408,3 +408,15 @@ def test_rules_fit_a_phone(ward_page):
     page = ward_page
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_page_begins_with_the_problem_of_the_command_line(browser):
+    process, address = start_server("asia")
+    page = browser.new_page()
+    try:
+        open_page(page, address)
+        expect(page.locator("#problem")).to_have_value("asia")
+        assert "problem=heart" not in page.url
+    finally:
+        page.close()
+        stop_server(process)

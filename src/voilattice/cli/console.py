@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -212,6 +212,14 @@ def print_advice(problem: Problem, advice: Advice) -> None:
     _print_obstacles(problem, advice)
 
 
+def print_count_of_rounds(features: Collection[str]) -> None:
+    """Print how evidence was counted, if nothing says which features came in one round."""
+    console().print(
+        f"\nThe evidence is counted as {count_noun(len(features), 'round')}; "
+        f"--together {','.join(features)} makes them one."
+    )
+
+
 def _print_obstacles(problem: Problem, advice: Advice) -> None:
     """Print why features cannot be acquired now, where the reasons do not say so already."""
     barred: dict[str, list[str]] = {}
@@ -296,6 +304,7 @@ def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
     out = console()
     if len({row.point for row in rows}) == 1:
         _print_point(rows, currency)
+        _print_settings(rows)
         return
     policies = list(dict.fromkeys(row.policy for row in rows))
     names = [f">{name.replace('-', '-' + chr(10))}" for name in policies]
@@ -325,16 +334,23 @@ def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
                 *(values or [format_amount(rows_here[0].expected)]), *cells,
                 *(firsts or ["?"]) * told, *(used or ["?"]) * asked,
             )  # fmt: skip
-        print_table(points)
+        is_table = print_table(points)
         out.print()
     doubt = "" if all(row.exact for row in rows) else "; ~ was not finished or not proved in time"
     costs = in_currency("Expected total costs", currency)
     out.print(f"{costs}; * marks the lowest{doubt}.")
     if any(row.first is not None for row in rows):
-        what = (
-            "buys first, and uses," if any(row.uses is not None for row in rows) else "buys first"
-        )
-        out.print(f"What the optimal policy {what} is on the right; - decides.")
+        where = "is on the right" if is_table else "follows the costs"
+        uses = ", and uses," if any(row.uses is not None for row in rows) else ""
+        out.print(f"What the optimal policy buys first{uses} {where}; - decides.")
+    _print_settings(rows)
+
+
+def _print_settings(rows: Sequence[ComparisonRow]) -> None:
+    """Print which numbers of the file were changed and are the same in all rows."""
+    same = [f"{key} = {min(v):,g}" for key, v in _values_of(rows).items() if len(v) == 1]
+    if same:
+        console().print(f"Changed: {', '.join(same)}.")
 
 
 def _values_of(rows: Sequence[ComparisonRow]) -> dict[str, set[float]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import click
 from click.core import ParameterSource
@@ -30,6 +29,7 @@ from voilattice.cli.what_if import load_changed, read_points, read_settings
 from voilattice.documents import advice_document, comparison_document, policy_document
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
+from voilattice.model.stakes import KINDS
 from voilattice.policy.situations import MAX_POLICY_STATES
 from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search, policy_names
 from voilattice.valuation.valuation import emc as expected_cost
@@ -125,6 +125,8 @@ def advise_command(
         )  # fmt: skip
     if not as_json:
         console.print_advice(problem, advice)
+        if problem.counts_rounds and len(given) > 1 and not rounds:
+            console.print_count_of_rounds(given)
         return
     console.print_json(advice_document(advice))
 
@@ -272,10 +274,12 @@ def compare_command(
         with within("--emc"):
             points = None if emc is None else read_points(emc)
         is_given = context.get_parameter_source("time_limit") is not ParameterSource.DEFAULT
-        limit: Deadline | Literal["by points"] = time_limit if is_given else "by points"
+        n_points = len(variants) if points is None else len(KINDS) * len(points)
+        limit = time_limit if is_given else Deadline(TIME_LIMIT * n_points)
         with (
             progress_line(_describe_points, "compare") as progress,
-            deaf_workers(),
+            # Other processes have deadlines of their own, which cannot be ended from here.
+            finish_on_interrupt(limit) if jobs == 1 else deaf_workers(),
         ):
             if points is not None:
                 rows = compare(

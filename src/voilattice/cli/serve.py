@@ -16,6 +16,7 @@ from voilattice.model.problem import Problem
 __all__ = ["serve_command"]
 
 PORT = 8770
+START = "heart"  # the page begins with the first problem: with one named by the user, or with this
 
 
 @click.command(name="serve")
@@ -32,7 +33,8 @@ PORT = 8770
 def serve_command(problems: Sequence[str], host: str, port: int, open_page: bool) -> None:
     """Serve the advisor: a page for people, and an HTTP API.
 
-    It offers the built-in problems and those named here. Ctrl-C ends it.
+    It offers the problems named here and the built-in ones, and begins with the first of them.
+    Ctrl-C ends it.
     """
     import socket
 
@@ -46,7 +48,7 @@ def serve_command(problems: Sequence[str], host: str, port: int, open_page: bool
         if name in loaded:
             raise InputError(f"another problem is called {name!r} too; rename one of them", given)
         loaded[name] = load(given)
-    for name in builtin_problems():
+    for name in sorted(builtin_problems(), key=lambda name: name != START):
         if name not in loaded:
             loaded[name] = load_problem(f"{BUILTIN}{name}")
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)

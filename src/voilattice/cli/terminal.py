@@ -56,15 +56,15 @@ def table(*columns: str) -> Table:
     return made
 
 
-def print_table(rows: Table) -> None:
-    """Print a table; one that does not fit is printed as a list, a line for each cell."""
+def print_table(rows: Table) -> bool:
+    """Print a table, and return True; one that does not fit is a list, a line for each cell."""
     out = console()
     widths = _fitting_widths(rows, out.width)
     if widths is not None:
         for column, width in zip(rows.columns, widths, strict=True):
             column.width = width
         out.print(rows)
-        return
+        return True
     heads = [str(column.header).replace("\n", "") for column in rows.columns]
     for cells in zip(*(column.cells for column in rows.columns), strict=True):
         first, *others = map(str, cells)
@@ -72,6 +72,7 @@ def print_table(rows: Table) -> None:
         for head, cell in zip(heads[1:], others, strict=True):
             if cell:
                 print_lines([f"  {head}: {cell}" if head else f"  {cell}"], before="")
+    return False
 
 
 def _fitting_widths(rows: Table, room: int) -> list[int] | None:

@@ -46,10 +46,10 @@ STYLE = """
 .voilattice .size { fill: #5b6675; }
 .voilattice .edge { stroke: #8b97a8; stroke-width: 1; opacity: .45; }
 .voilattice .box { fill: #fff; stroke: #5b6675; }
-.voilattice .root .box { stroke: #1f3a5f; stroke-width: 2; }
+.voilattice .root .box { stroke: #1f3a5f; stroke-width: 2.5; }
 .voilattice .core .box { fill: #ffe3b3; }
-.voilattice .way .box { stroke: #2e7d4f; stroke-width: 2; }
-.voilattice .best .box { fill: #cfeedb; stroke-width: 3; }
+.voilattice .way .box { stroke: #2e7d4f; }
+.voilattice .best .box { fill: #cfeedb; }
 .voilattice .barred .box { stroke-dasharray: 5 3; }
 .voilattice .barred .label { fill: #5b6675; }
 .voilattice .edge.way { stroke: #2e7d4f; stroke-width: 2.4; opacity: .9; }

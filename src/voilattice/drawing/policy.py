@@ -192,7 +192,7 @@ def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
     to_come = policy.costs_to_go
 
     def item(drawn: _Drawn) -> str:
-        found = f"<i>{escape(drawn.outcome)}</i>, " if drawn.outcome else ""
+        found = f"<i>{escape(drawn.outcome)}</i> " if drawn.outcome else ""
         line = f"{found}<b>{escape(_sentence(policy, drawn))}</b> <small>reached {_percent(drawn)}"
         line += (
             f", still to pay {escape(_amount(policy, to_come[drawn.number]))}</small>"

@@ -9,6 +9,7 @@ format.
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,6 +114,8 @@ def find_problem(path_or_name: str | Path) -> ProblemSource:
     A path that exists wins over a built-in problem of that name. The exception is a folder without
     a problem file, for example a folder of results: then the name means the built-in problem.
     """
+    if not isinstance(path_or_name, str | os.PathLike):
+        raise InputError(f"must be the path or the name of a problem, got {quote(path_or_name)}")
     if path_or_name == "":
         raise InputError("must name a problem, got ''")
     given, path = str(path_or_name), Path(path_or_name)

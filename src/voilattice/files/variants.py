@@ -93,6 +93,8 @@ def change_number(document: dict[str, Any], key: str, value: float) -> str:
     while rest:
         if isinstance(at, dict):
             step, rest = _split(at, rest)
+            if step not in at:
+                _check_new(at, step, place)
             place = f"{place}.{step}" if place else step
             at.setdefault(step, {} if rest else 0)
         elif isinstance(at, list):
@@ -105,6 +107,17 @@ def change_number(document: dict[str, Any], key: str, value: float) -> str:
         raise InputError(f"only a number can be set, and this is {quote(at)}", place)
     holder[step] = value
     return place
+
+
+def _check_new(table: Mapping[str, Any], key: str, place: str) -> None:
+    """Raise `InputError` if a key that the file does not have cannot be meant."""
+    if key[0] in "\"'":
+        raise InputError(f"names are written without quotation marks, got {key}", place)
+    if place == "misclassification" and key in ("kind", "expected"):
+        raise InputError(
+            f"the file has a matrix of costs, and no {key} (--expected and --kind replace it)",
+            place,
+        )
 
 
 def _split(table: Mapping[str, Any], path: str) -> tuple[str, str]:

@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,16 +73,15 @@ class Constraint:
     not_if: Values = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.after, str):
-            raise InputError(f"must be a list of features, got {quote(self.after)}", "after")
-        object.__setattr__(self, "after", tuple(self.after))
+        if not isinstance(self.feature, str):
+            raise InputError(f"must be a feature, got {quote(self.feature)}", "feature")
+        object.__setattr__(self, "after", _list_of_features(self.after))
         for place, feature in enumerate(self.after):
             if feature in self.after[:place]:
                 raise InputError(f"{quote(feature)} appears twice", "after")
         for name in ("only_if", "not_if"):
-            values = getattr(self, name)
-            pairs = values.items() if isinstance(values, Mapping) else values
-            object.__setattr__(self, name, tuple((f, state) for f, state in pairs))
+            with located(name):
+                object.__setattr__(self, name, _values(getattr(self, name)))
         if not (self.after or self.only_if or self.not_if):
             raise InputError(
                 f"needs at least one of after, only_if and not_if to constrain {self.feature!r}"
@@ -104,6 +104,31 @@ class Constraint:
         return all(evidence.get(f) == state for f, state in self.only_if) and not any(
             evidence.get(f) == state for f, state in self.not_if
         )
+
+
+def _list_of_features(given: object) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"must be a list of features, got {quote(given)}", "after")
+    features = tuple(given)
+    for feature in features:
+        if not isinstance(feature, str):
+            raise InputError(f"must be a list of features, got {quote(feature)} in it", "after")
+    return features
+
+
+def _values(given: object) -> Values:
+    """Return features and their states from a mapping, or from pairs."""
+    pairs = given.items() if isinstance(given, Mapping) else given
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise InputError(f"must be a table of features and states, got {quote(given)}")
+    found = []
+    for pair in pairs:
+        match pair:
+            case (str() as feature, str() as state):
+                found.append((feature, state))
+            case _:
+                raise InputError(f"must be a table of features and states, got {quote(pair)} in it")
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +163,10 @@ class PathLimits:
     def of(cls, limits: Mapping[str, Any]) -> PathLimits:
         """Return the limits of a table: ``{"spend": 100, "features": 3, "rounds": 2}``."""
         with located("limits"):
+            if not isinstance(limits, Mapping):
+                raise InputError(
+                    f"must be a table with spend, features or rounds, got {quote(limits)}"
+                )
             for key in limits:
                 if key not in (names := ("spend", "features", "rounds")):
                     raise UnknownNameError(f"unknown key{nearest(key, names)}", str(key))
@@ -302,7 +331,7 @@ class Feasibility:
         return mask_of(k for k in bits(features) if not self.after.get(k, 0) & features & ~e)
 
     def describe(self) -> list[str]:
-        """Return the constraints in sentences."""
+        """Return the constraints in sentences, and which features they never open."""
         label, said = self.problem.label, []
         for c in self.problem.constraints:
             parts = [f"after {join_names([label(f) for f in c.after], 'and')}"] if c.after else []
@@ -310,40 +339,93 @@ class Feasibility:
                 found = between.join(self._finding(f, state) for f, state in values)
                 parts += [f"{word} if {found}"] if found else []
             said.append(f"{label(c.feature)} can be acquired {', '.join(parts)}.")
-        return said
+        return said + list(self.dead_ends(self.problem.evidence).values())
 
     def obstacles(self, features: int, known: Mapping[str, str]) -> list[str]:
         """Return why a set cannot be acquired together, and what would make it so, in sentences."""
         problem, said = self.problem, []
-        e = problem.feature_mask(known)
+        e, dead_ends = problem.feature_mask(known), self.dead_ends(known)
         for k in bits(features):
             name = problem.label(problem.features[k])
+            if k in dead_ends:
+                said.append(dead_ends[k])
+                continue
             missing = self.after.get(k, 0) & ~(e | features)
             if missing:
                 others = join_names(
                     [problem.label(f) for f in problem.feature_names(missing)], "and"
                 )
                 said.append(f"{name} comes after {others}: acquire {others} before or with it.")
-            for place, c in self._entries:
-                if place == k:
-                    said += self._unmet(name, c, known)
+            for f, state in self._values(k, "only_if"):
+                if f not in known:
+                    wanted, first = self._finding(f, state), problem.label(f)
+                    said.append(f"{name} can be acquired only if {wanted}: acquire {first} first.")
+            said += self._closed(k, known)
         return said
 
-    def _unmet(self, name: str, c: Constraint, known: Mapping[str, str]) -> list[str]:
-        """Return which conditions of a constraint the evidence does not meet."""
-        said = []
-        for f, state in c.only_if:
-            wanted = self._finding(f, state)
-            if f not in known:
-                first = self.problem.label(f)
-                said.append(f"{name} can be acquired only if {wanted}: acquire {first} first.")
-            elif known[f] != state:
-                found = self.problem.state_label(f, known[f])
+    def dead_ends(self, known: Mapping[str, str]) -> dict[int, str]:
+        """Return the unknown features that no further acquisition can open, and why.
+
+        Features whose own conditions contradict the evidence (`_closed`) are not among them. To
+        acquire X, the values in its `only_if` must be known, and so must those that its unknown
+        needs had to wait for.
+        """
+        problem, said = self.problem, dict[int, str]()
+        needs = {k: self.after.get(k, 0) | self.only_if.get(k, 0) for k in dict(self._entries)}
+        wanted: dict[int, frozenset[tuple[str, str]]] = {}
+        order = TopologicalSorter({k: tuple(bits(mask)) for k, mask in needs.items()})
+        for k in order.static_order():
+            if problem.features[k] in known:
+                continue
+            unknown = [j for j in bits(needs.get(k, 0)) if problem.features[j] not in known]
+            values = frozenset(self._values(k, "only_if")).union(*(wanted[j] for j in unknown))
+            wanted[k] = values
+            why = [
+                f"it needs {problem.label(problem.features[j])}, which cannot be acquired"
+                for j in unknown
+                if j in said or self._closed(j, known)
+            ] or self._contradictions(values, frozenset(self._values(k, "not_if")), known)
+            if why and not self._closed(k, known):
+                name = problem.label(problem.features[k])
+                said[k] = f"{name} can never be acquired: {'; '.join(why)}."
+        return dict(sorted(said.items()))
+
+    def _contradictions(
+        self,
+        wanted: frozenset[tuple[str, str]],
+        unwanted: frozenset[tuple[str, str]],
+        known: Mapping[str, str],
+    ) -> list[str]:
+        """Return why no evidence beyond `known` has all the wanted values and no unwanted one."""
+        why = []
+        for f in sorted({f for f, _ in wanted}):
+            states = sorted(
+                {*(state for g, state in wanted if g == f), *filter(None, [known.get(f)])}
+            )
+            if len(states) > 1:
+                why.append(f"it needs {' and '.join(self._finding(f, state) for state in states)}")
+        for f, state in sorted(wanted & unwanted):
+            found = self._finding(f, state)
+            why.append(f"it needs {found}, and is not acquired if {found}")
+        return why
+
+    def _closed(self, k: int, known: Mapping[str, str]) -> list[str]:
+        """Return which conditions of a feature the known values contradict."""
+        problem, name, said = self.problem, self.problem.label(self.problem.features[k]), []
+        for f, state in self._values(k, "only_if"):
+            if known.get(f, state) != state:
+                wanted, found = self._finding(f, state), problem.state_label(f, known[f])
                 said.append(f"{name} can be acquired only if {wanted}, and it is {found}.")
-        for f, state in c.not_if:
+        for f, state in self._values(k, "not_if"):
             if known.get(f) == state:
                 said.append(f"{name} is not acquired if {self._finding(f, state)}.")
         return said
+
+    def _values(self, k: int, condition: str) -> list[tuple[str, str]]:
+        """Return the features and states in all conditions of one kind on a feature."""
+        return [
+            value for place, c in self._entries if place == k for value in getattr(c, condition)
+        ]
 
     def _finding(self, feature: str, state: str) -> str:
         return f"{self.problem.label(feature)} = {self.problem.state_label(feature, state)}"

@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 
 from voilattice.errors import InputError, located
 from voilattice.feature_sets import find_circle, membership
+from voilattice.model.network import check_text
 from voilattice.wording import count_noun, format_amount, quote
 
 __all__ = [
@@ -80,8 +81,7 @@ class Group:
     features: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if not self.name:
-            raise InputError("must not be empty", "name")
+        check_text(self.name, "name")
         with located("overhead"):
             object.__setattr__(self, "overhead", check_amount(self.overhead))
         if not self.features:
@@ -105,8 +105,7 @@ class Discount:
     off: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        if not self.name:
-            raise InputError("must not be empty", "name")
+        check_text(self.name, "name")
         amounts = {}
         for feature, amount in self.off.items():
             with located(f"off.{feature}"):

@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import Any
 
 from voilattice.errors import InputError, located
-from voilattice.model.network import Network
+from voilattice.model.network import Network, check_text
 from voilattice.wording import quote
 
-__all__ = ["check_label", "check_labels"]
+__all__ = ["check_labels"]
 
 
 def check_labels(
@@ -26,7 +26,7 @@ def check_labels(
         for name, label in given.items():
             with located(name):
                 network.index(name)
-                check_label(label)
+                check_text(label)
         _check_distinct(network.names, given)
     found: dict[str, Mapping[str, str]] = {}
     with located("state_labels"):
@@ -36,20 +36,10 @@ def check_labels(
                 for state, label in _mapping(of_states).items():
                     with located(state):
                         network.state_index(node, state)
-                        check_label(label)
+                        check_text(label)
                 _check_distinct(network.states[node], of_states)
             found[name] = MappingProxyType(dict(of_states))
     return MappingProxyType(dict(given)), MappingProxyType(found)
-
-
-def check_label(label: object, place: str = "") -> None:
-    """Raise `InputError` unless this is printable text, and not empty."""
-    if not isinstance(label, str):
-        raise InputError(f"must be text, got {quote(label)}", place)
-    if not label.strip():
-        raise InputError(f"must not be empty, got {quote(label)}", place)
-    if not label.isprintable():
-        raise InputError(f"must be printable text in one line, got {quote(label)}", place)
 
 
 def _mapping(given: object) -> Mapping[str, Any]:

@@ -34,6 +34,7 @@ __all__ = [
     "Table",
     "check_names",
     "check_table",
+    "check_text",
     "table_of_rows",
 ]
 
@@ -406,6 +407,16 @@ def check_names(what: str, names: Sequence[str]) -> None:
         if name in seen:
             raise InputError(f"{what}: the name {quote(name)} appears twice; names must be unique")
         seen.add(name)
+
+
+def check_text(text: object, place: str = "") -> None:
+    """Raise `InputError` unless people can read this: printable text in one line, not empty."""
+    if not isinstance(text, str):
+        raise InputError(f"must be text, got {quote(text)}", place)
+    if not text.strip():
+        raise InputError(f"must not be empty, got {quote(text)}", place)
+    if not text.isprintable():
+        raise InputError(f"must be printable text in one line, got {quote(text)}", place)
 
 
 def _check_acyclic(names: Sequence[str], parents: Sequence[Sequence[int]]) -> None:

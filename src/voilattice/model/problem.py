@@ -24,9 +24,9 @@ from voilattice.model.acquisition import NO_LIMITS, Constraint, Feasibility, Pat
 from voilattice.model.costs import CostModel, FeatureCosts
 from voilattice.model.descriptions import describe_problem, describe_rules, problem_html
 from voilattice.model.elimination import prior, scaled_joint_table
-from voilattice.model.labels import check_label, check_labels
+from voilattice.model.labels import check_labels
 from voilattice.model.monotonicity import CostCheck, check_monotone
-from voilattice.model.network import Network, Table
+from voilattice.model.network import Network, Table, check_text
 from voilattice.model.raw_values import StateReader, check_cuts
 from voilattice.model.references import check_constraints, check_feature_costs
 from voilattice.model.stakes import (
@@ -105,8 +105,9 @@ class Problem:
                 self.check_feature(feature)
                 bins[feature] = check_cuts(cuts, len(self.states(feature)))
         object.__setattr__(self, "bins", MappingProxyType(bins))
-        if self.currency != "":
-            check_label(self.currency, "currency")
+        for place, text in (("title", self.title), ("currency", self.currency)):
+            if text != "":
+                check_text(text, place)
         labels, state_labels = check_labels(self.network, self.labels, self.state_labels)
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "state_labels", state_labels)
@@ -192,6 +193,15 @@ class Problem:
             features = [name for name in network.names if name != target]
         if isinstance(costs, Mapping):
             costs = FeatureCosts(costs)
+        for name, given in (
+            ("features", features), ("decisions", decisions), ("constraints", constraints)
+        ):  # fmt: skip
+            if isinstance(given, str) or not isinstance(given, Iterable | None):
+                raise InputError(f"must be a list, got {quote(given)}", name)
+        if not isinstance(evidence, Mapping | None):
+            raise InputError(
+                f"must be a mapping such as {{'X1': 'T'}}, got {quote(evidence)}", "evidence"
+            )
         own, matrix = _cost_matrix(misclassification, network, node)
         if decisions is not None and own is not None:
             raise InputError("names the rows of an array; these costs name theirs", "decisions")
@@ -208,7 +218,7 @@ class Problem:
             labels=labels or {},
             state_labels=state_labels or {},
             currency=currency,
-            constraints=tuple(constraints),
+            constraints=tuple(constraints or ()),
             limits=limits if isinstance(limits, PathLimits) else PathLimits.of(limits),
         )
 
@@ -522,6 +532,8 @@ def _cost_matrix(
 def _names(features: Iterable[str]) -> Iterable[str]:
     if isinstance(features, str):
         raise InputError(f"expected a set of features, got the text {quote(features)}")
+    if not hasattr(features, "__iter__"):
+        raise InputError(f"expected a set of features, got {quote(features)}")
     return features
 
 

@@ -26,8 +26,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.errors import InputError, UnknownNameError, located, within
 from voilattice.model.costs import MAX_AMOUNT, check_amount
+from voilattice.model.network import check_text
 from voilattice.wording import quote
 
 __all__ = [
@@ -105,6 +106,8 @@ def check_decisions(decisions: Sequence[object]) -> None:
     for place, name in enumerate(decisions):
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"the name of a decision must be a text, got {quote(name)}")
+        with within("the name of a decision"):
+            check_text(name)
         if name in decisions[:place]:
             raise InputError(f"the decision {name!r} appears twice")
 
@@ -125,9 +128,11 @@ def check_matrix(
         check_decisions(names)
         shape = (len(names), len(classes))
         if matrix.shape != shape:
+            has_rows = matrix.ndim == 2 and matrix.shape[1] == len(classes)
+            hint = " (decisions= names the rows, if they are not the classes)" if has_rows else ""
             raise InputError(
                 f"must be a {shape[0]} x {shape[1]} matrix, a row for each decision and a "
-                f"column for each class; got the shape {matrix.shape}"
+                f"column for each class; got the shape {matrix.shape}{hint}"
             )
     for (i, j), amount in np.ndenumerate(matrix):
         with located(f"misclassification.{names[i]}.{classes[j]}"):

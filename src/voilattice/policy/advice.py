@@ -29,7 +29,7 @@ from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, policy_names, solver_of
 from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.valuation.valuation import Value
-from voilattice.wording import join_names
+from voilattice.wording import join_names, quote
 
 __all__ = ["FALLBACK", "Advice", "advise"]
 
@@ -111,6 +111,10 @@ def advise(
     ['xray']
     """
     check_problem(problem)
+    if not isinstance(policy, str | Policy):
+        raise InputError(
+            f"must be the name of a policy, or a policy, got {quote(policy)}", "policy"
+        )
     deadline = Deadline.of(time_limit)
     here = _narrow(problem, evidence, unavailable, given)
     acquired = here.further(here.merge_evidence(evidence))
@@ -183,7 +187,7 @@ def _narrow(
     """Return the problem with what is given for free, and without what cannot be acquired."""
     with located("given"):
         here = problem.with_evidence(given)
-    known = {**here.evidence, **(evidence or {})}
+    known = here.merge_evidence(evidence)
     with located("unavailable"):
         problem.feature_mask(unavailable)  # checks that they are features
         if both := sorted(known.keys() & set(unavailable)):
@@ -303,7 +307,11 @@ def _account(
     """Return what the evidence cost, and what is left of the limits."""
     rounds: dict[str, frozenset[str]] = {}
     with located("together"):
+        if isinstance(together, str) or not isinstance(together, Collection):
+            raise InputError(f"must be a list of sets of features, got {quote(together)}")
         for features in together:
+            if isinstance(features, Collection) and not features:
+                raise InputError("a round has at least one feature, got an empty one")
             for feature in problem.check_acquirable(features, problem.evidence):
                 if feature not in evidence:
                     raise InputError(f"{feature!r} was not acquired: it is not evidence")

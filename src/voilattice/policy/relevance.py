@@ -18,11 +18,11 @@ unless `not_if` of a member of R names it: then the value may close that member.
 feature that `only_if` names matters, as that of a feature that a price depends on.
 
 K. Flood from Y and R together, keep the members of E that touch the flood, and repeat with the kept
-members until nothing changes. Then E \ K is d-separated from Y and R given K. (The flood starts from
-openers and unlockers too, although their values do not matter: so all evidence of a state gives
-their outcomes the same probabilities.) A known feature stays in K if the price of a member of R
-depends on it, or `only_if` or `not_if` of a member of R names it. A feature that only `not_if` names need not be in R: nobody
-buys it, and while it is unknown it closes nothing.
+members until nothing changes. Then E \ K is d-separated from Y and R given K. (The flood starts
+from openers and unlockers too, although their values do not matter: so all evidence of a state
+gives their outcomes the same probabilities.) A known feature stays in K if the price of a member of
+R depends on it, or `only_if` or `not_if` of a member of R names it. A feature that only `not_if`
+names need not be in R: nobody buys it, and while it is unknown it closes nothing.
 
 Limits. What is left of the limits is a part of the key. Limits that can no longer bind are left
 out: R has no more features than they allow, and all of R costs no more.

@@ -57,6 +57,10 @@ SHARE_OF_TIME = 0.25  # of the time left, for the best sets of situations that a
 SHARE_OF_STEP = 0.8  # of the time left, for the best set of a situation that is asked about alone
 LEAST_SHARE = 0.005  # of the time left, for the best set of a situation, however rare
 LEAST_SECONDS = 0.02  # for the best set of a situation, while there is time at all
+# A pause of the machine, such as a collection of garbage, must not end a search of milliseconds: so
+# a situation with a table has this many seconds, unless that is a large part of the time left.
+PAUSE_SECONDS = 0.25
+SHARE_OF_PAUSE = 0.02
 
 # What a policy falls short of, besides "time" and "memory".
 UNPROVED = "unproved"  # a best set is not proved to be one
@@ -236,7 +240,7 @@ class Situation:
                 self.tol,
             )
             return BestMask(to_mask(rows[best]), None)
-        deadline = builder.share_of(self.reach)
+        deadline = builder.share_of(self.reach, has_table=self.table is not None)
         if self.table is not None:
             found = best_in_table(
                 problem, self.known, self.axes, self.root, deadline=deadline, limits=self.left
@@ -361,7 +365,7 @@ class SituationBuilder:
         """The join tree of the problem."""
         return inference_of(self.problem)
 
-    def share_of(self, reach: float) -> Deadline:
+    def share_of(self, reach: float, *, has_table: bool) -> Deadline:
         """Return the time for the best set of a situation that is reached with a probability.
 
         The situations at one depth of a tree are reached with probability 1 together, so they
@@ -370,7 +374,9 @@ class SituationBuilder:
         part = max(self._share * reach, LEAST_SHARE)
         left = self.deadline.seconds_left
         if left is not None:
-            part = max(part, min(LEAST_SECONDS / max(left, LEAST_SECONDS), 1.0))
+            part = max(part, LEAST_SECONDS / max(left, LEAST_SECONDS))
+            if has_table:
+                part = max(part, min(PAUSE_SECONDS / max(left, LEAST_SECONDS), SHARE_OF_PAUSE))
         return self.deadline.share(part)
 
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:

@@ -8,6 +8,7 @@ const percent = (p) => (100 * p).toLocaleString("en", { maximumFractionDigits: 1
 
 const panels = { consult: "consult", lattice: "lattice", policy: "tree", curves: "curves" };
 let policies = ["optimal"]; // the server names them all
+let first = "heart"; // the problem to begin with: the first one that the server names
 let problem = null; // the document of the problem at hand
 let advice = null;
 let asking = 0; // only the latest question may answer
@@ -20,7 +21,7 @@ function state() {
   const given = new URLSearchParams(location.hash.slice(1));
   const expected = given.get("expected");
   return {
-    problem: given.get("problem") || "heart",
+    problem: given.get("problem") || first,
     policy: policies.includes(given.get("policy")) ? given.get("policy") : "optimal",
     kind: ["symmetric", "asymmetric"].includes(given.get("kind")) ? given.get("kind") : "",
     expected: expected !== null && Number.isFinite(Number(expected)) ? Math.max(Number(expected), 0) : 500,
@@ -494,6 +495,7 @@ async function begin() {
     policies = (await call("GET", "api/policies")).reverse(); // the best one first
     $("policy").replaceChildren(...policies.map((name) => element("option", { value: name }, name)));
     const entries = await call("GET", "api/problems");
+    first = entries[0]?.name ?? first;
     $("problem").replaceChildren(...entries.map((entry) =>
       element("option", { value: entry.name }, entry.title ? `${entry.name}: ${entry.title}` : entry.name)));
   } catch (error) { say(error); }
