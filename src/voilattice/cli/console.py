@@ -341,8 +341,8 @@ def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
     out.print(f"{costs}; * marks the lowest{doubt}.")
     if any(row.first is not None for row in rows):
         where = "is on the right" if is_table else "follows the costs"
-        uses = ", and uses," if any(row.uses is not None for row in rows) else ""
-        out.print(f"What the optimal policy buys first{uses} {where}; - decides.")
+        also = ", and uses," if any(row.uses is not None for row in rows) else ""
+        out.print(f"What the optimal policy buys first{also} {where}; - decides.")
     _print_settings(rows)
 
 
