@@ -210,3 +210,20 @@ def test_an_opener_can_make_an_unlocker_cheaper():
     policy = build_policy(problem, "optimal")
     assert policy.expected_total_cost == pytest.approx(5.0)
     assert policy.root.features == ("A",)
+
+
+@pytest.mark.parametrize("limits", [{}, {"rounds": 5}], ids=["free", "limited"])
+def test_a_rare_state_and_the_states_after_it_are_not_confused(limits):
+    problem = rare_findings(1e-70, chain=False)
+    costs = replace(problem.costs, round_cost=0.5)
+    problem = replace(problem, costs=costs, limits=PathLimits(**limits))
+    solution = BatchSolution(BatchSpace(problem), problem)
+    known = {f"X{k}": "a" for k in range(4)}
+    for state in (None, "a", "b"):
+        here = known if state is None else {**known, "Z": state}
+        left = problem.limits.after(0.0, 1, 1 if state else 0)
+        alone = replace(problem.with_evidence(here), limits=left)
+        wanted = build_policy(alone, "optimal")
+        assert solution.cost_to_go(here, left) == pytest.approx(wanted.expected_total_cost)
+        chosen = problem.feature_names(solution.choose(here, left))
+        assert chosen == set(getattr(wanted.root, "features", ()))

@@ -288,7 +288,7 @@ class BatchSolution:
         """
         space, table = self.space, self.space.table
         if (found := self._locate(known)) is None:
-            return self._deeper.at(known, left).choose({}, left)
+            return self._deeper.at(known, left).choose(known, left)
         digits, at = found
         r = self._rounds_left(digits, left)
         mass = float(table.part(table.mass, digits)[at])
@@ -307,7 +307,7 @@ class BatchSolution:
         """Return v(e), the least expected cost from some evidence on."""
         table = self.space.table
         if (found := self._locate(known)) is None:
-            return self._deeper.at(known, left).expected_total_cost
+            return self._deeper.at(known, left).cost_to_go(known, left)
         digits, at = found
         row = self._values[self._row(self._rounds_left(digits, left))]
         return float(table.part(row, digits)[at] / table.part(table.mass, digits)[at])
