@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from helpers.problems import noisy_bayes
+from helpers.problems import noisy_bayes, rare_findings
 from helpers.rich_worlds import Referee, rich_problem
 
 from voilattice import Constraint, advise, apply_policy, build_policy, load_problem, simulate
@@ -199,3 +199,12 @@ def test_limits_that_cannot_bind_cost_nothing():
         assert policy.expected_total_cost == pytest.approx(proved.expected_total_cost, abs=1e-9)
         assert policy.nodes == proved.nodes
     assert without_idle_limits(heart) is heart
+
+
+@pytest.mark.parametrize("limits", [{"rounds": 9}, {"spend": 1e9}, {"features": 9}])
+def test_limits_that_cannot_bind_do_not_matter_where_findings_are_rare(limits):
+    problem = rare_findings(1e-70, chain=False)
+    free = build_policy(problem, "optimal")
+    policy = build_policy(replace(problem, limits=PathLimits(**limits)), "optimal")
+    assert policy.exact
+    assert policy.nodes == free.nodes

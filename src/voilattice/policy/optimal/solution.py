@@ -72,7 +72,7 @@ class Solution:
         Deciding wins a tie, then the cheaper feature, then the first feature.
         """
         if (found := self._locate(known)) is None:
-            return self._deeper.at(known, left).choose(known, left)
+            return self._deeper.at(known).choose(known)
         block, cell = found
         assert self._choice is not None
         step = int(self._choice[self.space.layout.start[block] + cell])
@@ -82,7 +82,7 @@ class Solution:
     def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return v(e), the least expected cost from some evidence on."""
         if (found := self._locate(known)) is None:
-            return self._deeper.at(known, left).cost_to_go(known, left)
+            return self._deeper.at(known).cost_to_go(known)
         block, cell = found
         value = self._values[self.space.layout.start[block] + cell]
         return float(value / self.space.tables.mass[self.space.tables.at[block] + cell])
