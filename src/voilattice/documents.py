@@ -22,8 +22,8 @@ from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
 from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow
+from voilattice.policy.feature_use import Threshold
 from voilattice.policy.policy import Certificate, Policy
-from voilattice.policy.threshold import Threshold
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
 

@@ -19,8 +19,8 @@ from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
 from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow
+from voilattice.policy.feature_use import Threshold
 from voilattice.policy.policy import Policy, within_gap
-from voilattice.policy.threshold import Threshold
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc

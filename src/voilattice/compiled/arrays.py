@@ -19,6 +19,7 @@ __all__ = [
     "CLIQUE",
     "FEATURE",
     "STATUS",
+    "TOO_MUCH",
     "BeliefGrid",
     "BlockLayout",
     "CliqueTree",
@@ -42,6 +43,9 @@ __all__ = [
     "SetSteps",
     "StateTables",
 ]
+
+# Prices from here on are of steps that are not feasible (`acquisition.INFEASIBLE`).
+TOO_MUCH = 1e140
 
 Masks: TypeAlias = NDArray[np.uint64]
 Ints: TypeAlias = NDArray[np.int64]

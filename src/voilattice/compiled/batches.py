@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from voilattice.compiled.arrays import DigitPrices, Floats, Ints, SetSteps
+from voilattice.compiled.arrays import TOO_MUCH, DigitPrices, Floats, Ints, SetSteps
 
 __all__ = ["solve_set"]
-
-TOO_MUCH = 1e140  # as in the readable twin
 
 
 @njit(cache=True, nogil=True)

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from voilattice.budgets import Deadline, memory_budget
-from voilattice.compiled.arrays import DigitPrices, Floats, Ints
+from voilattice.compiled.arrays import TOO_MUCH, DigitPrices, Floats, Ints
 from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
@@ -27,7 +27,7 @@ from voilattice.model.costs import FeatureCosts
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix, stakes_scale
-from voilattice.policy.optimal.batches import TOO_MUCH, BatchTable, solve_batches
+from voilattice.policy.optimal.batches import BatchTable, solve_batches
 from voilattice.policy.optimal.bundles import bundles_of
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.optimal.plain_solution import feature_prices

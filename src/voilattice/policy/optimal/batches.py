@@ -38,15 +38,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline
-from voilattice.compiled.arrays import DigitPrices, Floats, Ints, SetSteps
+from voilattice.compiled.arrays import TOO_MUCH, DigitPrices, Floats, Ints, SetSteps
 from voilattice.engines import choose_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
 
-__all__ = ["TOO_MUCH", "BatchTable", "solve_batches"]
-
-# Prices from here on are of steps that are not feasible (`acquisition.INFEASIBLE`).
-TOO_MUCH = 1e140
+__all__ = ["BatchTable", "solve_batches"]
 
 
 @dataclass(frozen=True, slots=True)
