@@ -17,7 +17,7 @@ from voilattice.learning.evaluation import (
     evaluate_folds,
 )
 from voilattice.learning.held_out_results import summarize
-from voilattice.learning.rivals import AtOnce, Decided
+from voilattice.learning.rivals import AtOnce, Decided, list_paths
 
 SETTINGS = {"costs": COSTS, "misclassification": STAKES, "n_folds": 3}
 QUICK = {**SETTINGS, "policies": ["greedy"], "recipes": ["naive"]}
@@ -206,13 +206,14 @@ def test_users_may_add_a_rival():
     class Always:
         name = "always yes"
 
-        def fit(self, table, question, seed):
+        def learn(self, table, question, seed):
             self.question = question
             return self
 
         def decide(self, table):
             posterior = np.tile([0.0, 1.0], (table.n_rows, 1))
-            return Decided(np.ones(table.n_rows, dtype=int), posterior, np.full(table.n_rows, 2.0))
+            decision, paid = np.ones(table.n_rows, dtype=int), np.full(table.n_rows, 2.0)
+            return Decided(decision, posterior, paid, list_paths([("test",)] * table.n_rows))
 
     found = evaluate(draw_clinic(60), "ill", **SETTINGS | {"policies": (), "rivals": [Always()]})
     [result] = found.results

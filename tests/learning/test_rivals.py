@@ -40,7 +40,7 @@ def tables(clinic):
 
 def test_deciding_at_once_costs_nothing_and_follows_the_shares(tables, question):
     inside, outside = tables
-    found = AtOnce().fit(inside, question, 0).decide(outside)
+    found = AtOnce().learn(inside, question, 0).decide(outside)
     n_ill = (question.classes_of(inside) == 1).sum()
     assert found.feature_cost.tolist() == [0.0] * 100
     assert found.posterior[0] == pytest.approx([(201 - n_ill) / 202, (n_ill + 1) / 202])
@@ -76,14 +76,14 @@ def test_logistic_regression_is_that_of_scikit_learn(tables, question):
         numbers(inside, inside), question.classes_of(inside)
     )
     p = model.predict_proba(numbers(outside, inside))
-    found = Classifier("lr", logistic_regression).fit(inside, question, 0).decide(outside)
+    found = Classifier("lr", logistic_regression).learn(inside, question, 0).decide(outside)
     assert found.posterior == pytest.approx(p, abs=1e-6)
     assert (found.decision == (p @ question.cost.T).argmin(axis=1)).all()
 
 
 def test_a_classifier_pays_for_all_cells_that_are_there_together(tables, question):
     inside, outside = tables
-    found = Classifier("gb", gradient_boosting).fit(inside, question, 0).decide(outside)
+    found = Classifier("gb", gradient_boosting).learn(inside, question, 0).decide(outside)
     raw = outside.raw(question.features)
     for row in range(outside.n_rows):
         there = {f for f in raw if is_there(raw[f][row])}
@@ -110,8 +110,8 @@ def test_a_budget_buys_the_cheapest_features_that_fit(question, budget, bought):
 
 def test_a_budget_of_nothing_decides_at_once(tables, question):
     inside, outside = tables
-    found = Classifier("lr", logistic_regression, 0.0).fit(inside, question, 0).decide(outside)
-    assert (found.posterior == AtOnce().fit(inside, question, 0).decide(outside).posterior).all()
+    found = Classifier("lr", logistic_regression, 0.0).learn(inside, question, 0).decide(outside)
+    assert (found.posterior == AtOnce().learn(inside, question, 0).decide(outside).posterior).all()
 
 
 def test_the_default_budgets_are_a_quarter_and_a_half_of_all(question):
@@ -152,7 +152,7 @@ def test_a_tree_pays_for_what_it_tests_in_the_order_of_its_tests(tables, clinic,
     prices = {name: price / 4 for name, price in COSTS.prices.items()}
     costs = FeatureCosts(prices, COSTS.groups, conditional)
     question, _ = ask_question(clinic, "ill", costs, ("symmetric", 900.0))
-    decider = PrunedTree().fit(inside, question, 0)
+    decider = PrunedTree().learn(inside, question, 0)
     found = decider.decide(outside)
     walked = [walk(decider, question, outside, row) for row in range(outside.n_rows)]
     assert max(n for _, n in walked) >= 2
@@ -163,7 +163,7 @@ def test_a_tree_pays_for_what_it_tests_in_the_order_of_its_tests(tables, clinic,
 
 def test_leaves_of_a_tree_are_never_certain(tables, question):
     inside, outside = tables
-    found = PrunedTree().fit(inside, question, 0).decide(outside)
+    found = PrunedTree().learn(inside, question, 0).decide(outside)
     assert 0 < found.posterior.min() < found.posterior.max() < 1
     assert found.posterior.sum(axis=1) == pytest.approx(1)
 
@@ -171,7 +171,7 @@ def test_leaves_of_a_tree_are_never_certain(tables, question):
 def test_a_tree_that_does_not_pay_is_a_root(tables, clinic):
     inside, outside = tables
     dear, _ = ask_question(clinic, "ill", dict.fromkeys(COSTS.prices, 1000), STAKES)
-    assert PrunedTree().fit(inside, dear, 0).decide(outside).feature_cost.max() == 0
+    assert PrunedTree().learn(inside, dear, 0).decide(outside).feature_cost.max() == 0
 
 
 @pytest.mark.parametrize("rival", [PrunedTree(), Classifier("lr", logistic_regression)])
@@ -181,7 +181,7 @@ def test_a_value_that_was_not_learned_is_missing_and_costs_nothing(rival, questi
     inside = as_table(columns)
     outside = as_table({"age": [None, None], "ward": ["east", None], "ill": ["no", "no"]})
     asked, _ = ask_question(inside, "ill", {"age": 1, "ward": 1}, STAKES)
-    found = rival.fit(inside, asked, 0).decide(outside)
+    found = rival.learn(inside, asked, 0).decide(outside)
     assert found.feature_cost.tolist() == [0.0, 0.0]
     assert (found.posterior[0] == found.posterior[1]).all()
 
@@ -191,7 +191,7 @@ def test_nobody_learns_from_a_column_of_one_value(question):
         {name: ["same"] * 8 for name in question.features} | {"ill": ["no", "no", "no", "yes"] * 2}
     )
     for rival in make_rivals(question):
-        assert rival.fit(inside, question, 0).decide(inside).feature_cost.max() == 0
+        assert rival.learn(inside, question, 0).decide(inside).feature_cost.max() == 0
 
 
 def test_a_class_that_was_not_learned_has_no_probability():
@@ -200,7 +200,7 @@ def test_a_class_that_was_not_learned_has_no_probability():
     asked, _ = ask_question(table, "y", {"x": 1}, stakes)
     assert asked.classes == ("a", "b", "c")
     for rival in (PrunedTree(), Classifier("lr", logistic_regression)):
-        assert rival.fit(table, asked, 0).decide(table).posterior[:, 2].max() == 0
+        assert rival.learn(table, asked, 0).decide(table).posterior[:, 2].max() == 0
 
 
 RIVALS = (
@@ -228,21 +228,21 @@ def test_numbers_of_any_size_can_be_learned_from(rival, stretch):
     table = as_table({"x": stretch(x), "ill": np.where(ill, "yes", "no")})
     asked, _ = ask_question(table, "ill", {"x": 1}, ("symmetric", 100.0))
     inside, outside = table.take(ROWS[:200]), table.take(ROWS[200:])
-    found = rival.fit(inside, asked, 0).decide(outside)
+    found = rival.learn(inside, asked, 0).decide(outside)
     assert (found.decision == asked.classes_of(outside)).mean() > 0.9
     assert np.isfinite(found.posterior).all()
 
 
 @pytest.mark.parametrize("rival", RIVALS, ids=lambda rival: rival.name)
 def test_a_number_that_is_huge_in_a_new_case_only_can_be_decided(rival, question, tables):
-    decider = rival.fit(tables[0], question, 0)
+    decider = rival.learn(tables[0], question, 0)
     columns = {name: column.raw().tolist() for name, column in tables[1].columns.items()}
     columns["age"][0], columns["fever"][0] = -1.7e308, 1.7e308
     assert np.isfinite(decider.decide(as_table(columns)).posterior).all()
 
 
 def test_ordinary_numbers_are_not_changed_for_a_tree(question, tables):
-    decider = PrunedTree().fit(tables[0], question, 0)
+    decider = PrunedTree().learn(tables[0], question, 0)
     age = tables[1].columns["age"].values
     numbers = decider.encoder.numbers(tables[1])[:, 0]
     assert (numbers[~np.isnan(age)] == age[~np.isnan(age)]).all()

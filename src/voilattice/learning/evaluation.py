@@ -274,7 +274,7 @@ def decide_by_policies(
     elif features:
         found = find_recipe(recipe)
     if found is None:
-        decided = AtOnce().fit(inside, question, seed).decide(outside)
+        decided = AtOnce().learn(inside, question, seed).decide(outside)
         return name, [(decided, time.perf_counter() - start, 0) for _ in policies]
     columns["states"] = {**columns["states"], question.target: question.classes}
     cases = prepare_cases(inside, question.target, found, **columns)
@@ -289,7 +289,7 @@ def decide_by_policies(
         built = build_policy(problem, policy, time_limit=time_limit)
         applied = apply_policy(built, raw, strict=False, time_limit=time_limit)
         decision = np.array([places[name] for name in applied.decision], dtype=np.intp)
-        decided = Decided(decision, applied.posterior, applied.feature_cost)
+        decided = Decided(decision, applied.posterior, applied.feature_cost, applied.bought)
         seconds = learning + time.perf_counter() - start
         results.append((decided, seconds, int(applied.unfinished.sum())))
     return name, results
@@ -327,7 +327,7 @@ def _rival_work(
     def work(fold: Fold) -> list[Result]:
         inside, outside = table.take(fold.inside), table.take(fold.outside)
         start = time.perf_counter()
-        decided = rival.fit(inside, question, seed).decide(outside)
+        decided = rival.learn(inside, question, seed).decide(outside)
         seconds = time.perf_counter() - start
         return [_result(rival.name, question, outside, decided, seconds)]
 

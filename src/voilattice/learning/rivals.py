@@ -16,7 +16,7 @@ What is bought is priced by `CostModel.cost`, so groups, discounts and condition
 A missing cell cannot be bought and costs nothing; the median or the most frequent value stands in
 for it. A value that was not in the table that a rival learned from is missing too.
 
-A `Rival` of your own needs a name and a method `fit`, which returns something that can `decide`.
+A `Rival` of your own needs a name and a method `learn`, which returns something that can `decide`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.learning.cells import write_number
-from voilattice.learning.columns import check_typed, encode_column, to_numbers
+from voilattice.learning.columns import check_typed, encode_column
 from voilattice.learning.data_tables import DataTable
+from voilattice.learning.encoders import Encoder
 from voilattice.model.costs import CostModel, price_set
 from voilattice.model.stakes import CostMatrix
 from voilattice.wording import format_amount
@@ -42,22 +42,24 @@ __all__ = [
     "Classifier",
     "Decided",
     "Decider",
+    "Paths",
     "PrunedTree",
     "Question",
     "Rival",
     "Table",
     "gradient_boosting",
+    "list_paths",
     "logistic_regression",
     "make_rivals",
+    "price_paths",
 ]
 
 N_FOLDS = 5  # to find out how far a tree is cut back
 N_CUTS = 12  # amounts of pruning that are tried
-LARGEST = float(np.finfo(np.float32).max)  # trees of scikit-learn have single precision
-LEAST_HELD = 0.9  # of the different numbers of a column, that single precision tells apart
 
 Codes = NDArray[np.intp]
 Table = NDArray[np.float64]
+Paths = NDArray[np.object_]  # tuples of features
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ class Decided:
     decision: Codes  # the numbers of decisions
     posterior: Table  # [case, class], when the case was decided
     feature_cost: Table
+    bought: Paths  # what was bought in each case, in order
 
 
 class Decider(Protocol):
@@ -124,7 +127,7 @@ class Rival(Protocol):
         """What the rival is called in tables."""
         ...
 
-    def fit(self, table: DataTable, question: Question, seed: int) -> Decider:
+    def learn(self, table: DataTable, question: Question, seed: int) -> Decider:
         """Learn from a table whose rows all have a class."""
         ...
 
@@ -156,7 +159,7 @@ class AtOnce:
 
     name: str = "deciding at once"
 
-    def fit(self, table: DataTable, question: Question, seed: int) -> Decider:
+    def learn(self, table: DataTable, question: Question, seed: int) -> Decider:
         counts = np.bincount(question.classes_of(table), minlength=len(question.classes)) + 1.0
         return _Constant(question, counts / counts.sum())
 
@@ -168,7 +171,8 @@ class _Constant:
 
     def decide(self, table: DataTable) -> Decided:
         posterior = np.tile(self.shares, (table.n_rows, 1))
-        return Decided(self.question.decide(posterior), posterior, np.zeros(table.n_rows))
+        bought = list_paths([()] * table.n_rows)
+        return Decided(self.question.decide(posterior), posterior, np.zeros(table.n_rows), bought)
 
 
 def logistic_regression(seed: int) -> Any:
@@ -209,11 +213,11 @@ class Classifier:
         limit = "" if self.budget is None else f", budget {format_amount(self.budget)}"
         return self.kind + limit
 
-    def fit(self, table: DataTable, question: Question, seed: int) -> Decider:
+    def learn(self, table: DataTable, question: Question, seed: int) -> Decider:
         features = self.choose(question, question.usable(table))
         if not features:
-            return AtOnce().fit(table, question, seed)
-        encoder = _Encoder.fit(table, question, features, scale=True)
+            return AtOnce().learn(table, question, seed)
+        encoder = Encoder.fit(table, features, question.numeric, scale=True)
         model = self.make(seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a fit has not converged: it is what it is
@@ -237,7 +241,7 @@ class _Bundle:
     """A classifier that has learned; all that it looks at is bought together."""
 
     question: Question
-    encoder: _Encoder
+    encoder: Encoder
     model: Any
 
     def decide(self, table: DataTable) -> Decided:
@@ -246,7 +250,10 @@ class _Bundle:
         patterns, places = np.unique(there, axis=0, return_inverse=True)
         names = np.array(self.encoder.features, dtype=object)
         prices = [price_set(self.question.costs, frozenset(names[p]), {}) for p in patterns]
-        return Decided(self.question.decide(posterior), posterior, np.array(prices)[places])
+        bought = list_paths([tuple(names[p]) for p in patterns])
+        return Decided(
+            self.question.decide(posterior), posterior, np.array(prices)[places], bought[places]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,13 +266,13 @@ class PrunedTree:
 
     name: str = "pruned decision tree"
 
-    def fit(self, table: DataTable, question: Question, seed: int) -> Decider:
+    def learn(self, table: DataTable, question: Question, seed: int) -> Decider:
         from sklearn.tree import DecisionTreeClassifier
 
         features = question.usable(table)
         if not features:
-            return AtOnce().fit(table, question, seed)
-        encoder = _Encoder.fit(table, question, features, scale=False)
+            return AtOnce().learn(table, question, seed)
+        encoder = Encoder.fit(table, features, question.numeric, scale=False)
         tree = DecisionTreeClassifier(random_state=seed)
         classes = question.classes_of(table)
         path = tree.cost_complexity_pruning_path(encoder.numbers(table), classes)
@@ -291,7 +298,7 @@ class PrunedTree:
 
 
 def _grow(
-    table: DataTable, question: Question, encoder: _Encoder, amount: float, seed: int
+    table: DataTable, question: Question, encoder: Encoder, amount: float, seed: int
 ) -> _Tree:
     from sklearn.tree import DecisionTreeClassifier
 
@@ -306,14 +313,16 @@ class _Tree:
     """A tree that has learned; a feature is bought when it is tested for the first time."""
 
     question: Question
-    encoder: _Encoder
+    encoder: Encoder
     model: Any
     counts: Codes  # of the classes
 
     def decide(self, table: DataTable) -> Decided:
         cells = self.encoder.numbers(table)
         posterior = self.leaves[self.model.apply(cells)]
-        return Decided(self.question.decide(posterior), posterior, self._bill(table, cells))
+        bought, states = self._paths(table, cells), self.encoder.states(table)
+        bills = price_paths(self.question.costs, bought, states)
+        return Decided(self.question.decide(posterior), posterior, bills, bought)
 
     @cached_property
     def leaves(self) -> Table:
@@ -331,131 +340,52 @@ class _Tree:
         pulled: Table = (n * shares + more * self.counts / self.counts.sum()) / (n + more)
         return pulled
 
-    def _bill(self, table: DataTable, cells: Table) -> Table:
-        """Return what each case pays for the features on its path, in the order of the tests."""
+    def _paths(self, table: DataTable, cells: Table) -> Paths:
+        """Return the features that each case tests, in order; a missing cell cannot be bought."""
         owners = self.encoder.owners
         tested = self.model.tree_.feature  # of each node, a column; negative: a leaf
         paths = self.model.decision_path(cells)
-        known = self.encoder.states(table)
-        bills = np.zeros(table.n_rows)
+        there = ~np.isnan(self.encoder.cells(table))
+        found = []
         for row in range(table.n_rows):
             # scikit-learn numbers a node before the nodes below it.
-            nodes = paths.indices[paths.indptr[row] : paths.indptr[row + 1]]
-            evidence: dict[str, str] = {}
-            for column in tested[np.sort(nodes)]:
-                if column < 0:
-                    continue
-                feature = self.encoder.features[owners[column]]
-                state = known[feature][row]
-                if state is not None and feature not in evidence:
-                    bills[row] += price_set(self.question.costs, frozenset({feature}), evidence)
-                    evidence[feature] = state
-        return bills
+            nodes = np.sort(paths.indices[paths.indptr[row] : paths.indptr[row + 1]])
+            columns = owners[tested[nodes[tested[nodes] >= 0]]].tolist()
+            bought = dict.fromkeys(k for k in columns if there[row, k])
+            found.append(tuple(self.encoder.features[k] for k in bought))
+        return list_paths(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Encoder:
-    """How cells become the numbers that scikit-learn takes.
+def list_paths(paths: Sequence[tuple[str, ...]]) -> Paths:
+    """Return paths as an array with an entry for each case."""
+    found = np.empty(len(paths), dtype=object)
+    found[:] = paths
+    return found
 
-    Numbers have their median where one is missing, and are scaled if asked; categories have the
-    most frequent one, and become a column of 0 and 1 for each category. Numbers that are too large
-    or too close for single precision (times in nanoseconds) become their ranks among the numbers
-    that were learned from, with straight lines between them.
+
+def price_paths(
+    costs: CostModel, bought: Paths, states: Mapping[str, Sequence[str | None]]
+) -> Table:
+    """Return what each case pays for its features, bought one after another.
+
+    Parameters
+    ----------
+    states
+        The state of each feature in each case, for prices that depend on what is known.
     """
-
-    features: tuple[str, ...]
-    levels: Mapping[str, Sequence[str]]  # of the features that hold categories
-    ranked: Mapping[str, Table]  # the different numbers, in order, of features that are ranked
-    transformer: Any
-    owners: Codes  # the feature of each column that comes out
-
-    @classmethod
-    def fit(
-        cls, table: DataTable, question: Question, features: Sequence[str], *, scale: bool
-    ) -> _Encoder:
-        from sklearn.compose import ColumnTransformer
-        from sklearn.impute import SimpleImputer
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-        levels = {
-            name: check_typed(table.column(name)).different()
-            for name in features
-            if name not in question.numeric
-        }
-        numeric = [k for k, name in enumerate(features) if name not in levels]
-        numbers = {
-            features[k]: to_numbers(check_typed(table.column(features[k]))).values for k in numeric
-        }
-        ranked = {name: _different(x) for name, x in numbers.items() if not _is_held(x)}
-        others = [k for k, name in enumerate(features) if name in levels]
-        median = SimpleImputer(strategy="median")
-        transformer = ColumnTransformer(
-            [
-                ("numbers", make_pipeline(median, StandardScaler()) if scale else median, numeric),
-                (
-                    "categories",
-                    make_pipeline(
-                        SimpleImputer(strategy="most_frequent"),
-                        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-                    ),
-                    others,
-                ),
-            ]
-        )
-        made = cls(tuple(features), levels, ranked, transformer, np.zeros(0, dtype=np.intp))
-        transformer.fit(made.cells(table))
-        n_columns = [len(levels[features[k]]) for k in others]
-        owners = np.concatenate([numeric, np.repeat(others, n_columns)]).astype(np.intp)
-        return cls(tuple(features), levels, ranked, transformer, owners)
-
-    def numbers(self, table: DataTable) -> Table:
-        """Return the columns for scikit-learn."""
-        with np.errstate(over="ignore"):
-            found: Table = self.transformer.transform(self.cells(table))
-        return found.clip(-LARGEST, LARGEST)
-
-    def cells(self, table: DataTable) -> Table:
-        """Return a column for each feature, NaN where a cell is missing or its value is unseen."""
-        columns = []
-        for name in self.features:
-            cells = self._cells(table, name)
-            if (known := self.ranked.get(name)) is not None:
-                # Of quarters, no difference is infinite.
-                cells = np.interp(cells / 4, known / 4, np.arange(float(len(known))))
-            columns.append(cells)
-        return np.stack(columns, axis=1)
-
-    def _cells(self, table: DataTable, name: str) -> Table:
-        column = check_typed(table.column(name))
-        if name not in self.levels:
-            return to_numbers(column).values
-        codes, _ = encode_column(column, self.levels[name], None)
-        return np.where(codes < 0, np.nan, codes)
-
-    def states(self, table: DataTable) -> dict[str, list[str | None]]:
-        """Return the cells of each feature as evidence; None where one is missing or unseen."""
-        found: dict[str, list[str | None]] = {}
-        for name in self.features:
-            cells = self._cells(table, name).tolist()
-            levels = self.levels.get(name)
-            found[name] = [
-                None if x != x else write_number(x) if levels is None else levels[int(x)]  # noqa: PLR0124
-                for x in cells
-            ]
-        return found
-
-
-def _is_held(values: Table) -> bool:
-    """Return whether single precision holds these numbers, and tells them apart."""
-    different = _different(values)
-    with np.errstate(over="ignore"):
-        short = np.unique(different.astype(np.float32))
-    return bool(np.isfinite(short).all()) and len(short) >= LEAST_HELD * len(different)
-
-
-def _different(values: Table) -> Table:
-    return np.unique(values[~np.isnan(values)])
+    known: dict[Any, float] = {}
+    bills = np.zeros(len(bought))
+    for row, path in enumerate(bought.tolist()):
+        values = tuple(states[name][row] for name in path)
+        if (path, values) not in known:
+            evidence: dict[str, str] = {}
+            paid = 0.0
+            for name, state in zip(path, values, strict=True):
+                paid += price_set(costs, frozenset({name}), evidence)
+                evidence[name] = str(state)
+            known[path, values] = paid
+        bills[row] = known[path, values]
+    return bills
 
 
 def _probabilities(model: Any, cells: Table, question: Question) -> Table:

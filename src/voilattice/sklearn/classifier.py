@@ -41,6 +41,7 @@ from voilattice.policy.cases import Cases
 from voilattice.policy.interface import Limits
 from voilattice.policy.policy import Acquisition, Leaf
 from voilattice.policy.solvers import solver_of
+from voilattice.sklearn.bills import make_bill
 from voilattice.sklearn.decisions import make_decisions
 from voilattice.sklearn.inputs import (
     LazyCodes,
@@ -301,28 +302,9 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         It is a polars frame for a polars frame, with lists in place of tuples, and a pandas frame
         (with the same index) for all else.
         """
-        import narwhals as nw
-
-        applied, rows = self._follow(X)
+        applied, _ = self._follow(X)
         paths = {path: self._own_names(path) for path in set(applied.bought.tolist())}
-        bought = [paths[path] for path in applied.bought.tolist()]
-        if nw.dependencies.is_polars_dataframe(X):
-            import polars
-
-            columns = {"bought": list(map(list, bought)), "feature_cost": applied.feature_cost}
-            return polars.DataFrame(
-                columns, schema_overrides={"bought": polars.List(polars.String)}
-            )
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("a bill is a data frame of pandas, which is not installed") from None
-        index = X.index if nw.dependencies.is_pandas_dataframe(X) else None
-        cells = np.empty(rows.n_rows, dtype=object)
-        cells[:] = bought
-        return pandas.DataFrame(
-            {"bought": cells, "feature_cost": applied.feature_cost}, index=index
-        )
+        return make_bill(X, [paths[path] for path in applied.bought.tolist()], applied.feature_cost)
 
     def total_cost(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return what each row costs: its features, and the decision."""

@@ -1,0 +1,1 @@
+"""The arena: every method on the same new cases."""
