@@ -43,7 +43,7 @@ __all__ = ["Prepared", "prepare_cases"]
 # A column that determines the target is called a leak if chance makes one less often than this.
 CHANCE = 1e-6
 
-MAX_STATES = 350_000_000  # a plain table of 8 bytes a state fits the default memory budget
+MAX_STATES = 30_000_000  # a table of this size takes a second
 LEAST_BINS = 5
 
 Weights = NDArray[np.float64]

@@ -17,8 +17,8 @@ The rows that recipes learn from overlap between the folds, so the costs of two 
 independent, and std(d) / √n is too small. With r repeats of k folds, the standard error is
 corrected after Nadeau and Bengio (2003): SE² = (1 / (r k) + 1 / (k - 1)) k std(d)² / n.
 
-While recipes are compared, their policies are solved exactly up to `MAX_STATES` states; beyond,
-the greedy policy stands in for the optimum.
+While recipes are compared, the optimum is that over as many features as a table of `MAX_STATES`
+states holds, those that matter most (`policy.focus`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError, UnknownNameError, located, warn_user
-from voilattice.feature_sets import bits
 from voilattice.learning.columns import check_typed, encode_column
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.networks import Learned, fit_network
@@ -43,8 +42,7 @@ from voilattice.model.costs import CostModel, FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix
 from voilattice.policy.application import apply_policy
-from voilattice.policy.optimal.plain import count_states
-from voilattice.policy.relevance import Relevance
+from voilattice.policy.focus import find_planner
 from voilattice.wording import nearest, quote
 
 __all__ = [
@@ -66,7 +64,7 @@ N_FOLDS = 4
 N_REPEATS = 2
 MANY_ROWS = 2_000  # from here on, one repeat
 MOST_ROWS = 10_000  # drawn at random if there are more
-MAX_STATES = 2_000_000  # up to here, the optimum itself is tried
+MAX_STATES = 2_000_000  # of the table for the optimum
 SECONDS = 20.0  # for following the policy of a fold
 
 Rows = NDArray[np.intp]
@@ -219,8 +217,10 @@ def try_recipe(
     learned = fit_network(cases, recipe, cost.max(axis=0).tolist())
     problem = make_problem(learned, costs, cost, decisions)
     raw = outside.raw(list(cases.states))
-    chosen = _stand_in(problem, policy)
-    applied = apply_policy(chosen, raw, problem=problem, strict=False, time_limit=SECONDS)
+    planner = find_planner(problem, policy, MAX_STATES)
+    applied = apply_policy(
+        policy, raw, problem=problem, strict=False, planner=planner, time_limit=SECONDS
+    )
     total = applied.total_cost
     assert total is not None  # the target is among the columns
     return total
@@ -267,13 +267,6 @@ def make_problem(
     return Problem.create(
         learned.network, learned.target, costs, cost, bins=learned.cuts, decisions=decisions
     )
-
-
-def _stand_in(problem: Problem, policy: str) -> str:
-    """Return the policy to try: the greedy one in place of an optimum that takes long."""
-    relevant, _ = Relevance(problem).what_matters(problem.feature_mask(problem.evidence))
-    sizes = [len(problem.states(problem.features[k])) for k in bits(relevant)]
-    return "greedy" if policy == "optimal" and count_states(sizes) > MAX_STATES else policy
 
 
 def _choose(names: list[str], costs: Costs, weights: Costs, n_repeats: int) -> Choice:

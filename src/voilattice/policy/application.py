@@ -34,6 +34,7 @@ from voilattice.policy.replanning import Plan
 from voilattice.policy.situations import situation_at
 from voilattice.policy.solvers import (
     TIME_LIMIT,
+    Solver,
     policy_names,
     solver_of,
 )
@@ -81,7 +82,7 @@ def apply_policy(
     *,
     problem: Problem | None = None,
     strict: bool = True,
-    planner: str | None = None,
+    planner: str | Solver | None = None,
     time_limit: TimeLimit = TIME_LIMIT,
     progress: Callable[[int, int], None] | None = None,
 ) -> Applied:
@@ -99,8 +100,9 @@ def apply_policy(
         Refuse a cell that stands for no state, and a result of probability 0. Otherwise such a cell
         is missing (`Applied.unseen`, `Applied.impossible`).
     planner
-        The policy that plans for the cases that leave the tree; by default the policy itself. The
-        optimum of a large problem takes long to plan again, and ``greedy`` does not.
+        The policy that plans for the cases that leave the tree, by its name or its solver; by
+        default the policy itself. The optimum of a large problem takes long to plan again, and
+        ``greedy`` does not.
     time_limit
         Seconds for all planning beyond the tree of the policy, for missing cells and at open
         leaves. At the limit the cases that are still under way are decided with what is known
@@ -126,7 +128,7 @@ def follow_cases(
     read: Cases,
     *,
     strict: bool = True,
-    planner: str | None = None,
+    planner: str | Solver | None = None,
     time_limit: TimeLimit = TIME_LIMIT,
     progress: Callable[[int, int], None] | None = None,
 ) -> Applied:
@@ -135,9 +137,11 @@ def follow_cases(
     The codes of a feature are looked up when some case acquires it, and not before. The other
     parameters are those of `apply_policy`.
     """
-    planner = policy.name if planner is None else solver_of(planner).name
+    if planner is None and policy.name in policy_names():
+        planner = policy.name
+    solver = solver_of(planner) if isinstance(planner, str) else planner
     problem = policy.problem
-    run = _Run(policy, planner, read, strict, Deadline.of(time_limit), progress)
+    run = _Run(policy, solver, read, strict, Deadline.of(time_limit), progress)
     run.follow_tree()
     run.follow_beyond()
     return Applied(
@@ -177,7 +181,7 @@ class _Run:
     def __init__(
         self,
         policy: Policy,
-        planner: str,
+        planner: Solver | None,
         cases: Cases,
         strict: bool,
         deadline: Deadline,
@@ -218,7 +222,6 @@ class _Run:
     def follow_tree(self) -> None:
         """Move all cases from the root to a decision, an open leaf, or a feature they lack."""
         nodes = self._policy.nodes
-        is_known = self._planner in policy_names()
         root = len(nodes) - 1
         # Children come before their parents: a node is met when all its cases have come.
         waiting: dict[int, list[Rows]] = {root: [np.arange(self._n)]} if self._n else {}
@@ -227,7 +230,7 @@ class _Run:
             number = -heappop(order)
             rows, node = np.concatenate(waiting.pop(number)), nodes[number]
             if isinstance(node, Leaf):
-                if node.is_open and is_known:
+                if node.is_open and self._planner is not None:
                     self._leave(rows)
                 else:  # of a rule that is not registered nobody knows how it goes on
                     self._decide(rows, node)
@@ -293,9 +296,9 @@ class _Run:
         return self._problem.limits.after(float(self.feature_cost[first]), n_features, len(path))
 
     def _plan(self, lost: frozenset[str], rows: Rows) -> Plan:
-        if self._planner not in policy_names():
+        if self._planner is None:
             raise InputError(
-                f"{', '.join(sorted(lost))} is missing, and policy {self._planner!r} "
+                f"{', '.join(sorted(lost))} is missing, and policy {self._policy.name!r} "
                 f"cannot be planned again without it",
                 f"row {int(rows[0]) + 1}",
             )

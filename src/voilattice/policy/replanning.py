@@ -19,7 +19,7 @@ from voilattice.model.network import Table
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Acquisition, Leaf
 from voilattice.policy.relevance import Relevance, StateKey
-from voilattice.policy.solvers import Limits, OptimalSolver, RuleSolver, solver_of
+from voilattice.policy.solvers import Limits, OptimalSolver, RuleSolver, Solver
 
 __all__ = ["Plan"]
 
@@ -29,8 +29,8 @@ SHARE_OF_STEP = 0.25  # of the time left, for one question to the solver
 class Plan:
     """What a policy does at any evidence, worked out as it is asked for."""
 
-    def __init__(self, problem: Problem, name: str, deadline: Deadline) -> None:
-        self._problem, self._solver, self._deadline = problem, solver_of(name), deadline
+    def __init__(self, problem: Problem, solver: Solver, deadline: Deadline) -> None:
+        self._problem, self._solver, self._deadline = problem, solver, deadline
         # Only of the solvers here is it known that they forget what no longer matters.
         forgets = isinstance(self._solver, OptimalSolver) or (
             isinstance(self._solver, RuleSolver) and self._solver.forgets

@@ -58,7 +58,7 @@ from voilattice.sklearn.inputs import (
     read_rows,
     split_labels,
 )
-from voilattice.sklearn.planning import find_planner, plan_policy
+from voilattice.sklearn.planning import plan_policy, planner_around
 from voilattice.wording import count_noun, quote
 
 __all__ = ["Acquired", "AcquiringClassifier"]
@@ -367,7 +367,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return None
         else:
             limits = Limits(time_limit=deadline.share(SHARE_OF_ROW))
-            step = solver_of(find_planner(policy)).next_step(problem, known, limits)
+            step = planner_around(policy).next_step(problem, known, limits)
             features = [name for name in problem.features if name in step.features]
         return self._own_names(features)
 
@@ -449,7 +449,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Follow the policy; warn about cells that were asked for and stand for no state."""
         applied = follow_cases(
             self.policy_, Cases(n_rows, codes, None, {}), strict=False,
-            planner=find_planner(self.policy_), time_limit=PLANNING_SECONDS,
+            planner=planner_around(self.policy_), time_limit=PLANNING_SECONDS,
         )  # fmt: skip
         odd = {name for name in codes.read if (codes[name] == UNSEEN).any()}
         lacking = applied.lacking.tolist() if odd else []

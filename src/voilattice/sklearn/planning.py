@@ -1,35 +1,33 @@
 """The policy of a classifier: complete, and ready in time.
 
-Building a policy gets a part of the time of `fit`. A search for the optimum also ends when it has
-found nothing better for a while. Where the policy is not worked out, the greedy rule goes on
-(`policy.completion`), for which there are some seconds even if the time is up. So whoever follows
-the policy plans around missing cells, and in the few states where there was no time for greedy.
+Building a policy gets a part of the time of `fit`. The optimum is that over as many features as a
+table of `MAX_STATES` states holds, those that matter most (`policy.focus`): so it does not depend
+on the clock. Where the policy is not worked out, the greedy rule goes on (`policy.completion`), for
+which there are some seconds even if the time is up. So whoever follows the policy plans around
+missing cells, with a smaller table, and in the few states where there was no time for greedy.
 """
 
 from __future__ import annotations
-
-import math
-import time
 
 from voilattice.budgets import Deadline
 from voilattice.errors import warn_user
 from voilattice.model.problem import Problem
 from voilattice.policy.completion import complete_policy
+from voilattice.policy.focus import find_planner
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.policy import Policy
-from voilattice.policy.solvers import build_policy
-from voilattice.valuation.valuation import emc
+from voilattice.policy.solvers import Limits, Solver
 
-__all__ = ["find_planner", "plan_policy"]
+__all__ = ["plan_policy", "planner_around"]
 
 SHARE_OF_POLICY = 1 / 3  # of all the time, at most, to build the policy
 SHARE_OF_COMPLETION = 0.2  # of the time left, to complete it
 LEAST_SECONDS = 1.0  # to build it, even if the time is up
 LEAST_COMPLETION = 5.0  # seconds to complete it: without this a policy might buy nothing
-LEAST_GAIN = 1e-3  # of the cost of deciding at once: a search that gains less is at its end ...
-PATIENCE = 2.0  # ... after this many seconds, and as long again as it took to come there
-QUICK = ("none", "markov-blanket", "greedy")  # policies that take no time to plan again
+MAX_STATES = 30_000_000  # of the table for the optimum
+QUICK = ("none", "markov-blanket", "greedy", "optimal")  # policies that take no time to plan again
 MAX_REPLANNED = 20_000  # states; up to here, every policy is planned again
+MAX_STATES_AGAIN = 1_000_000  # of the table for the optimum around missing cells
 
 
 def plan_policy(problem: Problem, name: str, deadline: Deadline) -> Policy:
@@ -40,7 +38,8 @@ def plan_policy(problem: Problem, name: str, deadline: Deadline) -> Policy:
         None if seconds is None else max(SHARE_OF_POLICY * seconds, LEAST_SECONDS),
         all_time.share(1 - SHARE_OF_COMPLETION),
     )
-    policy = build_policy(problem, name, time_limit=part, progress=_Patience(emc(problem)))
+    solver = find_planner(problem, name, MAX_STATES)
+    policy = solver.build(problem, Limits(time_limit=part))
     left = all_time.seconds_left
     done = complete_policy(policy, time_limit=None if left is None else max(left, LEAST_COMPLETION))
     if done.open_share:
@@ -51,26 +50,9 @@ def plan_policy(problem: Problem, name: str, deadline: Deadline) -> Policy:
     return done
 
 
-def find_planner(policy: Policy) -> str:
-    """Return the policy that plans for the cases of this one in which cells are missing."""
+def planner_around(policy: Policy) -> Solver:
+    """Return what plans for the cases of a policy in which cells are missing."""
     problem = policy.problem
     sizes = [len(problem.states(feature)) for feature in problem.features]
     is_quick = policy.name in QUICK or count_states(sizes) <= MAX_REPLANNED
-    return policy.name if is_quick else "greedy"
-
-
-class _Patience:
-    """Ends a search that has found nothing better for a while."""
-
-    def __init__(self, at_once: float) -> None:
-        self._least_gain, self._best = LEAST_GAIN * at_once, math.inf
-        self._began = self._gained = 0.0
-
-    def __call__(self, n_states: int, interval: tuple[float, float] | None) -> bool:
-        if interval is None:  # of a rule, which has nothing to search for
-            return False
-        now, (_, upper) = time.monotonic(), interval
-        self._began = self._began or now
-        if upper < self._best - self._least_gain:
-            self._best, self._gained = upper, now
-        return now - self._gained > PATIENCE + (self._gained - self._began)
+    return find_planner(problem, policy.name if is_quick else "greedy", MAX_STATES_AGAIN)
