@@ -1,6 +1,7 @@
 """Budgets: the memory for tables, and deadlines."""
 
 import math
+import pickle
 
 import pytest
 
@@ -83,3 +84,12 @@ def test_a_time_limit_becomes_a_deadline_once(clock):
     assert Deadline.of(3).seconds_left == 3.0
     assert Deadline.of(None).seconds_left is None
     assert Deadline(100, deadline).seconds_left == 6.0
+
+
+def test_a_deadline_travels_as_the_seconds_that_are_left(clock):
+    deadline = Deadline(10)
+    clock[0] += 4
+    sent = pickle.dumps((deadline, Deadline(None), deadline.share(0.5)))
+    clock[0] = 77.0  # another machine
+    whole, endless, part = pickle.loads(sent)
+    assert (whole.seconds_left, endless.seconds_left, part.seconds_left) == (6.0, None, 3.0)

@@ -72,6 +72,10 @@ class Deadline:
         """Return a deadline as it is, and a number of seconds as a deadline that starts now."""
         return limit if isinstance(limit, Deadline) else cls(limit)
 
+    def __reduce__(self) -> tuple[type[Deadline], tuple[float | None]]:
+        # In another process the clock may be that of another machine: the seconds left travel.
+        return Deadline, (self.seconds_left,)
+
     @property
     def is_over(self) -> bool:
         """Whether the time is up."""

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 __all__ = [
+    "ClusterError",
     "DataWarning",
     "InputError",
     "Remedy",
@@ -104,6 +105,10 @@ class UnknownNameError(VoilatticeError, KeyError):
 
 class TooLargeError(VoilatticeError, ValueError):
     """Work that would exceed its budget of memory, size or time."""
+
+
+class ClusterError(VoilatticeError, RuntimeError):
+    """Other processes that cannot be reached, or that ended before their work was done."""
 
 
 class DataWarning(UserWarning):

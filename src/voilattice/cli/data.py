@@ -10,7 +10,7 @@ import click
 
 from voilattice.cli import console, terminal
 from voilattice.cli.interrupts import deaf_workers
-from voilattice.cli.options import check_jobs, json_option
+from voilattice.cli.options import check_jobs, json_option, workers_options
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import name_options, on_table
 from voilattice.errors import InputError, VoilatticeError, within
@@ -189,11 +189,11 @@ def learn_command(
 )
 @click.option("--quick", is_flag=True, help="A coarse sweep: 9 points for each curve.")
 @click.option("--only", multiple=True, metavar="NAME", help="Some of the data sets; repeatable.")
-@click.option(
-    "--jobs", type=int, default=-1, metavar="N", help="Processes (default: one per core)."
-)
+@workers_options
 @json_option
-def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_json: bool) -> None:
+def reproduce_command(
+    out: str, quick: bool, only: Sequence[str], jobs: int, dask: str | None, as_json: bool
+) -> None:
     """Reproduce the paper's Tables 1 to 3, Figures 1 to 8, and its claims.
 
     It can be stopped at any moment. Started again, it goes on from there.
@@ -201,7 +201,6 @@ def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_
     from voilattice.paper.experiment import FULL, NAMES, QUICK, run
     from voilattice.paper.report import REPORT, check_folder, write_report
 
-    check_jobs(jobs)
     if not out:
         raise InputError("must name a folder, got ''", "--out")
     for name in only:
@@ -213,7 +212,7 @@ def reproduce_command(out: str, quick: bool, only: Sequence[str], jobs: int, as_
     with progress_bar("points") as progress, deaf_workers():
         points = run(
             folder / POINTS, names=names, grid=QUICK if quick else FULL, n_jobs=jobs,
-            progress=progress,
+            dask=dask, progress=progress,
         )  # fmt: skip
     files, claims = write_report(folder, points)
     if as_json:

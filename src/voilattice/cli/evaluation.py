@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ import click
 
 from voilattice.cli import console
 from voilattice.cli.interrupts import deaf_workers
-from voilattice.cli.options import check_jobs, json_option, output_option, write
+from voilattice.cli.options import json_option, output_option, workers_options, write
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import list_names, name_options, on_table
 from voilattice.documents import evaluation_document
@@ -71,9 +70,7 @@ CSV_COLUMNS = (
     "--time-limit", type=click.FloatRange(min=0), default=SECONDS, show_default=True,
     metavar="SECONDS", help="To plan one policy in one fold, and as long to follow it.",
 )  # fmt: skip
-@click.option(
-    "--jobs", type=int, default=-1, metavar="N", help="Processes (default: one per core)."
-)
+@workers_options
 @output_option("--csv", ".csv", name="csv_file", help="Write a row for each case and method.")
 @output_option(
     "--plot", ".svg", ".png", ".pdf", help="Draw the costs, and spending against errors."
@@ -96,6 +93,7 @@ def evaluate_command(
     no_rivals: bool,
     time_limit: float,
     jobs: int,
+    dask: str | None,
     csv_file: str | None,
     plot: str | None,
     calibration: str | None,
@@ -112,14 +110,11 @@ def evaluate_command(
     from voilattice.learning.evaluation import evaluate_folds
     from voilattice.learning.held_out_results import summarize
 
-    check_jobs(jobs)
     prices, stakes = read_costs(costs)
     if stakes is None:
         raise InputError(
             "misclassification: is missing; without it nothing is a wrong decision", costs
         )
-    # joblib replaces workers that have grown large, and says so.
-    warnings.filterwarnings("ignore", "A worker stopped", UserWarning)
     done: list[FoldResults] = []
     with progress_bar("pieces of work") as progress, deaf_workers():
         try:
@@ -127,7 +122,8 @@ def evaluate_command(
                 table, target, costs=prices, misclassification=stakes,
                 policies=list_names(policies), recipes=list_names(recipes),
                 rivals=() if no_rivals else None, budgets=list(budgets) or None, n_folds=folds,
-                seed=seed, time_limit=time_limit, n_jobs=jobs, progress=progress, **columns,
+                seed=seed, time_limit=time_limit, n_jobs=jobs, dask=dask, progress=progress,
+                **columns,
             ):  # fmt: skip
                 done.append(fold)
         except VoilatticeError as error:

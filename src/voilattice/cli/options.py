@@ -21,6 +21,7 @@ from voilattice.errors import InputError, UnknownNameError, within
 from voilattice.files.problems import find_problem
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import KINDS
+from voilattice.parallel import Workers
 from voilattice.wording import nearest, quote
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ __all__ = [
     "read_observations",
     "time_limit_option",
     "with_options",
+    "workers_options",
     "write",
 ]
 
@@ -125,6 +127,29 @@ def check_jobs(jobs: int) -> None:
         raise InputError(
             f"must be a number of processes, or -1 for one per core, got {jobs}", "--jobs"
         )
+
+
+def workers_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command ``--jobs`` and ``--dask``: where its tasks run (`voilattice.parallel`)."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, jobs: int, dask: str | None, **options: Any) -> None:
+        source = click.get_current_context().get_parameter_source("jobs")
+        if dask is not None and source is not click.core.ParameterSource.DEFAULT:
+            raise InputError("cannot be used together with --dask; leave one out", "--jobs")
+        check_jobs(jobs)
+        Workers.of(jobs, dask)  # said before the work, not after it
+        command(*arguments, jobs=jobs, dask=dask, **options)
+
+    return click.option(
+        "--jobs", type=int, default=-1, metavar="N", help="Processes (default: one per core)."
+    )(
+        click.option(
+            "--dask",
+            metavar="tcp://…|local:N",
+            help="Work on a Dask cluster: the address of its scheduler, or N processes here.",
+        )(run)
+    )
 
 
 def on_problem(command: Callable[..., None]) -> Callable[..., None]:

@@ -14,7 +14,6 @@ from voilattice.cli import console, terminal
 from voilattice.cli.completion import complete_evidence, complete_feature, complete_features
 from voilattice.cli.interrupts import deaf_workers, finish_on_interrupt
 from voilattice.cli.options import (
-    check_jobs,
     feature_list,
     find_policy,
     on_problem,
@@ -22,6 +21,7 @@ from voilattice.cli.options import (
     policy_or_file_option,
     read_observations,
     time_limit_option,
+    workers_options,
     write,
 )
 from voilattice.cli.progress import progress_line
@@ -223,9 +223,7 @@ def policy_command(
 @output_option(
     "--plot", ".svg", ".png", ".pdf", help="Plot the sweep; the extension chooses the format."
 )
-@click.option(
-    "--jobs", type=int, default=-1, metavar="N", help="Processes (default: one per core)."
-)
+@workers_options
 @_time_limit_option
 def compare_command(
     problem: Problem,
@@ -237,6 +235,7 @@ def compare_command(
     csv_file: str | None,
     plot: str | None,
     jobs: int,
+    dask: str | None,
     time_limit: Deadline,
 ) -> None:
     """Compare all policies, at the problem's numbers or over a sweep.
@@ -251,18 +250,10 @@ def compare_command(
     from voilattice.drawing.what_if import plot_sweep
     from voilattice.policy.comparison import Variant, compare, compare_variants
 
-    check_jobs(jobs)
     context = click.get_current_context()
     changed = read_settings(prices, settings)
     swept = [key for key, values in changed.items() if len(values) > 1]
-    if emc is not None and context.params["expected"] is not None:
-        raise InputError(
-            "cannot be used together with --emc, which sets the stakes too", "--expected"
-        )
-    if emc is not None and swept:
-        raise InputError(f"cannot be used together with several values of {swept[0]}", "--emc")
-    if plot is not None and (emc is None) == (len(swept) != 1):
-        raise InputError("needs one sweep, as in --emc 0:2000:50 or --price X=0:50:5", "--plot")
+    _check_sweep(emc, swept, plot, dask)
     variants = load_changed(changed) if changed else [Variant(problem.with_evidence(given))]
     if emc is None and not swept:
         with (
@@ -279,16 +270,17 @@ def compare_command(
         with (
             progress_line(_describe_points, "compare") as progress,
             # Other processes have deadlines of their own, which cannot be ended from here.
-            finish_on_interrupt(limit) if jobs == 1 else deaf_workers(),
+            finish_on_interrupt(limit) if dask is None and jobs == 1 else deaf_workers(),
         ):
             if points is not None:
                 rows = compare(
-                    variants[0].problem, points, n_jobs=jobs, time_limit=limit, progress=progress
-                )
+                    variants[0].problem, points, n_jobs=jobs, dask=dask, time_limit=limit,
+                    progress=progress,
+                )  # fmt: skip
             else:
                 rows = compare_variants(
                     variants, feature=_priced_feature(problem, swept), n_jobs=jobs,
-                    time_limit=limit, progress=progress,
+                    dask=dask, time_limit=limit, progress=progress,
                 )  # fmt: skip
     documents = comparison_document(rows)
     if csv_file is not None:
@@ -307,6 +299,20 @@ def compare_command(
         console.print_comparison(rows, problem.currency)
         return
     console.print_json(documents)
+
+
+def _check_sweep(emc: str | None, swept: Sequence[str], plot: str | None, dask: str | None) -> None:
+    """Raise `InputError` if options do not fit together."""
+    if emc is not None and click.get_current_context().params["expected"] is not None:
+        raise InputError(
+            "cannot be used together with --emc, which sets the stakes too", "--expected"
+        )
+    if emc is not None and swept:
+        raise InputError(f"cannot be used together with several values of {swept[0]}", "--emc")
+    if plot is not None and (emc is None) == (len(swept) != 1):
+        raise InputError("needs one sweep, as in --emc 0:2000:50 or --price X=0:50:5", "--plot")
+    if dask is not None and emc is None and not swept:
+        raise InputError("is for a sweep, as in --emc 0:2000:50 or --price X=0:50:5", "--dask")
 
 
 def _priced_feature(problem: Problem, swept: Sequence[str]) -> str | None:

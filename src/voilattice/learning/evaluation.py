@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from voilattice.model.stakes import (
     named_classes,
     scaled_costs,
 )
+from voilattice.parallel import Workers, run_in_order
 from voilattice.policy.application import apply_policy
 from voilattice.policy.solvers import build_policy, policy_names
 from voilattice.wording import nearest, quote
@@ -92,6 +94,7 @@ def evaluate_folds(
     seed: int = 0,
     time_limit: float = TIME_LIMIT,
     n_jobs: int | None = None,
+    dask: str | None = None,
     ignore: Collection[str] = (),
     numeric: Collection[str] = (),
     categorical: Collection[str] = (),
@@ -127,6 +130,9 @@ def evaluate_folds(
         Seconds to plan a policy in a fold, and as long to follow it.
     n_jobs
         Processes, as joblib has them.
+    dask
+        The address of a Dask scheduler, whose workers take the place of these processes, or
+        ``local:N`` (`voilattice.parallel`).
     ignore, numeric, categorical, states, missing
         As in `learn_network`.
     progress
@@ -163,7 +169,7 @@ def evaluate_folds(
             for name, recipe in named.items()
         ]
     works += [_rival_work(table, question, rival, seed) for rival in against]
-    return _run(folds, works, target, n_jobs, progress)
+    return _run(folds, works, target, Workers.of(n_jobs, dask), progress)
 
 
 def ask_question(
@@ -370,24 +376,28 @@ def _run(
     folds: Sequence[Fold],
     works: Sequence[Callable[[Fold], list[Result]]],
     target: str,
-    n_jobs: int | None,
+    where: Workers,
     progress: Progress | None,
 ) -> Iterator[FoldResults]:
     """Do all work of one fold after that of another, and yield the folds that are done."""
-    from joblib import Parallel, delayed
+    tasks = [(k, j) for k in range(len(folds)) for j in range(len(works))]
+    with closing(run_in_order(_do, tasks, where=where, shared=(folds, works))) as found:
+        n_done = 0
+        for fold in folds:
+            results: list[Result] = []
+            for _ in works:
+                results += next(found)
+                n_done += 1
+                if progress is not None:
+                    progress(n_done, len(tasks))
+            yield FoldResults(target, fold.outside, tuple(results))
 
-    tasks = [(fold, work) for fold in folds for work in works]
-    run = Parallel(n_jobs=n_jobs, return_as="generator")
-    found = run(delayed(work)(fold) for fold, work in tasks)
-    n_done = 0
-    for fold in folds:
-        results: list[Result] = []
-        for _ in works:
-            results += next(found)
-            n_done += 1
-            if progress is not None:
-                progress(n_done, len(tasks))
-        yield FoldResults(target, fold.outside, tuple(results))
+
+def _do(
+    shared: tuple[Sequence[Fold], Sequence[Callable[[Fold], list[Result]]]], task: tuple[int, int]
+) -> list[Result]:
+    (folds, works), (k, j) = shared, task
+    return works[j](folds[k])
 
 
 def _rank(policy: str) -> int:

@@ -2,12 +2,14 @@
 
 A *scenario* is a data set, feature costs (Turney's, or synthetic ones of a seed) and a kind of
 misclassification costs. A *point* is a scenario at one a-priori EMC (the expected misclassification
-cost before any evidence). All scenarios of one data set and kind share intermediate results
-(`Sweep`), so they are the unit of parallel work.
+cost before any evidence). All scenarios of one data set and kind are a *unit*: they share
+intermediate results (`Sweep`) and a file. Each point is a task, and the tasks of a unit follow each
+other, so a worker process keeps one `Sweep` at a time.
 
-No point is computed twice. A unit appends each point to its own file as soon as it is known, and a
-run that finds such a file computes only the points that it lacks. Lines that are cut off or damaged
-are ignored. The results do not depend on interruptions or on the number of processes.
+No point is computed twice. Each point is appended to the file of its unit as soon as it is known,
+by the process that runs the experiment: workers may be on other machines. A run that finds such a
+file computes only the points that it lacks. Lines that are cut off or damaged are ignored. The
+results do not depend on interruptions or on the workers.
 """
 
 from __future__ import annotations
@@ -16,22 +18,26 @@ import hashlib
 import json
 import math
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from voilattice.errors import InputError, TooLargeError
+from voilattice.errors import ClusterError, InputError, TooLargeError
 from voilattice.files.policies import fingerprint
 from voilattice.files.problems import load_problem
 from voilattice.model.costs import FeatureCosts, Group
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import KINDS
+from voilattice.parallel import Died, Workers, run_tasks
 from voilattice.policy.solvers import Limits, solver_of
 from voilattice.policy.sweep import Sweep
+from voilattice.wording import count_noun
 
 __all__ = ["FULL", "NAMES", "QUICK", "Grid", "Point", "Scenario", "price_problem", "run"]
 
@@ -41,7 +47,7 @@ SEEDS = (0, 1, 2)
 POLICIES = ("none", "markov-blanket", "greedy", "greedy-la", "batch", "optimal")
 FEATURE_COST = (1, 100)
 GROUP_COST = (100, 200)
-SECONDS_PER_LOOK = 0.5
+SECONDS_PER_LOOK = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,9 @@ class Point:
     total_cost: Mapping[str, float]
 
 
+Key = tuple[str, int | None, float]  # of a point in its unit: costs, seed, a-priori EMC
+
+
 def price_problem(problem: Problem, seed: int | None) -> Problem:
     """Return the problem with synthetic costs; without a seed, return it unchanged.
 
@@ -111,6 +120,7 @@ def run(
     names: Sequence[str] = NAMES,
     grid: Grid = FULL,
     n_jobs: int = -1,
+    dask: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Point]:
     """Return all points, in order; points that `folder` holds are not computed again.
@@ -118,53 +128,81 @@ def run(
     Parameters
     ----------
     folder
-        Where each unit of work keeps its file; created if it does not exist.
+        Where each unit has its file; created if it does not exist.
     n_jobs
-        How many processes joblib may use; -1: one for each core.
+        How many processes of this machine to use; -1: one for each core.
+    dask
+        The address of a Dask scheduler, whose workers take the place of these processes, or
+        ``local:N`` (`voilattice.parallel`).
     """
+    where = Workers.of(n_jobs, dask)
     units = [_Unit(folder, name, kind, grid) for name in names for kind in KINDS]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # The largest problems come first, so that no core waits long for the last one.
-        left = [unit for unit in reversed(units) if unit.n_done() < len(unit.wanted)]
-        if left:
-            _compute(left, n_jobs, units, progress or (lambda done, total: None))
+        _compute(units, where, progress or (lambda done, total: None))
         return [point for unit in units for point in unit.points()]
     except OSError as error:
-        where = error.filename or folder
-        raise InputError(f"{where}: cannot be used: {error.strerror or error}") from None
+        place = error.filename or folder
+        raise InputError(f"{place}: cannot be used: {error.strerror or error}") from None
 
 
-def _compute(
-    left: Sequence[_Unit],
-    n_jobs: int,
-    units: Sequence[_Unit],
-    progress: Callable[[int, int], None],
-) -> None:
-    """Compute what is left, in processes, and report the number of points meanwhile."""
-    from threading import Event, Thread
-
-    from joblib import Parallel, delayed
-
-    finished = Event()
+def _compute(units: Sequence[_Unit], where: Workers, progress: Callable[[int, int], None]) -> None:
+    """Compute the points that the files lack, and append each one when it is known."""
+    left = [unit for unit in units if not unit.is_complete()]
+    if not left:
+        return
     total = sum(len(unit.wanted) for unit in units)
+    with ExitStack() as stack:
+        # Sorted, so that two runs that need the same files do not wait for each other.
+        files = {unit: stack.enter_context(unit.open_locked()) for unit in sorted(left, key=_path)}
+        # The largest problems come first, so that no worker waits long for the last one.
+        tasks = [(unit, key) for unit in reversed(left) for key in unit.lacking()]
+        done = total - len(tasks)
+        progress(done, total)
+        asked = [(unit.name, unit.kind, key) for unit, key in tasks]
+        died: list[str] = []
+        for number, found in stack.enter_context(closing(run_tasks(_work, asked, where=where))):
+            unit, (costs, seed, x) = tasks[number]
+            if isinstance(found, Died):
+                died.append(f"{unit.name}, {unit.kind}, {costs} costs, EMC {x:g}: {found.reason}")
+                continue
+            row = {"costs": costs, "seed": seed, "expected": x, "total_cost": found}
+            file = files[unit]
+            file.write(f"{json.dumps(row)}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
+            done += 1
+            progress(done, total)
+    for unit in left:  # points were appended in the order in which workers found them
+        unit.open_locked().close()
+    if died:
+        raise ClusterError(f"{count_noun(len(died), 'point')} cannot be computed: {died[0]}")
 
-    def tell() -> None:
-        progress(sum(unit.n_done() for unit in units), total)
 
-    def watch() -> None:
-        while not finished.wait(SECONDS_PER_LOOK):
-            tell()
+def _path(unit: _Unit) -> Path:
+    return unit.path
 
-    tell()
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        Parallel(n_jobs=min(n_jobs, len(left)))(delayed(unit.work)(os.getpid()) for unit in left)
-    finally:
-        finished.set()
-        watcher.join()
-        tell()
+
+def _work(shared: None, task: tuple[str, str, Key]) -> dict[str, float | None]:
+    """Return what each policy costs at a point."""
+    name, kind, (_, seed, x) = task
+    sweep = _sweep(name, kind)
+    priced = price_problem(sweep.problem, seed).with_expected(kind, x)
+    # A rule is worked out to the end, however slow the machine is.
+    found = {
+        p: solver_of(p).cost(
+            priced, Limits() if p == "optimal" else Limits(time_limit=None), sweep=sweep
+        )
+        for p in POLICIES
+    }
+    if not all(cost.certificate.exact for cost in found.values()):
+        raise TooLargeError(f"{name}: the optimum cannot be proved within the memory budget")
+    return {p: cost.expected_total_cost for p, cost in found.items()}
+
+
+@lru_cache(maxsize=1)
+def _sweep(name: str, kind: str) -> Sweep:
+    return Sweep(load_problem(f"builtin:{name}"), kind)
 
 
 @cache
@@ -174,9 +212,6 @@ def _code() -> str:
     for file in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-Key = tuple[str, int | None, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +249,19 @@ class _Unit:
         except FileNotFoundError:
             return {}
 
-    def n_done(self) -> int:
-        """Return how many of the wanted points the file holds."""
-        return len(self.found().keys() & set(self.wanted))
+    def lacking(self) -> list[Key]:
+        """Return the wanted points that the file does not hold."""
+        found = self.found()
+        return [key for key in self.wanted if key not in found]
+
+    def is_complete(self) -> bool:
+        """Return whether the file holds all wanted points, in order."""
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return False
+        found, tidy = self._parse(content)
+        return content == tidy and all(key in found for key in self.wanted)
 
     def points(self) -> Iterator[Point]:
         found = self.found()
@@ -224,37 +269,8 @@ class _Unit:
             scenario = Scenario(self.name, costs, seed, self.kind)
             yield Point(scenario, x, found[costs, seed, x])
 
-    def work(self, parent: int) -> None:
-        """Compute the points that the file lacks, and append each one when it is known."""
-        problem = load_problem(f"builtin:{self.name}")
-        sweep = Sweep(problem, self.kind)
-        with self._open_locked() as file:
-            found = self.found()
-            for costs, seed, x in self.wanted:
-                if (costs, seed, x) in found:
-                    continue
-                if os.getpid() != parent and os.getppid() != parent:
-                    os._exit(0)  # the run was killed, so nobody waits for this
-                priced = price_problem(problem, seed).with_expected(self.kind, x)
-                # A rule is worked out to the end, however slow the machine is.
-                found_costs = {
-                    p: solver_of(p).cost(
-                        priced, Limits() if p == "optimal" else Limits(time_limit=None), sweep=sweep
-                    )
-                    for p in POLICIES
-                }
-                if not all(cost.certificate.exact for cost in found_costs.values()):
-                    raise TooLargeError(
-                        f"{self.name}: the optimum cannot be proved within the memory budget"
-                    )
-                total = {p: cost.expected_total_cost for p, cost in found_costs.items()}
-                row = {"costs": costs, "seed": seed, "expected": x, "total_cost": total}
-                file.write(f"{json.dumps(row)}\n".encode())
-                file.flush()
-                os.fsync(file.fileno())
-
-    def _open_locked(self) -> BinaryIO:
-        """Return the file, locked and open to append; drop damaged lines from it first."""
+    def open_locked(self) -> BinaryIO:
+        """Return the file, locked and open to append; drop damaged lines and sort it first."""
         while True:
             file = self.path.open("a+b")
             _lock(file)
@@ -273,16 +289,16 @@ class _Unit:
             file.close()
 
     def _parse(self, content: bytes) -> tuple[dict[Key, dict[str, float]], bytes]:
-        """Return the points in a file, and the heading and lines that hold them."""
+        """Return the points in a file, and the file without other lines, in the order of points."""
         heading = f"{self.heading}\n".encode()
         if not content.startswith(heading):
             return {}, heading
-        found, whole = {}, [heading]
+        found, lines = {}, {}
         for line in content[len(heading) :].splitlines(keepends=True):
             if (point := _point(line)) is not None:
-                found[point[0]] = point[1]
-                whole.append(line)
-        return found, b"".join(whole)
+                found[point[0]], lines[point[0]] = point[1], line
+        order = sorted(lines, key=lambda key: (*map(str, key[:2]), key[2]))
+        return found, heading + b"".join(lines[key] for key in order)
 
 
 def _point(line: bytes) -> tuple[Key, dict[str, float]] | None:
@@ -299,9 +315,15 @@ def _point(line: bytes) -> tuple[Key, dict[str, float]] | None:
 
 
 def _lock(file: BinaryIO) -> None:
-    """Lock a file; a worker of a killed run may hold it until its current point is done."""
+    """Lock a file; another run that needs it may hold it until that run ends."""
     try:
         import fcntl
     except ImportError:  # not on Windows
         return
-    fcntl.flock(file, fcntl.LOCK_EX)
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # asked again and again, because Ctrl-C must be noticed
+            time.sleep(SECONDS_PER_LOOK)
+        else:
+            return

@@ -13,14 +13,16 @@ finish says so, with what is known about its cost.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from voilattice.budgets import Deadline, TimeLimit, memory_budget, memory_limit
-from voilattice.errors import InputError, TooLargeError
+from voilattice.budgets import Deadline, TimeLimit
+from voilattice.errors import TooLargeError
 from voilattice.html import html_table, paragraph
 from voilattice.model.problem import Evidence, Problem, check_problem
+from voilattice.parallel import Workers, run_in_order
 from voilattice.policy.policy import Certificate
 from voilattice.policy.solvers import (
     TIME_LIMIT,
@@ -186,6 +188,7 @@ def compare(
     policies: Sequence[str] | None = None,
     evidence: Evidence | None = None,
     n_jobs: int = -1,
+    dask: str | None = None,
     time_limit: TimeLimit | Literal["by points"] = "by points",
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
@@ -198,7 +201,11 @@ def compare(
     policies
         Names of policies; by default all registered policies.
     n_jobs
-        How many processes joblib may use; -1: one for each core. The results do not depend on it.
+        How many processes of this machine work on a sweep; -1: one for each core. The results do
+        not depend on it.
+    dask
+        The address of a Dask scheduler, whose workers take the place of these processes, or
+        ``local:N`` (`voilattice.parallel`).
     time_limit
         Seconds for the whole comparison; None: no limit. A policy that is not finished then has a
         row with what is known. By default a minute for each point.
@@ -223,8 +230,8 @@ def compare(
             for x in expected
         ]
     return compare_variants(
-        variants, policies=policies, evidence=evidence, n_jobs=n_jobs, time_limit=time_limit,
-        progress=progress, title=problem.title,
+        variants, policies=policies, evidence=evidence, n_jobs=n_jobs, dask=dask,
+        time_limit=time_limit, progress=progress, title=problem.title,
     )  # fmt: skip
 
 
@@ -235,6 +242,7 @@ def compare_variants(
     evidence: Evidence | None = None,
     feature: str | None = None,
     n_jobs: int = -1,
+    dask: str | None = None,
     time_limit: TimeLimit | Literal["by points"] = "by points",
     progress: Callable[[int, int], None] | None = None,
     title: str | None = None,
@@ -265,8 +273,7 @@ def compare_variants(
     # Solvers, not names, travel to other processes: what is registered here is not known there.
     solvers = tuple(solver_of(name) for name in names)
     deadline = Deadline.of(TIME_LIMIT * len(variants) if time_limit == "by points" else time_limit)
-    if n_jobs == 0:
-        raise InputError("must be a number of processes, or -1 for one per core, got 0", "n_jobs")
+    where = Workers.of(n_jobs, dask)
     known = [replace(v, problem=v.problem.with_evidence(evidence)) for v in variants]
     if feature is not None:
         for variant in known:
@@ -277,7 +284,7 @@ def compare_variants(
     if len(known) == 1:
         rows = _point(known[0], solvers, deadline, None, None, feature, progress=progress)
     else:
-        rows = list(_swept(known, solvers, feature, n_jobs, deadline, progress))
+        rows = list(_swept(known, solvers, feature, where, deadline, progress))
     return Comparison(title, tuple(rows), currency)
 
 
@@ -285,63 +292,53 @@ def _swept(
     variants: Sequence[Variant],
     solvers: Sequence[Solver],
     feature: str | None,
-    n_jobs: int,
+    where: Workers,
     deadline: Deadline,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[ComparisonRow]:
-    from joblib import Parallel, cpu_count, delayed
-
     # The points of a part share values (`Sweep`), so use as few parts as keep all workers busy.
-    workers = cpu_count() if n_jobs < 0 else n_jobs
+    n_workers = where.count()
     kinds = list(dict.fromkeys(variant.kind for variant in variants))
     parts: list[list[Variant]] = []
     for kind in kinds:
         points = [variant for variant in variants if variant.kind == kind]
-        size = max(1, -(-len(points) // -(-workers // len(kinds))))
+        size = max(1, -(-len(points) // -(-n_workers // len(kinds))))
         parts += [points[k : k + size] for k in range(0, len(points), size)]
-    n_jobs = min(n_jobs, len(parts) or 1)
-    deadlines = _deadlines(deadline, len(parts), workers)
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_compare_part)(points, solvers, feature, ends, memory_budget())
-        for points, ends in zip(parts, deadlines, strict=True)
-    )
-    done = 0
-    for points, found in zip(parts, results, strict=True):
-        yield from found
-        done += len(points)
-        if progress is not None:
-            progress(done, len(variants))
+    tasks = list(zip(parts, _deadlines(deadline, len(parts), n_workers), strict=True))
+    done, shared = 0, (solvers, feature)
+    with closing(run_in_order(_compare_part, tasks, where=where, shared=shared)) as results:
+        for points, rows in zip(parts, results, strict=True):
+            yield from rows
+            done += len(points)
+            if progress is not None:
+                progress(done, len(variants))
 
 
-def _deadlines(deadline: Deadline, n_parts: int, workers: int) -> list[Deadline]:
+def _deadlines(deadline: Deadline, n_parts: int, n_workers: int) -> list[Deadline]:
     """Return when each part must end, so that those that wait for a worker get time too."""
-    seconds, n_rounds = deadline.seconds_left, -(-n_parts // max(workers, 1))
+    seconds, n_rounds = deadline.seconds_left, -(-n_parts // n_workers)
     return [
-        Deadline(None if seconds is None else seconds * (k // workers + 1) / n_rounds, deadline)
+        Deadline(None if seconds is None else seconds * (k // n_workers + 1) / n_rounds, deadline)
         for k in range(n_parts)
     ]
 
 
 def _compare_part(
-    variants: Sequence[Variant],
-    solvers: Sequence[Solver],
-    feature: str | None,
-    deadline: Deadline,
-    memory_bytes: int,
+    shared: tuple[Sequence[Solver], str | None], task: tuple[Sequence[Variant], Deadline]
 ) -> list[ComparisonRow]:
+    (solvers, feature), (variants, deadline) = shared, task
     sweep: Sweep | None = None
     without: Sweep | None = None  # as `sweep`, of the problem that lacks the feature
     rows: list[ComparisonRow] = []
-    with memory_limit(memory_bytes):  # a new process does not inherit the budget
-        for done, variant in enumerate(variants):
-            if sweep is None or not sweep.covers(variant.problem):
-                kind = None if variant.kind == AS_GIVEN else variant.kind
-                sweep = Sweep(variant.problem, kind)
-                if feature is not None:
-                    without = Sweep(variant.problem.without({feature}))
-            left = len(variants) - done
-            part = deadline.share(max(1 / left, 2 / (left + 1) if done else SHARE_OF_FIRST))
-            rows += _point(variant, solvers, part, sweep, without, feature)
+    for done, variant in enumerate(variants):
+        if sweep is None or not sweep.covers(variant.problem):
+            kind = None if variant.kind == AS_GIVEN else variant.kind
+            sweep = Sweep(variant.problem, kind)
+            if feature is not None:
+                without = Sweep(variant.problem.without({feature}))
+        left = len(variants) - done
+        part = deadline.share(max(1 / left, 2 / (left + 1) if done else SHARE_OF_FIRST))
+        rows += _point(variant, solvers, part, sweep, without, feature)
     return rows
 
 
