@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from voilattice.budgets import TimeLimit
 from voilattice.errors import InputError, Remedy, UnknownNameError, located
 from voilattice.learning.cells import LEAVE_OUT
 from voilattice.learning.columns import check_typed, find_classes
@@ -33,7 +34,7 @@ from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe, name_r
 from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
 from voilattice.learning.selection import Fold, choose_recipe, condition_states, make_problem
 from voilattice.model.costs import CostModel, FeatureCosts, check_amount
-from voilattice.model.problem import Misclassification
+from voilattice.model.problem import Misclassification, Problem
 from voilattice.model.stakes import (
     CostMatrix,
     cost_matrix,
@@ -42,7 +43,8 @@ from voilattice.model.stakes import (
 )
 from voilattice.parallel import Workers, run_in_order
 from voilattice.policy.application import apply_policy
-from voilattice.policy.solvers import build_policy, policy_names
+from voilattice.policy.focus import find_planner
+from voilattice.policy.solvers import Solver, policy_names
 from voilattice.wording import nearest, quote
 
 __all__ = [
@@ -263,9 +265,43 @@ def decide_by_policies(
         was learned for it, and the number of rows that were decided early.
     """
     start = time.perf_counter()
-    features = question.usable(inside)
+    name, problem = learn_by_recipe(inside, question, recipe, max(policies, key=_rank), seed)
+    learning = time.perf_counter() - start
+    results = []
+    for policy in policies:
+        start = time.perf_counter()
+        if problem is None:
+            decided, n_unfinished = AtOnce().learn(inside, question, seed).decide(outside), 0
+        else:
+            decided, n_unfinished = follow_policy(problem, policy, outside, question, time_limit)
+        results.append((decided, learning + time.perf_counter() - start, n_unfinished))
+    return name, results
+
+
+def learn_by_recipe(
+    table: DataTable,
+    question: Question,
+    recipe: str | Recipe = AUTO,
+    policy: str = POLICIES[-1],
+    seed: int = 0,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[str, Problem | None]:
+    """Return the name of the recipe that was used, and the problem that was learned with it.
+
+    Parameters
+    ----------
+    policy
+        The policy by whose cost ``auto`` chooses.
+
+    Returns
+    -------
+    Problem
+        None: to decide at once is cheaper, or there is nothing to learn from.
+    """
+    features = question.usable(table)
     columns: dict[str, Any] = {
-        "ignore": sorted(set(inside.columns) - {question.target, *features}),
+        "ignore": sorted(set(table.columns) - {question.target, *features}),
         "numeric": sorted(question.numeric.intersection(features)),
         "categorical": sorted(set(features) - question.numeric - set(question.states)),
         "states": {name: s for name, s in question.states.items() if name in features},
@@ -273,32 +309,48 @@ def decide_by_policies(
     name, found = name_recipe(recipe), None
     if features and recipe == AUTO:
         choice = choose_recipe(
-            inside, question.target, question.costs, question.cost, classes=question.classes,
-            decisions=question.decisions, policy=max(policies, key=_rank), seed=seed, **columns,
+            table, question.target, question.costs, question.cost, classes=question.classes,
+            decisions=question.decisions, policy=policy, seed=seed, n_jobs=n_jobs, **columns,
         )  # fmt: skip
         name, found = choice.name, choice.recipe
     elif features:
         found = find_recipe(recipe)
     if found is None:
-        decided = AtOnce().learn(inside, question, seed).decide(outside)
-        return name, [(decided, time.perf_counter() - start, 0) for _ in policies]
+        return name, None
     columns["states"] = {**columns["states"], question.target: question.classes}
-    cases = prepare_cases(inside, question.target, found, **columns)
+    cases = prepare_cases(table, question.target, found, **columns)
     learned = fit_network(cases, found, question.cost.max(axis=0).tolist())
-    problem = make_problem(learned, question.costs, question.cost, question.decisions)
-    raw = outside.raw(features)
+    return name, make_problem(learned, question.costs, question.cost, question.decisions)
+
+
+def follow_policy(
+    problem: Problem,
+    policy: str,
+    table: DataTable,
+    question: Question,
+    time_limit: TimeLimit = None,
+    planner: Solver | None = None,
+) -> tuple[Decided, int]:
+    """Follow a policy of a learned problem for the rows of a table.
+
+    Only the states that the rows come to are planned.
+
+    Returns
+    -------
+    Decided
+        What was decided and paid.
+    int
+        The number of rows that were decided early, because the time was over.
+    """
+    applied = apply_policy(
+        policy, table.raw(problem.features), problem=problem, strict=False,
+        planner=find_planner(problem, policy) if planner is None else planner,
+        time_limit=time_limit,
+    )  # fmt: skip
     places = {decision: k for k, decision in enumerate(question.decisions)}
-    learning = time.perf_counter() - start
-    results = []
-    for policy in policies:
-        start = time.perf_counter()
-        built = build_policy(problem, policy, time_limit=time_limit)
-        applied = apply_policy(built, raw, strict=False, time_limit=time_limit)
-        decision = np.array([places[name] for name in applied.decision], dtype=np.intp)
-        decided = Decided(decision, applied.posterior, applied.feature_cost, applied.bought)
-        seconds = learning + time.perf_counter() - start
-        results.append((decided, seconds, int(applied.unfinished.sum())))
-    return name, results
+    decision = np.array([places[name] for name in applied.decision], dtype=np.intp)
+    decided = Decided(decision, applied.posterior, applied.feature_cost, applied.bought)
+    return decided, int(applied.unfinished.sum())
 
 
 def _recipe_work(

@@ -64,7 +64,7 @@ N_FOLDS = 4
 N_REPEATS = 2
 MANY_ROWS = 2_000  # from here on, one repeat
 MOST_ROWS = 10_000  # drawn at random if there are more
-MAX_STATES = 2_000_000  # of the table for the optimum
+MAX_STATES = 200_000  # of the table for the optimum
 SECONDS = 20.0  # for following the policy of a fold
 
 Rows = NDArray[np.intp]

@@ -14,7 +14,7 @@ they are worth alone for each unit of their price.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -33,6 +33,8 @@ from voilattice.valuation.valuation import evi
 
 __all__ = ["FocusedSolver", "find_planner", "rank_features"]
 
+MAX_STATES = 30_000_000  # a table of this size takes a second
+MAX_STATES_OF_VARIANT = 1_000_000
 N_CASES = 500  # that are drawn for a ranking
 LEAST_PRICE = 1e-9  # of a feature that costs nothing, in a ratio
 
@@ -59,7 +61,7 @@ def rank_features(problem: Problem, seed: int = 0) -> tuple[str, ...]:
     )
 
 
-def find_planner(problem: Problem, policy: str, max_states: int) -> Solver:
+def find_planner(problem: Problem, policy: str, max_states: int = MAX_STATES) -> Solver:
     """Return the solver of a policy; for the optimum, one that needs at most so many states."""
     return FocusedSolver(problem, max_states) if policy == FocusedSolver.name else solver_of(policy)
 
@@ -73,10 +75,11 @@ class FocusedSolver(OptimalSolver):
         The features are ranked for this problem. Those of its variants, with other evidence or
         without some features, have the same ranks.
     max_states
-        The states of the table.
+        The states of the table. That of a variant has `MAX_STATES_OF_VARIANT` at most, because
+        there may be many of them: one for each set of missing cells.
     """
 
-    def __init__(self, problem: Problem, max_states: int) -> None:
+    def __init__(self, problem: Problem, max_states: int = MAX_STATES) -> None:
         super().__init__()
         self.max_states = max_states
         self._problem = problem
@@ -97,18 +100,18 @@ class FocusedSolver(OptimalSolver):
         seen = {*problem.evidence, *(known or {})}
         sizes = {name: len(problem.states(name)) for name in problem.features if name not in seen}
         small = problem
-        if not self._holds(list(sizes.values())):
+        is_variant = len(sizes) < len(self._problem.features) - len(self._problem.evidence)
+        most = min(self.max_states, MAX_STATES_OF_VARIANT) if is_variant else self.max_states
+        if count_states(list(sizes.values())) > most:
             kept: list[str] = []
             for name in self.ranking:
-                if name in sizes and self._holds([sizes[other] for other in (*kept, name)]):
+                chosen = [sizes[other] for other in (*kept, name) if other in sizes]
+                if name in sizes and count_states(chosen) <= most:
                     kept.append(name)
             small = problem.without(sizes.keys() - set(kept))
         if not known:
             self._last = problem, small
         return small
-
-    def _holds(self, sizes: Sequence[int]) -> bool:
-        return count_states(sizes) <= self.max_states
 
     def build(
         self,

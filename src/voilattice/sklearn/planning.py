@@ -1,8 +1,8 @@
 """The policy of a classifier: complete, and ready in time.
 
 Building a policy gets a part of the time of `fit`. The optimum is that over as many features as a
-table of `MAX_STATES` states holds, those that matter most (`policy.focus`): so it does not depend
-on the clock. Where the policy is not worked out, the greedy rule goes on (`policy.completion`), for
+table of some states holds, those that matter most (`policy.focus`): so it does not depend on the
+clock. Where the policy is not worked out, the greedy rule goes on (`policy.completion`), for
 which there are some seconds even if the time is up. So whoever follows the policy plans around
 missing cells, with a smaller table, and in the few states where there was no time for greedy.
 """
@@ -24,10 +24,8 @@ SHARE_OF_POLICY = 1 / 3  # of all the time, at most, to build the policy
 SHARE_OF_COMPLETION = 0.2  # of the time left, to complete it
 LEAST_SECONDS = 1.0  # to build it, even if the time is up
 LEAST_COMPLETION = 5.0  # seconds to complete it: without this a policy might buy nothing
-MAX_STATES = 30_000_000  # of the table for the optimum
 QUICK = ("none", "markov-blanket", "greedy", "optimal")  # policies that take no time to plan again
 MAX_REPLANNED = 20_000  # states; up to here, every policy is planned again
-MAX_STATES_AGAIN = 1_000_000  # of the table for the optimum around missing cells
 
 
 def plan_policy(problem: Problem, name: str, deadline: Deadline) -> Policy:
@@ -38,7 +36,7 @@ def plan_policy(problem: Problem, name: str, deadline: Deadline) -> Policy:
         None if seconds is None else max(SHARE_OF_POLICY * seconds, LEAST_SECONDS),
         all_time.share(1 - SHARE_OF_COMPLETION),
     )
-    solver = find_planner(problem, name, MAX_STATES)
+    solver = find_planner(problem, name)
     policy = solver.build(problem, Limits(time_limit=part))
     left = all_time.seconds_left
     done = complete_policy(policy, time_limit=None if left is None else max(left, LEAST_COMPLETION))
@@ -55,4 +53,4 @@ def planner_around(policy: Policy) -> Solver:
     problem = policy.problem
     sizes = [len(problem.states(feature)) for feature in problem.features]
     is_quick = policy.name in QUICK or count_states(sizes) <= MAX_REPLANNED
-    return find_planner(problem, policy.name if is_quick else "greedy", MAX_STATES_AGAIN)
+    return find_planner(problem, policy.name if is_quick else "greedy")
