@@ -7,21 +7,24 @@ code -1, and so has a category that was not in the table to learn from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.compiled.arrays import CodedCases
 from voilattice.learning.data_tables import DataTable
-from voilattice.learning.discretization import bins_of, mdl_cuts, middle
+from voilattice.learning.discretization import bins_of, frequency_cuts, mdl_cuts, middle
 from voilattice.learning.encoders import CellReader
 from voilattice.learning.rivals import Question
 
-__all__ = ["Coding", "code_by_bins", "code_by_rank"]
+__all__ = ["Coding", "code_by_bins", "code_by_rank", "code_by_thresholds"]
 
 Codes = NDArray[np.int32]  # [feature, case]
+Classes = NDArray[np.intp]
+Table = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +74,33 @@ class Coding:
 
 def code_by_rank(table: DataTable, question: Question) -> Coding:
     """Return a coding that tells all numbers of a table apart."""
-    reader = CellReader.fit(table, question.usable(table), question.numeric)
-    cuts = {}
-    for name in reader.features:
-        if name not in reader.levels:
-            values = reader.column(table, name)
-            different = np.unique(values[~np.isnan(values)])
-            cuts[name] = [
-                middle(low, high) for low, high in zip(different, different[1:], strict=False)
-            ]
-    return Coding(reader, cuts)
+
+    def cut(values: Table, classes: Classes) -> list[float]:
+        different = np.unique(values)
+        return [middle(low, high) for low, high in pairwise(different)]
+
+    return _fit(table, question, cut)
 
 
 def code_by_bins(table: DataTable, question: Question) -> Coding:
-    """Return a coding with the bins of Fayyad and Irani; a number that no cut pays for is out."""
+    """Return a coding with the bins of Fayyad and Irani."""
+    return _fit(table, question, mdl_cuts)
+
+
+def code_by_thresholds(table: DataTable, question: Question, max_bins: int) -> Coding:
+    """Return a coding with the cuts that tell most about the class, and with quarters."""
+
+    def cut(values: Table, classes: Classes) -> list[float]:
+        found = {*mdl_cuts(values, classes, max_bins=max_bins), *frequency_cuts(values, 4)}
+        return sorted(found)
+
+    return _fit(table, question, cut)
+
+
+def _fit(
+    table: DataTable, question: Question, cut: Callable[[Table, Classes], list[float]]
+) -> Coding:
+    """Return a coding with these cuts; a number without any is left out."""
     classes = question.classes_of(table)
     reader = CellReader.fit(table, question.usable(table), question.numeric)
     cuts = {}
@@ -92,8 +108,6 @@ def code_by_bins(table: DataTable, question: Question) -> Coding:
         if name not in reader.levels:
             values = reader.column(table, name)
             there = ~np.isnan(values)
-            cuts[name] = mdl_cuts(values[there], classes[there])
+            cuts[name] = cut(values[there], classes[there])
     features = tuple(name for name in reader.features if cuts.get(name, True))
-    return Coding(
-        CellReader(features, reader.levels), {name: c for name, c in cuts.items() if c}
-    )
+    return Coding(CellReader(features, reader.levels), {name: c for name, c in cuts.items() if c})

@@ -10,14 +10,15 @@ a tree on the other half, by the pseudo-prices, and the fitness is what the case
 
     real prices of what is bought + real costs c_ij of decisions.
 
-The pseudo-price of a feature that was tested above is 0. The best individual grows the final tree
-on all rows. There are 50 individuals and 1,000 trials; part of the first generation has the real
-prices (Turney found that this improves the search).
+The best individual grows the final tree on all rows. There are 50 individuals and 1,000 trials;
+part of the first generation has the real prices (Turney found that this improves the search).
 
 Departures. The search is differential evolution (SciPy), where Turney had the bit strings of
 GENESIS. The halves are drawn once, evenly by class, and not anew for each individual, so two biases
-are compared on the same cases; a small table is halved several times, because a single half has too
-few cases to choose by. A leaf decides by the least expected cost (`cost_trees`).
+are compared on the same cases. A table is halved twice or, if it is small, up to eight times,
+because a single half has too few cases to choose by. A leaf decides by the least expected cost
+(`cost_trees`). Gains of thresholds are not corrected for their number (`tree_growth`): the search
+finds a CF for that.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ __all__ = ["ICET"]
 N_INDIVIDUALS = 50
 N_TRIALS = 1_000
 SHARE_SEEDED = 0.2  # of the first generation: with the real prices
-MAX_SPLITS = 8
-MAX_CELLS = 40_000  # rows x features x splits, if there is more than one split
+MIN_SPLITS, MAX_SPLITS = 2, 8
+MAX_CELLS = 20_000  # rows x features x splits, above which there are only the fewest splits
 LEAST_CONFIDENCE = 0.01
 
 
@@ -65,10 +66,9 @@ class ICET(Baseline):
         prices, after = price_features(question, table, coding.reader)
         shares = np.bincount(cases.classes, minlength=cases.n_classes) / table.n_rows
         stakes = TreeStakes(prices, after, np.ascontiguousarray(question.cost), shares)
-        # A pseudo-price falls when the feature itself is known, and never otherwise.
-        own = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
+        same = np.full((n, n), np.inf)  # a pseudo-price is the same, whatever is known
         random = np.random.default_rng(seed)
-        n_splits = int(np.clip(MAX_CELLS // max(cases.codes.size, 1), 1, MAX_SPLITS))
+        n_splits = int(np.clip(MAX_CELLS // max(cases.codes.size, 1), MIN_SPLITS, MAX_SPLITS))
         halves = [halve(cases.classes, random) for _ in range(n_splits)]
         orders = np.stack([sort_rows(cases, inside) for inside, _ in halves])
         outside = np.stack([rows for _, rows in halves])
@@ -79,7 +79,7 @@ class ICET(Baseline):
             confidences = np.ascontiguousarray(genes[:, n + 1])
             found: Table = twin.try_biases(
                 cases, orders, outside, EG2,
-                np.ascontiguousarray(genes[:, n]), np.ascontiguousarray(genes[:, :n]), own,
+                np.ascontiguousarray(genes[:, n]), np.ascontiguousarray(genes[:, :n]), same,
                 confidences, np.array([find_deviation(c) for c in confidences]), stakes,
             )  # fmt: skip
             return found
@@ -91,7 +91,9 @@ class ICET(Baseline):
             maxiter=N_TRIALS // N_INDIVIDUALS - 1, tol=0.0, polish=False,
             vectorized=True, updating="deferred", rng=random,
         ).x  # fmt: skip
-        bias = make_bias(EG2, found[:n], own, float(found[n]), float(found[n + 1]))
+        bias = make_bias(
+            EG2, found[:n], same, float(found[n]), float(found[n + 1]), is_corrected=False
+        )
         everything = sort_rows(cases, np.arange(table.n_rows, dtype=np.int32))
         return TreeDecider(question, coding, twin.grow(cases, everything, bias), shares)
 

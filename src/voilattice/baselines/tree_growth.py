@@ -12,9 +12,13 @@ others (C4.5). Two branches must have two cases. Which feature is tested depends
     CS-ID3 (Tan, 1993)     ΔI² / C
     IDX (Norton, 1989)     ΔI / C
 
-The price now is 0 for a feature that was tested above, and lower for one that shares its costs with
-one that was. Where C divides, the least price of all features stands for a lower one: otherwise a
-number that is known would be cut again and again before anything else is looked at.
+The price now is lower for a feature that shares its costs with one that was tested above. A number
+that is tested once more costs nothing, but it keeps its price here: at no price, a cheap number
+would be cut again and again before anything else is looked at. Where C divides, the least price of
+all features stands for 0.
+
+The best of many thresholds looks good by chance. So Quinlan (1996, release 8 of C4.5) subtracts
+log2(number of thresholds) / n from the gain of a number, where n is the number of cases.
 
 Pruning (Quinlan, 1993). A node where N cases came, E of them not in its most frequent class, makes
 N U_CF(E, N) errors on new cases, where U_CF is the upper limit of the binomial distribution for the
@@ -22,8 +26,9 @@ confidence CF. Below CF = 25 %, say, a true error rate above U would show so few
 of four. A subtree becomes a leaf if the leaf is expected to make no more errors than the leaves
 below it, up to 0.1.
 
-Departures from C4.5. A missing cell goes to the branch with most cases, not in parts to all of
-them, so that a case has one path and one bill. A subtree is not replaced by one of its branches.
+Departures from C4.5. The criteria above stand where C4.5 has the gain ratio. A missing cell goes to
+the branch with most cases, not in parts to all of them, so that a case has one path and one bill.
+A subtree is not replaced by one of its branches.
 
 The functions here are the readable twin of `compiled.trees`. Both work on codes (`coding`), and on
 prices as a table: that of a feature while nothing is known, and once one other is known. The lowest
@@ -33,6 +38,8 @@ the most frequent value while a tree grows; bills are exact in any case.
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -60,6 +67,7 @@ __all__ = [
     "IDX",
     "expect_errors",
     "find_deviation",
+    "find_gain",
     "find_twin",
     "grow",
     "make_bias",
@@ -83,13 +91,11 @@ Table = NDArray[np.float64]
 Rows = NDArray[np.int32]
 
 
-def price_features(
-    question: Question, table: DataTable, reader: CellReader
-) -> tuple[Table, Table]:
-    """Return the price of each feature, and [i, k]: that of i once k is known, 0 if it is i."""
+def price_features(question: Question, table: DataTable, reader: CellReader) -> tuple[Table, Table]:
+    """Return the price of each feature, and [i, k]: that of i once k is known."""
     names, states = reader.features, reader.states(table)
     first = np.array([price_set(question.costs, frozenset({name}), {}) for name in names])
-    after = np.zeros((len(names), len(names)))
+    after = np.tile(first[:, None], (1, len(names)))
     for k, known in enumerate(names):
         there = [state for state in states[known] if state is not None]
         usual, n = np.unique(there, return_counts=True)
@@ -101,13 +107,19 @@ def price_features(
 
 
 def make_bias(
-    kind: int, prices: Table, after: Table, strength: float = 1.0, confidence: float = CONFIDENCE
+    kind: int,
+    prices: Table,
+    after: Table,
+    strength: float = 1.0,
+    confidence: float = CONFIDENCE,
+    *,
+    is_corrected: bool = True,
 ) -> TreeBias:
     """Return by what a tree is grown and pruned; the least price above 0 stands for 0."""
     least = float(prices[prices > 0].min(initial=np.inf))
     return TreeBias(
         kind, strength, prices, after, least if np.isfinite(least) else 1.0,
-        confidence, find_deviation(confidence),
+        confidence, find_deviation(confidence), is_corrected,
     )  # fmt: skip
 
 
@@ -119,9 +131,7 @@ def find_deviation(confidence: float) -> float:
 def find_twin(engine: str, work: float) -> Any:
     """Return the module whose `grow`, `pay` and `try_biases` do this much work."""
     if choose_engine(engine, "trees", work) == "python":
-        import voilattice.baselines.tree_growth as twin
-
-        return twin
+        return sys.modules[__name__]
     from voilattice.compiled import trees
 
     return trees
@@ -160,7 +170,7 @@ def try_biases(
     for k in range(len(found)):
         bias = TreeBias(
             kind, float(strengths[k]), prices[k], after, 1.0,
-            float(confidences[k]), float(deviations[k]),
+            float(confidences[k]), float(deviations[k]), False,
         )  # fmt: skip
         for order, rows in zip(orders, outside, strict=True):
             found[k] += pay(grow(cases, order, bias), cases, rows, stakes)
@@ -211,16 +221,21 @@ def _choose_test(
     """Return the feature of highest score, and the rank below its threshold, or -1."""
     best, chosen = 0.0, None
     for f in range(len(prices)):
-        gain, rank = _find_gain(cases, rows, f)
+        gain, rank, n_tried = find_gain(cases, rows, f)
+        if bias.is_corrected:
+            gain -= math.log2(n_tried) / len(rows)
         if gain > LEAST_GAIN:
-            wanted = score(bias, gain, prices[f])
+            wanted = score(bias, gain, float(prices[f]))
             if wanted > best * SAME_SCORE:
                 best, chosen = wanted, (f, rank)
     return chosen
 
 
-def _find_gain(cases: CodedCases, rows: Rows, f: int) -> tuple[float, int]:
-    """Return the gain ΔI of a test of one feature, and the rank below its threshold, or -1."""
+def find_gain(cases: CodedCases, rows: Rows, f: int) -> tuple[float, int, int]:
+    """Return the gain ΔI of a test of one feature.
+
+    Also return the last rank below its threshold, or -1, and how many thresholds were tried.
+    """
     codes = cases.codes[f, rows]
     there = codes >= 0
     table = np.zeros((cases.n_values[f], cases.n_classes), dtype=np.int64)
@@ -236,18 +251,19 @@ def _find_gain(cases: CodedCases, rows: Rows, f: int) -> tuple[float, int]:
 
     if not cases.is_number[f]:
         if (table.sum(axis=1) >= LEAST_BRANCH).sum() < 2:
-            return 0.0, -1
-        return (bits(total) - sum(bits(counts) for counts in table)) / len(rows), -1
-    best, rank = 0.0, -1
+            return 0.0, -1, 1
+        return (bits(total) - sum(bits(counts) for counts in table)) / len(rows), -1, 1
+    best, rank, n_tried = 0.0, -1, 0
     below = np.zeros_like(total)
     for code in np.flatnonzero(table.sum(axis=1)):
         below = below + table[code]
         above = total - below
         if min(below.sum(), above.sum()) >= LEAST_BRANCH:
+            n_tried += 1
             gain = (bits(total) - (bits(below) + bits(above))) / len(rows)
             if gain > best * SAME_SCORE:
                 best, rank = gain, int(code)
-    return best, rank
+    return best, rank, max(n_tried, 1)
 
 
 def score(bias: TreeBias, gain: float, price: float) -> float:
@@ -294,7 +310,7 @@ def expect_errors(n_errors: int, n: int, bias: TreeBias) -> float:
     if n == 0:
         return 0.0
     if n_errors == 0:
-        return n * (1.0 - bias.confidence ** (1.0 / n))
+        return n * (1.0 - math.pow(bias.confidence, 1.0 / n))
     e = n_errors + 0.5
     if e >= n:
         return n_errors + 0.67 * (n - n_errors)
@@ -321,7 +337,7 @@ def pay(tree: GrownTree, cases: CodedCases, rows: Rows, stakes: TreeStakes) -> f
         for k, f in enumerate(path):
             paid += min(stakes.prices[f], *stakes.after[f, path[:k]], np.inf)
         paid += stakes.cost[decision[node], cases.classes[row]]
-    return paid / max(len(rows), 1)
+    return float(paid / max(len(rows), 1))
 
 
 def walk(tree: GrownTree, codes: Rows) -> tuple[int, list[int]]:

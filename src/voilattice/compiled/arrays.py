@@ -435,6 +435,7 @@ class TreeBias(NamedTuple):
     least: float  # the price that stands for 0 where one divides by it
     confidence: float  # CF, of pruning
     deviation: float  # the deviation of the normal distribution that belongs to CF
+    is_corrected: bool  # gains of thresholds pay for the number of thresholds
 
 
 class GrownTree(NamedTuple):

@@ -28,6 +28,7 @@ from voilattice.compiled.arrays import (
 
 __all__ = ["grow", "pay", "try_biases"]
 
+
 @njit(cache=True, nogil=True)
 def try_biases(
     cases: CodedCases,
@@ -45,7 +46,7 @@ def try_biases(
     found = np.zeros(strengths.shape[0])
     for k in range(found.shape[0]):
         bias = TreeBias(
-            kind, strengths[k], prices[k], after, 1.0, confidences[k], deviations[k]
+            kind, strengths[k], prices[k], after, 1.0, confidences[k], deviations[k], False
         )
         for s in range(orders.shape[0]):
             tree = grow(cases, orders[s], bias)
@@ -101,7 +102,9 @@ def grow(cases: CodedCases, order: Places, bias: TreeBias) -> GrownTree:
         best, best_feature, best_rank = 0.0, -1, -1
         for f in range(n_features):
             if cases.is_number[f]:
-                gain, r = _threshold(cases, codes[f], rows[f], start, end, below, total)
+                gain, r, n_tried = _threshold(cases, codes[f], rows[f], start, end, below, total)
+                if bias.is_corrected:
+                    gain -= np.log2(n_tried) / n_here
             else:
                 gain, r = _categories(cases, codes[f], rows[f], start, end, below, total), -1
             if gain > LEAST_GAIN:
@@ -112,7 +115,7 @@ def grow(cases: CodedCases, order: Places, bias: TreeBias) -> GrownTree:
             continue
         f = best_feature
         n_ways = 2 if cases.is_number[f] else cases.n_values[f]
-        sizes[: n_ways] = 0
+        sizes[:n_ways] = 0
         n_missing = 0
         for i in range(start, end):
             row = rows[f, i]
@@ -175,14 +178,14 @@ def _threshold(
     below: Ints,
     total: Ints,
 ) -> Any:
-    """Return the highest gain of a threshold, and the rank that is the last below it."""
+    """Return the highest gain of a threshold, the last rank below it, and how many there are."""
     n_log_n, classes, n_classes = cases.n_log_n, cases.classes, cases.n_classes
     n_all = end - start
     while start < end and codes[rows[start]] < 0:  # missing cells come first
         start += 1
     n = end - start
     if n < 2 * LEAST_BRANCH:
-        return 0.0, -1
+        return 0.0, -1, 1
     total[:] = 0
     for i in range(start, end):
         total[classes[rows[i]]] += 1
@@ -190,12 +193,13 @@ def _threshold(
     inside = n_log_n[n]
     for c in range(n_classes):
         inside -= n_log_n[total[c]]
-    best, best_rank = 0.0, -1
+    best, best_rank, n_tried = 0.0, -1, 0
     for i in range(start, end - LEAST_BRANCH):
         below[classes[rows[i]]] += 1
         n_below = i + 1 - start
         if n_below < LEAST_BRANCH or codes[rows[i]] == codes[rows[i + 1]]:
             continue
+        n_tried += 1
         low, high = n_log_n[n_below], n_log_n[n - n_below]
         for c in range(n_classes):
             low -= n_log_n[below[c]]
@@ -203,7 +207,7 @@ def _threshold(
         gain = (inside - (low + high)) / n_all
         if gain > best * SAME_SCORE:
             best, best_rank = gain, codes[rows[i]]
-    return best, best_rank
+    return best, best_rank, max(n_tried, 1)
 
 
 @njit(cache=True, nogil=True)
