@@ -29,6 +29,7 @@ COMPILED_FROM = {
     "plain": 300_000,  # states
     "batches": 100_000,  # states, with the sets that are asked for
     "training": 20_000_000,  # questions times numbers in tables, in all steps
+    "trees": 20_000,  # cells, times the trees that are grown
 }
 
 

@@ -5,6 +5,43 @@ Every baseline is a scikit-learn classifier with the verbs of `AcquiringClassifi
 also rivals of `voilattice.learning.evaluate`.
 """
 
+from voilattice.baselines.classifiers import (
+    AccuracyTree,
+    BoostingHalf,
+    BoostingQuarter,
+    CostTree,
+    DecideAtOnce,
+    GradientBoosting,
+    LogisticHalf,
+    LogisticQuarter,
+    LogisticRegression,
+)
+from voilattice.baselines.cost_trees import CSID3Tree, EG2Tree, IDXTree
+from voilattice.baselines.icet import ICET
 from voilattice.baselines.interface import Baseline
+from voilattice.baselines.minimal_cost_tree import MinimalCostTree
+from voilattice.baselines.streed import STreeD
 
-__all__ = ["Baseline"]
+__all__ = ["BASELINES", "Baseline"]
+
+# All of them by their names.
+BASELINES: dict[str, type[Baseline]] = {
+    method.name: method
+    for method in (
+        DecideAtOnce,
+        AccuracyTree,
+        CostTree,
+        LogisticRegression,
+        LogisticHalf,
+        LogisticQuarter,
+        GradientBoosting,
+        BoostingHalf,
+        BoostingQuarter,
+        EG2Tree,
+        CSID3Tree,
+        IDXTree,
+        ICET,
+        MinimalCostTree,
+        STreeD,
+    )
+}

@@ -18,15 +18,21 @@ __all__ = [
     "AXIS",
     "CLIQUE",
     "FEATURE",
+    "LEAST_BRANCH",
+    "LEAST_GAIN",
+    "PRUNING_SLACK",
+    "SAME_SCORE",
     "STATUS",
     "TOO_MUCH",
     "BeliefGrid",
     "BlockLayout",
     "CliqueTree",
+    "CodedCases",
     "DigitPrices",
     "Floats",
     "Flow",
     "Frames",
+    "GrownTree",
     "Growth",
     "Incumbent",
     "Ints",
@@ -42,10 +48,19 @@ __all__ = [
     "RepeatTables",
     "SetSteps",
     "StateTables",
+    "TreeBias",
+    "TreeStakes",
 ]
 
 # Prices from here on are of steps that are not feasible (`acquisition.INFEASIBLE`).
 TOO_MUCH = 1e140
+
+# Of the trees of C4.5: two branches have so many cases; what a gain must exceed; scores that differ
+# by less are equal; so many errors more are expected of a leaf that replaces a subtree.
+LEAST_BRANCH = 2
+LEAST_GAIN = 1e-9
+SAME_SCORE = 1.0 + 1e-9
+PRUNING_SLACK = 0.1
 
 Masks: TypeAlias = NDArray[np.uint64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -397,3 +412,47 @@ class RepeatSteps(NamedTuple):
     corners: NDArray[np.int32]
     weights: Floats  # [i, j, g]: P(x | b) times the weight of the corner
     risk: Floats  # rho at each grid point
+
+
+class CodedCases(NamedTuple):
+    """A table of cases as numbers (`baselines.tree_growth`)."""
+
+    codes: Places  # [feature, case]: a rank or the number of a category; -1: missing
+    classes: Places  # of each case
+    n_values: Ints  # how many codes each feature has
+    is_number: NDArray[np.bool_]  # its codes are ranks
+    n_log_n: Floats  # n log2 n for every number of cases
+    n_classes: int
+
+
+class TreeBias(NamedTuple):
+    """By what a tree is grown and pruned (`baselines.tree_growth`)."""
+
+    kind: int  # EG2, CS-ID3 or IDX
+    strength: float  # ω of EG2
+    prices: Floats  # of each feature while nothing is known
+    after: Floats  # [feature, known]: its price once another one is known, if that is lower
+    least: float  # the price that stands for 0 where one divides by it
+    confidence: float  # CF, of pruning
+    deviation: float  # the deviation of the normal distribution that belongs to CF
+    is_corrected: bool  # gains of thresholds pay for the number of thresholds
+
+
+class GrownTree(NamedTuple):
+    """A tree; nodes are numbered before the nodes below them (`baselines.tree_growth`)."""
+
+    feature: Places  # tested at each node; -1: a leaf
+    rank: Places  # codes up to this go to the first of two branches; -1: a branch for each code
+    first: Places  # where the branches of each node begin
+    usual: Places  # the node below to which a missing cell goes; -1: the case is decided here
+    branches: Places  # nodes; -1: no case came here, and the case is decided above
+    counts: Ints  # [node, class]
+
+
+class TreeStakes(NamedTuple):
+    """What a case pays on its way through a tree, and for its decision."""
+
+    prices: Floats  # as those of a bias, but always the real ones
+    after: Floats
+    cost: Floats  # c_ij: [decision, class]
+    shares: Floats  # of the classes

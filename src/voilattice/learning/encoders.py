@@ -1,7 +1,7 @@
 """How cells become the numbers that scikit-learn takes.
 
-An `Encoder` learns from one table what to put in the place of missing cells, and which categories
-there are. It turns any other table into the same columns.
+A `CellReader` learns from one table which categories there are, and reads the cells of any other
+table. An `Encoder` also learns what to put in the place of missing cells.
 """
 
 from __future__ import annotations
@@ -17,12 +17,49 @@ from voilattice.learning.cells import write_number
 from voilattice.learning.columns import Codes, check_typed, encode_column, to_numbers
 from voilattice.learning.data_tables import DataTable
 
-__all__ = ["Encoder"]
+__all__ = ["CellReader", "Encoder"]
 
 LARGEST = float(np.finfo(np.float32).max)  # trees of scikit-learn have single precision
 LEAST_HELD = 0.9  # of the different numbers of a column, that single precision tells apart
 
 Table = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class CellReader:
+    """The cells of some features; a category that was not learned from is missing."""
+
+    features: tuple[str, ...]
+    levels: Mapping[str, Sequence[str]]  # of the features that hold categories
+
+    @classmethod
+    def fit(cls, table: DataTable, features: Sequence[str], numeric: Collection[str]) -> CellReader:
+        levels = {
+            name: check_typed(table.column(name)).different()
+            for name in features
+            if name not in numeric
+        }
+        return cls(tuple(features), levels)
+
+    def column(self, table: DataTable, name: str) -> Table:
+        """Return numbers, or the places of categories; NaN: missing or unseen."""
+        column = check_typed(table.column(name))
+        if name not in self.levels:
+            return to_numbers(column).values
+        codes, _ = encode_column(column, self.levels[name], None)
+        return np.where(codes < 0, np.nan, codes)
+
+    def states(self, table: DataTable) -> dict[str, list[str | None]]:
+        """Return the cells of each feature as evidence; None where one is missing or unseen."""
+        found: dict[str, list[str | None]] = {}
+        for name in self.features:
+            cells = self.column(table, name).tolist()
+            levels = self.levels.get(name)
+            found[name] = [
+                None if x != x else write_number(x) if levels is None else levels[int(x)]  # noqa: PLR0124
+                for x in cells
+            ]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +72,7 @@ class Encoder:
     that were learned from, with straight lines between them.
     """
 
-    features: tuple[str, ...]
-    levels: Mapping[str, Sequence[str]]  # of the features that hold categories
+    reader: CellReader
     ranked: Mapping[str, Table]  # the different numbers, in order, of features that are ranked
     transformer: Any
     owners: Codes  # the feature of each column that comes out
@@ -50,15 +86,10 @@ class Encoder:
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-        levels = {
-            name: check_typed(table.column(name)).different()
-            for name in features
-            if name not in numeric
-        }
+        reader = CellReader.fit(table, features, numeric)
+        levels = reader.levels
         numbered = [k for k, name in enumerate(features) if name not in levels]
-        numbers = {
-            features[k]: to_numbers(check_typed(table.column(features[k]))).values for k in numbered
-        }
+        numbers = {features[k]: reader.column(table, features[k]) for k in numbered}
         ranked = {name: _different(x) for name, x in numbers.items() if not _is_held(x)}
         others = [k for k, name in enumerate(features) if name in levels]
         median = SimpleImputer(strategy="median")
@@ -75,11 +106,15 @@ class Encoder:
                 ),
             ]
         )
-        made = cls(tuple(features), levels, ranked, transformer, np.zeros(0, dtype=np.intp))
+        made = cls(reader, ranked, transformer, np.zeros(0, dtype=np.intp))
         transformer.fit(made.cells(table))
         n_columns = [len(levels[features[k]]) for k in others]
         owners = np.concatenate([numbered, np.repeat(others, n_columns)]).astype(np.intp)
-        return cls(tuple(features), levels, ranked, transformer, owners)
+        return cls(reader, ranked, transformer, owners)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        return self.reader.features
 
     def numbers(self, table: DataTable) -> Table:
         """Return the columns for scikit-learn."""
@@ -91,31 +126,16 @@ class Encoder:
         """Return a column for each feature, NaN where a cell is missing or its value is unseen."""
         columns = []
         for name in self.features:
-            cells = self._cells(table, name)
+            cells = self.reader.column(table, name)
             if (known := self.ranked.get(name)) is not None:
                 # Of quarters, no difference is infinite.
                 cells = np.interp(cells / 4, known / 4, np.arange(float(len(known))))
             columns.append(cells)
         return np.stack(columns, axis=1)
 
-    def _cells(self, table: DataTable, name: str) -> Table:
-        column = check_typed(table.column(name))
-        if name not in self.levels:
-            return to_numbers(column).values
-        codes, _ = encode_column(column, self.levels[name], None)
-        return np.where(codes < 0, np.nan, codes)
-
     def states(self, table: DataTable) -> dict[str, list[str | None]]:
         """Return the cells of each feature as evidence; None where one is missing or unseen."""
-        found: dict[str, list[str | None]] = {}
-        for name in self.features:
-            cells = self._cells(table, name).tolist()
-            levels = self.levels.get(name)
-            found[name] = [
-                None if x != x else write_number(x) if levels is None else levels[int(x)]  # noqa: PLR0124
-                for x in cells
-            ]
-        return found
+        return self.reader.states(table)
 
 
 def _is_held(values: Table) -> bool:

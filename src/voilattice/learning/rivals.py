@@ -261,10 +261,16 @@ class PrunedTree:
     """A decision tree that pays for what it tests.
 
     How far the tree is cut back is chosen by cross-validation inside the table: the amount of
-    pruning with the lowest total cost.
+    pruning with the lowest total cost, or with the fewest errors.
+
+    Parameters
+    ----------
+    is_by_accuracy
+        Count as an error what is not the most probable class, whatever it costs.
     """
 
     name: str = "pruned decision tree"
+    is_by_accuracy: bool = False
 
     def learn(self, table: DataTable, question: Question, seed: int) -> Decider:
         from sklearn.tree import DecisionTreeClassifier
@@ -291,7 +297,10 @@ class PrunedTree:
                 # The encoder and the amounts are those of the whole table, which the case to be
                 # decided in the end is not in.
                 found = _grow(inside, question, encoder, float(amount), seed).decide(outside)
-                paid[k] += (found.feature_cost + question.cost[found.decision, truth]).sum()
+                if self.is_by_accuracy:
+                    paid[k] += (found.posterior.argmax(axis=1) != truth).sum()
+                else:
+                    paid[k] += (found.feature_cost + question.cost[found.decision, truth]).sum()
         # Of equal costs, the smaller tree.
         best = len(amounts) - 1 - int(paid[::-1].argmin())
         return _grow(table, question, encoder, float(amounts[best]), seed)
