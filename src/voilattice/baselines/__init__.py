@@ -5,6 +5,27 @@ Every baseline is a scikit-learn classifier with the verbs of `AcquiringClassifi
 also rivals of `voilattice.learning.evaluate`.
 """
 
+from voilattice.baselines.feature_clusters import FeatureClusters
 from voilattice.baselines.interface import Baseline
+from voilattice.baselines.naive_bayes import CostSensitiveNaiveBayes
+from voilattice.baselines.posterior_shift import PosteriorShift
+from voilattice.baselines.systematic_search import SystematicSearch
 
-__all__ = ["Baseline"]
+__all__ = [
+    "BASELINES",
+    "Baseline",
+    "CostSensitiveNaiveBayes",
+    "FeatureClusters",
+    "PosteriorShift",
+    "SystematicSearch",
+]
+
+BASELINES: dict[str, type[Baseline]] = {
+    method.name: method
+    for method in (
+        CostSensitiveNaiveBayes,
+        SystematicSearch,
+        PosteriorShift,
+        FeatureClusters,
+    )
+}
