@@ -6,6 +6,7 @@ also rivals of `voilattice.learning.evaluate`.
 """
 
 from voilattice.baselines.feature_clusters import FeatureClusters
+from voilattice.baselines.greedy_information import GreedyInformation
 from voilattice.baselines.interface import Baseline
 from voilattice.baselines.naive_bayes import CostSensitiveNaiveBayes
 from voilattice.baselines.posterior_shift import PosteriorShift
@@ -16,6 +17,7 @@ __all__ = [
     "Baseline",
     "CostSensitiveNaiveBayes",
     "FeatureClusters",
+    "GreedyInformation",
     "PosteriorShift",
     "SystematicSearch",
 ]
@@ -27,5 +29,6 @@ BASELINES: dict[str, type[Baseline]] = {
         SystematicSearch,
         PosteriorShift,
         FeatureClusters,
+        GreedyInformation,
     )
 }

@@ -90,7 +90,7 @@ def find_clusters(model: ClassForest, coding: Coding, costs: CostModel) -> tuple
             before = joints[above][0] / joints[above][0].sum(axis=1, keepdims=True)
             told = _information(model.prior, before, model.tables[k])
             arcs.append((-told, k, above))
-    owner = {k: (k,) for k in range(len(coding.features))}
+    owner: dict[int, Cluster] = {k: (k,) for k in range(len(coding.features))}
     for _, k, above in sorted(arcs):
         joined = (*owner[k], *owner[above])
         if len(joined) <= MAX_SIZE:
@@ -149,7 +149,7 @@ class _Chooser:
         patterns, places = np.unique(states[:, cluster] == UNKNOWN, axis=0, return_inverse=True)
         for k, pattern in enumerate(patterns):
             here = places.reshape(-1) == k
-            members = [feature for feature, is_unknown in zip(cluster, pattern) if is_unknown]
+            members = np.array(cluster)[pattern].tolist()
             if members:
                 after = self._expected_gini(states[here], members)
                 found[here] = _gini(posterior[here]) - after
@@ -166,7 +166,8 @@ class _Chooser:
         further = np.repeat(states, n_values, axis=0)
         further[:, first] = np.tile(np.arange(n_values), len(states))
         after = self._expected_gini(further, others).reshape(shares.shape)
-        return (shares * after).sum(axis=1)
+        found: Table = (shares * after).sum(axis=1)
+        return found
 
 
 def gini_gain(posterior: Table, joint: Table) -> Table:

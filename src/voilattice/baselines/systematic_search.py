@@ -285,12 +285,12 @@ class Search:
         changed = [node]
         while changed:
             below = changed.pop()
-            for node, k, value in below.above:
-                before = node.lower, node.upper
-                node.lowers[k, value], node.uppers[k, value] = below.lower, below.upper
-                self._bound(node)
-                if (node.lower, node.upper) != before:
-                    changed.append(node)
+            for above, k, value in below.above:
+                before = above.lower, above.upper
+                above.lowers[k, value], above.uppers[k, value] = below.lower, below.upper
+                self._bound(above)
+                if (above.lower, above.upper) != before:
+                    changed.append(above)
 
     # -- the policy
 

@@ -56,8 +56,8 @@ UNKNOWN, NOT_THERE = -1, -2  # in a row of codes
 NOTHING = -1  # in place of a feature: there is none to buy
 NEVER = -math.inf  # what nothing is worth
 
-N_FOLDS = 3  # in which a stop rule is tried
-MAX_TRIED = 600  # rows in which a stop rule is tried
+N_FOLDS = 5  # in which a stop rule is tried
+MAX_TRIED = 1_000  # rows in which a stop rule is tried
 N_THRESHOLDS = 16  # of each kind that are tried
 LEAST_GAIN = 1e-12  # less is a rounding error
 
