@@ -17,12 +17,40 @@ from voilattice.baselines.classifiers import (
     LogisticRegression,
 )
 from voilattice.baselines.cost_trees import CSID3Tree, EG2Tree, IDXTree
+from voilattice.baselines.feature_clusters import FeatureClusters
+from voilattice.baselines.greedy_information import GreedyInformation
 from voilattice.baselines.icet import ICET
 from voilattice.baselines.interface import Baseline
 from voilattice.baselines.minimal_cost_tree import MinimalCostTree
+from voilattice.baselines.naive_bayes import CostSensitiveNaiveBayes
+from voilattice.baselines.posterior_shift import PosteriorShift
 from voilattice.baselines.streed import STreeD
+from voilattice.baselines.systematic_search import SystematicSearch
 
-__all__ = ["BASELINES", "Baseline"]
+__all__ = [
+    "BASELINES",
+    "ICET",
+    "AccuracyTree",
+    "Baseline",
+    "BoostingHalf",
+    "BoostingQuarter",
+    "CSID3Tree",
+    "CostSensitiveNaiveBayes",
+    "CostTree",
+    "DecideAtOnce",
+    "EG2Tree",
+    "FeatureClusters",
+    "GradientBoosting",
+    "GreedyInformation",
+    "IDXTree",
+    "LogisticHalf",
+    "LogisticQuarter",
+    "LogisticRegression",
+    "MinimalCostTree",
+    "PosteriorShift",
+    "STreeD",
+    "SystematicSearch",
+]
 
 # All of them by their names.
 BASELINES: dict[str, type[Baseline]] = {
@@ -43,5 +71,10 @@ BASELINES: dict[str, type[Baseline]] = {
         ICET,
         MinimalCostTree,
         STreeD,
+        CostSensitiveNaiveBayes,
+        SystematicSearch,
+        PosteriorShift,
+        FeatureClusters,
+        GreedyInformation,
     )
 }
