@@ -87,6 +87,10 @@ class DataSet:
     table: DataTable | None
     splits: Mapping[int, tuple[DataTable, DataTable]]
 
+    def split_number(self, place: int) -> int:
+        """Return the number of the split at a place, counted from 0."""
+        return place + 1 if self.table is not None else sorted(self.splits)[place]
+
     def cell(self, level: str, split: int) -> Cell:
         """Return a level of a split."""
         here = self.levels[level]

@@ -89,14 +89,14 @@ class LogisticRegression(_Bought):
 class LogisticQuarter(LogisticRegression):
     """Logistic regression on what a quarter of the price buys."""
 
-    name = "logistic regression, 1/4"
+    name = "logistic regression 1/4"
     share = 0.25
 
 
 class LogisticHalf(LogisticRegression):
     """Logistic regression on what half of the price buys."""
 
-    name = "logistic regression, 1/2"
+    name = "logistic regression 1/2"
     share = 0.5
 
 
@@ -110,12 +110,12 @@ class GradientBoosting(_Bought):
 class BoostingQuarter(GradientBoosting):
     """Boosted trees on what a quarter of the price buys."""
 
-    name = "gradient boosting, 1/4"
+    name = "gradient boosting 1/4"
     share = 0.25
 
 
 class BoostingHalf(GradientBoosting):
     """Boosted trees on what half of the price buys."""
 
-    name = "gradient boosting, 1/2"
+    name = "gradient boosting 1/2"
     share = 0.5

@@ -20,11 +20,16 @@ from functools import cached_property
 
 import numpy as np
 
-from voilattice.model.costs import price_set
+from voilattice.budgets import Deadline
+from voilattice.errors import TooLargeError
+from voilattice.model.costs import FeatureCosts, price_set
 from voilattice.model.problem import Problem
 from voilattice.policy.application import apply_policy
 from voilattice.policy.interface import Cost, Limits, Progress, Step
+from voilattice.policy.optimal.batch_solution import needs_batches
+from voilattice.policy.optimal.exact import ExactSolution
 from voilattice.policy.optimal.plain import count_states
+from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.simulation import draw_cases
 from voilattice.policy.solvers import OptimalSolver, Solver, solver_of
@@ -154,6 +159,24 @@ class FocusedSolver(OptimalSolver):
             small = self.focus(problem, evidence)
         step = super().next_step(small, evidence, limits)
         return step if small is problem else replace(step, certificate=Certificate(exact=False))
+
+    @staticmethod
+    def _solve(
+        problem: Problem,
+        deadline: Deadline,
+        sweep: Sweep | None = None,
+        *,
+        choices: bool = True,
+    ) -> ExactSolution | None:
+        """Return the exact optimum; the clock is not looked at where a plain table will do."""
+        try:
+            if isinstance(problem.costs, FeatureCosts) and not (
+                problem.limits or needs_batches(problem)
+            ):
+                return PlainSolution(PlainSpace(problem), problem)
+        except TooLargeError:
+            pass
+        return OptimalSolver._solve(problem, deadline, sweep, choices=choices)
 
     @staticmethod
     def _admit(problem: Problem, small: Problem, certificate: Certificate) -> Certificate:
