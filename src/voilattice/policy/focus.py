@@ -40,7 +40,7 @@ __all__ = ["FocusedSolver", "find_planner", "rank_features"]
 
 MAX_STATES = 30_000_000  # a table of this size takes a second
 MAX_STATES_OF_VARIANT = 1_000_000
-N_CASES = 500  # that are drawn for a ranking
+N_CASES = 100  # that are drawn for a ranking
 LEAST_PRICE = 1e-9  # of a feature that costs nothing, in a ratio
 
 
@@ -173,7 +173,7 @@ class FocusedSolver(OptimalSolver):
             if isinstance(problem.costs, FeatureCosts) and not (
                 problem.limits or needs_batches(problem)
             ):
-                return PlainSolution(PlainSpace(problem), problem)
+                return PlainSolution(PlainSpace(problem, engine="compiled"), problem)
         except TooLargeError:
             pass
         return OptimalSolver._solve(problem, deadline, sweep, choices=choices)
