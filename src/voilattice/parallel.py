@@ -23,6 +23,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -68,7 +69,7 @@ class Workers:
     @classmethod
     def of(cls, n_jobs: int | None = None, dask: str | None = None) -> Workers:
         """Return the workers; with `dask`, `n_jobs` has no meaning."""
-        if n_jobs == 0 or not isinstance(n_jobs, int | None):
+        if n_jobs == 0 or not isinstance(n_jobs, Integral | None):
             said = "must be a number of processes, or -1 for one per core"
             raise InputError(f"{said}, got {quote(n_jobs)}", "n_jobs")
         if dask is not None and not re.fullmatch(r"(tcp|tls)://[^/]+:\d+|local:[1-9]\d*", dask):
@@ -157,7 +158,9 @@ def run_in_order(
     with closing(run_tasks(work, tasks, where=where, shared=shared)) as found:
         for number, result in found:
             if isinstance(result, Died):
-                raise ClusterError(f"task {number + 1}: {result.reason}")
+                raise ClusterError(
+                    f"task {number + 1}: {result.reason}; it may need more memory than there is"
+                )
             waiting[number] = result
             while wanted in waiting:
                 yield waiting.pop(wanted)
