@@ -40,7 +40,7 @@ class Sizes:
     repeats: int
 
 
-FULL = Sizes(2_000, 60, 1_000, 7, 3)
+FULL = Sizes(2_000, 40, 1_000, 7, 3)
 SMALL = Sizes(40, 6, 60, 3, 1)
 
 

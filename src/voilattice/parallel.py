@@ -247,9 +247,9 @@ class _ThisProcess:
         return number, self._job.do(task)
 
 
-# Pools that wait for the next call, by the number of threads that a process may use. To start a
-# process and to load compiled code takes seconds.
-_idle: dict[int, list[Any]] = {}
+# Pools that wait for the next call, by the process that started them and the number of threads that
+# theirs may use. To start a process and to load compiled code takes seconds.
+_idle: dict[tuple[int, int], list[Any]] = {}
 
 
 class _Pools:
@@ -265,7 +265,7 @@ class _Pools:
 
         self._n = n_processes
         self._n_threads = max(cpu_count() // n_processes, 1)
-        self._ready = _idle.setdefault(self._n_threads, [])
+        self._ready = _idle.setdefault((os.getpid(), self._n_threads), [])
         self._busy: dict[Any, tuple[int, Any]] = {}  # of futures: the task's number, and its pool
         # A worker that is replaced because it has grown large is no news.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
