@@ -52,6 +52,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/estimator.py
+	$(BIN)/python benchmarks/cluster.py
 
 # About half an hour; prints the mutants that survive and are not listed in mutants.toml.
 mutants: $(DEV) requirements-mutants.txt

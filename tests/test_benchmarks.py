@@ -46,6 +46,7 @@ HEADINGS = {
     ],
     "learning": ["5% of the cells missing", "parameters"],
     "estimator": ["120 rows x 5 features", "the same, 5% of the cells missing"],
+    "cluster": ["a task that does nothing", "tasks that learn and plan", "67,500"],
 }
 RATIOS = {
     "lattice": [
@@ -77,6 +78,11 @@ RATIOS = {
     ],
     "learning": [r"^  all / structure search +(\S+)$"],
     "estimator": [r"^  fit, n_jobs=1 +(\S+) s$", r"^  predict 500 rows +(\S+) s$"],
+    "cluster": [
+        r"^ +Dask, two workers +(\S+) ms$",
+        r"^ +two workers / one worker +(\S+)$",
+        r"^ +100 workers, at least +(\S+) min$",
+    ],
     "large": [r"^ +compiled +\S+ us +ratio +(\S+)$", r"^ +NumPy +\S+ ms +ratio +(\S+)$"],
 }
 
@@ -126,6 +132,28 @@ def test_a_benchmark_may_have_a_large_part(monkeypatch):
     chosen = []
     arguments.run(lambda *sizes: chosen.append(sizes), "A benchmark.", large="more of it")
     assert chosen == [(False, True)]
+
+
+def test_a_benchmark_may_take_a_file(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import arguments
+
+    monkeypatch.setattr(sys, "argv", ["cluster.py", "--small", "--task-seconds", "some.jsonl"])
+    chosen = []
+    files = {"--task-seconds": "seconds"}
+    arguments.run(lambda *given: chosen.append(given), "A benchmark.", files=files)
+    assert chosen == [(True, "some.jsonl")]
+
+
+def test_the_seconds_of_tasks_are_means_by_method(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    from cluster import read_seconds
+
+    lines = [
+        '{"heading": 1}', '{"method": "EG2", "seconds": 1}', '{"method": "EG2", "seconds": 3}',
+        '{"method": "ICET", "seconds": 7.5}', '{"method": "ICET", "sec',
+    ]  # fmt: skip
+    assert read_seconds(lines) == {"EG2": 2.0, "ICET": 7.5}
 
 
 def write_held_out_data(folder):

@@ -172,3 +172,10 @@ def test_the_engine_follows_the_work(loop):
 def test_an_unknown_engine_is_refused():
     with pytest.raises(UnknownNameError, match="engine must be one of auto, python, compiled"):
         engines.choose_engine("fortran", "growth", 1)
+
+
+@pytest.mark.parametrize(("given", "n"), [("1", 1), ("3", 3), ("0", 1), ("", 8), ("2,1", 8)])
+def test_a_process_uses_the_threads_that_it_was_given(given, n, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setenv("OMP_NUM_THREADS", given)
+    assert engines.count_threads() == n

@@ -185,6 +185,16 @@ def test_a_task_that_always_ends_its_worker_costs_its_own_result_only(where):
 
 
 @pytest.mark.slow
+def test_a_process_that_died_while_it_was_idle_is_replaced():
+    def ask_process(shared, task):
+        return os.getpid()
+
+    for pid in set(run_in_order(ask_process, range(8), where=TWO)):
+        os.kill(pid, signal.SIGKILL)
+    assert list(run_in_order(add, range(8), where=TWO, shared=1)) == list(range(1, 9))
+
+
+@pytest.mark.slow
 def test_results_in_order_cannot_lack_one():
     with pytest.raises(ClusterError, match=r"task 4: the worker process died \(SIGKILL"):
         list(run_in_order(die_at_3, range(6), where=TWO))
@@ -290,10 +300,10 @@ def test_a_cluster_without_workers_is_not_waited_for_forever(tmp_path, monkeypat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", [("--dask", "local:2"), ("--jobs", "2")])
-def test_ctrl_c_ends_the_workers_of_a_command(where, tmp_path):
+def test_ctrl_c_ends_the_workers_of_a_command(tmp_path):
+    where = ("--dask", "local:2")  # tests/cli/test_interrupts.py has --jobs
     command = process(
-        "reproduce", "--out", tmp_path, "--only", "hepatitis", *where, start_new_session=True
+        "reproduce", "--out", tmp_path, "--only", "heart", *where, start_new_session=True
     )
     while not any(file.read_bytes().count(b"\n") > 1 for file in tmp_path.glob("points/*.jsonl")):
         assert command.poll() is None
@@ -306,8 +316,8 @@ def test_ctrl_c_ends_the_workers_of_a_command(where, tmp_path):
 
 
 @pytest.mark.slow
-def test_commands_find_the_same_on_a_cluster(run, tmp_path):
-    where = {"one": ("--jobs", "1"), "dask": ("--dask", "local:2")}
+def test_commands_find_the_same_on_a_cluster(run, tmp_path, address):
+    where = {"one": ("--jobs", "1"), "dask": ("--dask", address)}
     table = draw_clinic(60)
     columns = {name: column.raw().tolist() for name, column in table.columns.items()}
     with (tmp_path / "clinic.csv").open("w", newline="") as file:

@@ -8,12 +8,20 @@ the threshold of the loop. Below the threshold, Python finishes before numba loa
 
 from __future__ import annotations
 
+import os
 import sys
 
 from voilattice.errors import UnknownNameError
 from voilattice.wording import quote
 
-__all__ = ["COMPILED_FROM", "ENGINES", "check_engine", "choose_engine", "is_loaded"]
+__all__ = [
+    "COMPILED_FROM",
+    "ENGINES",
+    "check_engine",
+    "choose_engine",
+    "count_threads",
+    "is_loaded",
+]
 
 ENGINES = ("auto", "python", "compiled")
 
@@ -50,3 +58,12 @@ def choose_engine(engine: str, loop: str, work: float) -> str:
 def is_loaded() -> bool:
     """Return whether numba is loaded, so that the compiled engine begins at once."""
     return "numba" in sys.modules
+
+
+def count_threads() -> int:
+    """Return how many threads may work at once: OMP_NUM_THREADS if it is set, or all cores.
+
+    Worker processes that share a machine have it set, for this and for the libraries below.
+    """
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    return max(int(given), 1) if given.isdecimal() else os.cpu_count() or 1

@@ -19,10 +19,11 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sized
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -68,7 +69,7 @@ class Workers:
     @classmethod
     def of(cls, n_jobs: int | None = None, dask: str | None = None) -> Workers:
         """Return the workers; with `dask`, `n_jobs` has no meaning."""
-        if n_jobs == 0 or not isinstance(n_jobs, int | None):
+        if n_jobs == 0 or not isinstance(n_jobs, Integral | None):
             said = "must be a number of processes, or -1 for one per core"
             raise InputError(f"{said}, got {quote(n_jobs)}", "n_jobs")
         if dask is not None and not re.fullmatch(r"(tcp|tls)://[^/]+:\d+|local:[1-9]\d*", dask):
@@ -157,7 +158,9 @@ def run_in_order(
     with closing(run_tasks(work, tasks, where=where, shared=shared)) as found:
         for number, result in found:
             if isinstance(result, Died):
-                raise ClusterError(f"task {number + 1}: {result.reason}")
+                raise ClusterError(
+                    f"task {number + 1}: {result.reason}; it may need more memory than there is"
+                )
             waiting[number] = result
             while wanted in waiting:
                 yield waiting.pop(wanted)
@@ -244,9 +247,9 @@ class _ThisProcess:
         return number, self._job.do(task)
 
 
-# Pools that wait for the next call, by the number of threads that a process may use. To start a
-# process and to load compiled code takes seconds.
-_idle: dict[int, list[Any]] = {}
+# Pools that wait for the next call, by the process that started them and the number of threads that
+# theirs may use. To start a process and to load compiled code takes seconds.
+_idle: dict[tuple[int, int], list[Any]] = {}
 
 
 class _Pools:
@@ -262,7 +265,7 @@ class _Pools:
 
         self._n = n_processes
         self._n_threads = max(cpu_count() // n_processes, 1)
-        self._ready = _idle.setdefault(self._n_threads, [])
+        self._ready = _idle.setdefault((os.getpid(), self._n_threads), [])
         self._busy: dict[Any, tuple[int, Any]] = {}  # of futures: the task's number, and its pool
         # A worker that is replaced because it has grown large is no news.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
@@ -275,11 +278,17 @@ class _Pools:
         return self._n
 
     def submit(self, number: int, task: Any) -> None:
-        try:
-            pool = self._ready.pop()
-        except IndexError:
-            pool = _new_pool(self._n_threads)
-        self._busy[pool.submit(_do_from_file, str(self._path), task)] = number, pool
+        from joblib.externals.loky.process_executor import BrokenProcessPool
+
+        while True:
+            try:
+                pool = self._ready.pop()
+            except IndexError:
+                pool = _new_pool(self._n_threads)
+            with suppress(BrokenProcessPool):  # its process died while it was idle
+                future = pool.submit(_do_from_file, str(self._path), task)
+                break
+        self._busy[future] = number, pool
 
     def wait(self) -> tuple[int, Any]:
         from concurrent.futures import FIRST_COMPLETED, wait
@@ -304,8 +313,14 @@ class _Pools:
         return number, result
 
     def stop(self) -> None:
+        """End the processes that are at work; the others wait for the next call."""
+        from joblib.externals.loky.process_executor import BrokenProcessPool
+
         for future, (_, pool) in self._busy.items():
-            if future.done():
+            # loky fails if it is stopped before it has taken up its task.
+            while not (future.running() or future.done()):
+                time.sleep(0.001)
+            if future.done() and not isinstance(future.exception(), BrokenProcessPool):
                 self._ready.append(pool)
             else:
                 pool.shutdown(kill_workers=True)
@@ -345,7 +360,8 @@ class _Cluster:
 
         self._client, self._address = client, address
         self._futures: dict[int, Any] = {}
-        self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+        # The task's number, its result, and what was raised instead of a result.
+        self._ended: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
         self._known: set[str] = set()  # workers whose version is right
         self._n_threads = 0
         self._seen_at = time.monotonic()  # when there was a worker
@@ -361,10 +377,18 @@ class _Cluster:
     def submit(self, number: int, task: Any) -> None:
         with self._talking():
             # Without a FIFO timeout, tasks begin in their order.
-            self._futures[number] = self._client.submit(
-                _do, self._job, task, pure=False, fifo_timeout=0
-            )
-        self._listen(number)
+            future = self._client.submit(_do, self._job, task, pure=False, fifo_timeout=0)
+        self._futures[number] = future
+
+        async def follow() -> None:
+            # In the client's thread: it fetches several results at once, and waits where a worker
+            # dies after its work.
+            try:
+                self._ended.put((number, await future, None))
+            except BaseException as error:
+                self._ended.put((number, None, error))
+
+        self._client.loop.add_callback(follow)
 
     def wait(self) -> tuple[int, Any]:
         from distributed import KilledWorker
@@ -372,38 +396,23 @@ class _Cluster:
         while True:
             if time.monotonic() >= self._look_at:
                 self._look()
-            try:
-                number = self._ended.get(timeout=SECONDS_PER_WAIT)
-            except queue.Empty:
-                continue
-            future = self._futures[number]
-            if future.status == "error":
-                del self._futures[number]
-                error = future.exception()
-                if isinstance(error, KilledWorker):
-                    return number, Died("the worker process died, on every worker that tried")
-                raise error
-            if future.status == "finished":
-                with self._talking():
-                    try:
-                        result = future.result(timeout=SECONDS_PER_LOOK)
-                    except TimeoutError:  # its worker has died since, and another one works on it
-                        self._listen(number)
-                        continue
-                del self._futures[number]
-                return number, result
-            if future.status == "cancelled":
-                raise _lost(self._address)
-            self._listen(number)
+            with suppress(queue.Empty):
+                number, result, error = self._ended.get(timeout=SECONDS_PER_WAIT)
+                break
+        future = self._futures.pop(number)
+        if error is None:
+            return number, result
+        if isinstance(error, KilledWorker):
+            return number, Died("the worker process died, on every worker that tried")
+        if future.status == "error":
+            raise error
+        raise _lost(self._address)
 
     def stop(self) -> None:
         """Give up what is under way."""
         if self._futures and self._client.status == "running":
             with self._talking():
                 self._client.cancel(list(self._futures.values()), force=True)
-
-    def _listen(self, number: int) -> None:
-        self._futures[number].add_done_callback(lambda future: self._ended.put(number))
 
     def _look(self) -> None:
         """Find out who the workers are; raise `ClusterError` if nobody works any more."""
@@ -457,8 +466,6 @@ class _Cluster:
 
         try:
             yield
-        except TimeoutError:
-            raise
         except (OSError, CancelledError, ClosedClientError):
             raise _lost(self._address) from None
 

@@ -162,7 +162,7 @@ def test_threads_change_nothing(monkeypatch, n_cpus, per_thread):
     space = StateSpace(problem, engine="python")
     values, choices = solved(space, problem)
     monkeypatch.setattr(bellman, "STATES_PER_THREAD", per_thread)
-    monkeypatch.setattr(bellman.os, "cpu_count", lambda: n_cpus)
+    monkeypatch.setattr("os.cpu_count", lambda: n_cpus)
     again, also = solved(space, problem)
     assert again.tolist() == values.tolist()
     assert also.tolist() == choices.tolist()
@@ -172,7 +172,7 @@ def test_threads_change_nothing(monkeypatch, n_cpus, per_thread):
 def test_every_block_is_solved_once_whatever_the_threads(monkeypatch, per_thread):
     space = StateSpace(varied(), engine="python")
     monkeypatch.setattr(bellman, "STATES_PER_THREAD", per_thread)
-    monkeypatch.setattr(bellman.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
     parts = []
     every = np.arange(len(space.blocks))
     bellman._in_threads(every, space.layout, parts.append)

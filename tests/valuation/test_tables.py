@@ -82,7 +82,7 @@ def test_values_are_the_same_from_run_to_run_and_for_any_number_of_threads(engin
     first = expected_emcs(problem, {}, rows, engine=engine)
     assert len(np.unique(first.round(9))) > 100
     for n in (1, 2, 4):
-        monkeypatch.setattr(tables.os, "cpu_count", lambda n=n: n)
+        monkeypatch.setattr("os.cpu_count", lambda n=n: n)
         assert (expected_emcs(problem, {}, rows, engine=engine) == first).all()
 
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,7 @@ from voilattice.learning.recipes import Recipe, find_recipe
 from voilattice.model.costs import CostModel, FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix
+from voilattice.parallel import Workers, run_in_order
 from voilattice.policy.application import apply_policy
 from voilattice.policy.focus import find_planner
 from voilattice.wording import nearest, quote
@@ -159,7 +161,7 @@ def choose_recipe(
     found = np.zeros((len(candidates), table.n_rows))
     n_tries = np.zeros(table.n_rows)
     results = _run(
-        tasks, n_jobs, progress, Deadline.of(time_limit), len(candidates),
+        tasks, Workers.of(n_jobs), progress, Deadline.of(time_limit), len(candidates),
         lambda name, fold: try_recipe(
             table, target, name, fold, costs, cost, classes=classes, decisions=decisions,
             policy=policy, weights=weights, **columns,
@@ -304,27 +306,31 @@ def _error(costs: Costs, weights: Costs) -> float:
 
 def _run(
     tasks: Sequence[tuple[Any, Fold]],
-    n_jobs: int | None,
+    where: Workers,
     progress: Callable[[int, int], None] | None,
     deadline: Deadline,
     n_together: int,
     work: Callable[[Any, Fold], Costs],
 ) -> list[Costs]:
     """Return the costs of the tasks; at the deadline no more tasks begin, `n_together` each."""
-    from joblib import Parallel, delayed
 
-    def begin() -> Iterator[Any]:
+    def begin() -> Iterator[tuple[Any, Fold]]:
         for number, task in enumerate(tasks):
             if number and number % n_together == 0 and deadline.is_over:
                 return
-            yield delayed(work)(*task)
+            yield task
 
     found: list[Costs] = []
-    for costs in Parallel(n_jobs=n_jobs, return_as="generator")(begin()):
-        found.append(costs)
-        if progress is not None:
-            progress(len(found), len(tasks))
+    with closing(run_in_order(_do, begin(), where=where, shared=work)) as results:
+        for costs in results:
+            found.append(costs)
+            if progress is not None:
+                progress(len(found), len(tasks))
     return found
+
+
+def _do(work: Callable[[Any, Fold], Costs], task: tuple[Any, Fold]) -> Costs:
+    return work(*task)
 
 
 def _missing(table: DataTable, target: str) -> NDArray[np.bool_]:

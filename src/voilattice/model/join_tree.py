@@ -14,7 +14,6 @@ checked by elimination.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -26,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voilattice.budgets import memory_budget
 from voilattice.compiled.arrays import CliqueTree, Messages
-from voilattice.engines import check_engine, choose_engine
+from voilattice.engines import check_engine, choose_engine, count_threads
 from voilattice.errors import InputError
 from voilattice.model.clique_arrays import clique_tree, new_messages
 from voilattice.model.cliques import build_cliques
@@ -273,7 +272,7 @@ class _CompiledPasses:
         step = max(CELLS_PER_TASK // max(cells, 1), 1)
         tasks = range(0, len(known), step)
         fits = (2 + MAX_THREADS) * cells * np.dtype(np.float64).itemsize <= memory_budget()
-        n_threads = min(len(tasks), os.cpu_count() or 1, MAX_THREADS) if fits else 1
+        n_threads = min(len(tasks), count_threads(), MAX_THREADS) if fits else 1
         rooms: SimpleQueue[Messages] = SimpleQueue()
         for messages in [self._messages, *(new_messages(self._tree) for _ in range(n_threads - 1))]:
             rooms.put(messages)

@@ -173,6 +173,7 @@ def _compute(units: Sequence[_Unit], where: Workers, progress: Callable[[int, in
             os.fsync(file.fileno())
             done += 1
             progress(done, total)
+    _sweep.cache_clear()  # it may have worked in this process
     for unit in left:  # points were appended in the order in which workers found them
         unit.open_locked().close()
     if died:

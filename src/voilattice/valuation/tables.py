@@ -25,7 +25,6 @@ parts and the results do not depend on the number of threads.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -39,7 +38,7 @@ from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, memory_budget, memory_limit
 from voilattice.compiled.arrays import Leaves
-from voilattice.engines import choose_engine
+from voilattice.engines import choose_engine, count_threads
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import Words, membership
 from voilattice.model.elimination import scaled_joint_table
@@ -372,7 +371,7 @@ def _walk_compiled(
     prefix = keys >> np.uint64(len(sizes) - _task_depth(root, member))
     cuts = [0, *(np.flatnonzero(np.diff(prefix)) + 1).tolist(), len(keys)]
     tasks = [(lo, hi) for lo, hi in pairwise(cuts) if lo < hi]
-    n_threads = 1 if len(root.table) < CELLS_PER_THREAD else min(os.cpu_count() or 1, MAX_THREADS)
+    n_threads = 1 if len(root.table) < CELLS_PER_THREAD else min(count_threads(), MAX_THREADS)
     rooms: SimpleQueue[Table] = SimpleQueue()
     for _ in range(n_threads):
         rooms.put(np.empty(len(root.table)))

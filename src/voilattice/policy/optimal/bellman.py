@@ -26,7 +26,6 @@ first feature in the problem's order, as in `ties`.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.compiled.arrays import BlockLayout, Floats, Ints, Prices, StateTables
+from voilattice.engines import count_threads
 from voilattice.feature_sets import bits
 from voilattice.policy.optimal.blocks import Blocks
 from voilattice.ties import TOLERANCE
@@ -98,7 +98,7 @@ def _in_threads(blocks: Ints, layout: BlockLayout, solve: Callable[[Ints], None]
     """Solve blocks that do not depend on each other in several threads."""
     done = np.cumsum(layout.cells[blocks])
     n_threads = min(MAX_THREADS, 1 + int(done[-1]) // STATES_PER_THREAD)
-    if n_threads == 1 or (os.cpu_count() or 1) == 1:
+    if n_threads == 1 or count_threads() == 1:
         solve(blocks)
         return
     cuts = np.searchsorted(done, np.linspace(0, done[-1], 4 * n_threads + 1)[1:-1])

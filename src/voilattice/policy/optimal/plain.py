@@ -28,7 +28,6 @@ whole rows. Only the steps inside a row are taken state by state.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -39,7 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import DigitPrices, Floats, Ints, PlainLayout
-from voilattice.engines import choose_engine
+from voilattice.engines import choose_engine, count_threads
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
 
@@ -219,7 +218,7 @@ def _solve_compiled(
         if not deadline.is_over:
             compiled.solve_tiles(tiles, layout, prices, joint, cost, value, mass)
 
-    n_threads = min(MAX_THREADS, os.cpu_count() or 1)
+    n_threads = min(MAX_THREADS, count_threads())
     pool = ThreadPoolExecutor(n_threads)
     try:
         for level in _levels(layout):

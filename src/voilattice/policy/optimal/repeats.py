@@ -37,7 +37,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import os
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,7 +47,7 @@ import numpy as np
 
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.compiled.arrays import BeliefGrid, Floats, Ints, RepeatSteps, RepeatTables
-from voilattice.engines import choose_engine
+from voilattice.engines import choose_engine, count_threads
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.beliefs import angular_knots, locate, make_grid
@@ -242,7 +241,7 @@ class _Builder:
             out = values[start[h] : start[h] + counts[h] * n_points]
             _solve_in_order(twin, steps, out, deadline, threads)
 
-        if engine == "python" or (os.cpu_count() or 1) == 1:
+        if engine == "python" or count_threads() == 1:
             for h in range(len(plan)):
                 solve_at(h)
         else:

@@ -26,7 +26,6 @@ feature. Then L(e) is a lower bound but not exact.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -34,6 +33,7 @@ import numpy as np
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import DigitPrices, Floats, Ints, RevealTable
+from voilattice.engines import count_threads
 from voilattice.errors import TooLargeError
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.problem import Problem
@@ -167,7 +167,7 @@ def _solve_all(
         value[:, first:last] = found.T
 
     starts = range(0, n_values, width)
-    pool = ThreadPoolExecutor(min(MAX_THREADS, os.cpu_count() or 1))
+    pool = ThreadPoolExecutor(min(MAX_THREADS, count_threads()))
     try:
         for _ in pool.map(solve, starts):
             if deadline.is_over:
