@@ -1,4 +1,4 @@
-"""The trees by hand, by enumeration and by Quinlan's book; the compiled twin by the readable one."""
+"""Trees by hand, by enumeration and by Quinlan's book; the compiled twin by the readable one."""
 
 import math
 
