@@ -22,9 +22,9 @@ log2(number of thresholds) / n from the gain of a number, where n is the number 
 
 Pruning (Quinlan, 1993). A node where N cases came, E of them not in its most frequent class, makes
 N U_CF(E, N) errors on new cases, where U_CF is the upper limit of the binomial distribution for the
-confidence CF. Below CF = 25 %, say, a true error rate above U would show so few errors in one table
-of four. A subtree becomes a leaf if the leaf is expected to make no more errors than the leaves
-below it, up to 0.1.
+confidence CF: if the true error rate were U_25%, one table in four would show so few errors. A
+subtree becomes a leaf if the leaf is expected to make no more errors than the leaves below it, up
+to 0.1.
 
 Departures from C4.5. The criteria above stand where C4.5 has the gain ratio. A missing cell goes to
 the branch with most cases, not in parts to all of them, so that a case has one path and one bill.
