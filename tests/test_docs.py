@@ -26,6 +26,7 @@ SLOW_EXAMPLES = {"estimator.py"}
         "docs/evaluation.md",
         "docs/optimal.md",
         "docs/estimator.md",
+        "docs/baselines.md",
         "docs/what-if.md",
         "docs/richer-problems.md",
     ],

@@ -10,6 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voilattice import Lattice, best_set, engines, load_problem
+from voilattice.baselines.tree_growth import EG2, find_twin, make_bias, sort_rows
+from voilattice.compiled.arrays import CodedCases, TreeStakes
 from voilattice.errors import UnknownNameError
 from voilattice.lattice import growth
 from voilattice.learning.training import train
@@ -120,7 +122,29 @@ def trained(problem, engine):
     return [found.prior, *found.tables]
 
 
+def cost_tree(problem, engine):
+    """A tree over random codes, some missing, and what it costs on all of them."""
+    rng = np.random.default_rng(len(problem.features))
+    sizes = [len(problem.states(name)) for name in problem.features]
+    n, n_classes = 60, len(problem.classes)
+    codes = np.stack([rng.integers(-1, size, n) for size in sizes]).astype(np.int32)
+    classes = np.where(codes[0] < 0, rng.integers(0, n_classes, n), codes[0] % n_classes)
+    counted = np.arange(n + 1.0)
+    cases = CodedCases(
+        codes, classes.astype(np.int32), np.array(sizes), np.arange(len(sizes)) % 2 == 1,
+        counted * np.log2(np.maximum(counted, 1)), n_classes,
+    )  # fmt: skip
+    prices = np.arange(1.0, len(sizes) + 1)
+    after = np.tile(prices[:, None], (1, len(sizes)))
+    twin, rows = find_twin(engine, 0), np.arange(n, dtype=np.int32)
+    tree = twin.grow(cases, sort_rows(cases, rows), make_bias(EG2, prices, after))
+    shares = np.full(n_classes, 1 / n_classes)
+    stakes = TreeStakes(prices, after, np.ascontiguousarray(problem.misclassification), shares)
+    return [*tree, np.array([twin.pay(tree, cases, rows, stakes)])]
+
+
 PAIRS = {
+    "trees": cost_tree,
     "training": trained,
     "growth": grown, "tables": valued, "best_set": best, "blocks": blocks, "bellman": solution,
     "repeats": repeated,

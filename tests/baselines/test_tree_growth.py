@@ -1,4 +1,4 @@
-"""The trees by hand, by enumeration and by Quinlan's book; the compiled twin by the readable one."""
+"""Trees by hand, by enumeration and by Quinlan's book; the compiled twin by the readable one."""
 
 import math
 
@@ -14,6 +14,7 @@ from voilattice.baselines.tree_growth import (
     EG2,
     IDX,
     expect_errors,
+    find_deviations,
     find_gain,
     make_bias,
     score,
@@ -168,12 +169,12 @@ def test_both_twins_grow_the_same_tree_and_pay_the_same(seed):
         paid = tree_growth.pay(mine, cases, others, stakes)
         assert paid == pytest.approx(trees.pay(theirs, cases, others, stakes))
     strengths, confidences = rng.random(3), rng.uniform(0.01, 1, 3)
-    given_biases = (
-        cases, order[None], others[None], EG2, strengths, rng.uniform(0, 9, (3, len(prices))),
-        np.full(after.shape, math.inf), confidences,
-        np.array([tree_growth.find_deviation(c) for c in confidences]), stakes,
+    bias = make_bias(EG2, prices, np.full(after.shape, math.inf), is_corrected=False)
+    variants = (
+        cases, order[None], others[None], bias, rng.uniform(0, 9, (3, len(prices))),
+        strengths, confidences, find_deviations(confidences), stakes,
     )  # fmt: skip
-    assert try_biases(*given_biases) == pytest.approx(trees.try_biases(*given_biases))
+    assert try_biases(*variants) == pytest.approx(trees.try_biases(*variants))
 
 
 def test_a_missing_cell_costs_nothing_and_goes_where_most_cases_go():

@@ -32,7 +32,7 @@ from voilattice.baselines.tree_growth import (
     EG2,
     Rows,
     Table,
-    find_deviation,
+    find_deviations,
     find_twin,
     make_bias,
     price_features,
@@ -66,7 +66,8 @@ class ICET(Baseline):
         prices, after = price_features(question, table, coding.reader)
         shares = np.bincount(cases.classes, minlength=cases.n_classes) / table.n_rows
         stakes = TreeStakes(prices, after, np.ascontiguousarray(question.cost), shares)
-        same = np.full((n, n), np.inf)  # a pseudo-price is the same, whatever is known
+        # A pseudo-price is the same, whatever is known.
+        bias = make_bias(EG2, prices, np.full((n, n), np.inf), is_corrected=False)
         random = np.random.default_rng(seed)
         n_splits = int(np.clip(MAX_CELLS // max(cases.codes.size, 1), MIN_SPLITS, MAX_SPLITS))
         halves = [halve(cases.classes, random) for _ in range(n_splits)]
@@ -76,11 +77,12 @@ class ICET(Baseline):
 
         def fitness(individuals: Table) -> Table:
             genes = individuals.T
-            confidences = np.ascontiguousarray(genes[:, n + 1])
+            prices, strengths, confidences = map(
+                np.ascontiguousarray, (genes[:, :n], genes[:, n], genes[:, n + 1])
+            )
             found: Table = twin.try_biases(
-                cases, orders, outside, EG2,
-                np.ascontiguousarray(genes[:, n]), np.ascontiguousarray(genes[:, :n]), same,
-                confidences, np.array([find_deviation(c) for c in confidences]), stakes,
+                cases, orders, outside, bias,
+                prices, strengths, confidences, find_deviations(confidences), stakes,
             )  # fmt: skip
             return found
 
@@ -91,11 +93,11 @@ class ICET(Baseline):
             maxiter=N_TRIALS // N_INDIVIDUALS - 1, tol=0.0, polish=False,
             vectorized=True, updating="deferred", rng=random,
         ).x  # fmt: skip
-        bias = make_bias(
-            EG2, found[:n], same, float(found[n]), float(found[n + 1]), is_corrected=False
+        best = make_bias(
+            EG2, found[:n], bias.after, float(found[n]), float(found[n + 1]), is_corrected=False
         )
         everything = sort_rows(cases, np.arange(table.n_rows, dtype=np.int32))
-        return TreeDecider(question, coding, twin.grow(cases, everything, bias), shares)
+        return TreeDecider(question, coding, twin.grow(cases, everything, best), shares)
 
 
 def first_generation(

@@ -38,6 +38,7 @@ from voilattice.baselines.tree_decider import TreeDecider
 from voilattice.baselines.tree_growth import Rows, Table, smooth
 from voilattice.compiled.arrays import CodedCases, GrownTree
 from voilattice.learning.data_tables import DataTable
+from voilattice.learning.discretization import bin_labels
 from voilattice.learning.rivals import Decider, Question
 from voilattice.model.costs import price_set
 from voilattice.ties import tolerance
@@ -123,5 +124,6 @@ class _Grower:
     def _state(self, f: int, code: int) -> str:
         """Return a value as evidence, for prices that depend on values."""
         name = self.coding.features[f]
-        levels = self.coding.reader.levels.get(name)
-        return str(code) if levels is None else levels[code]
+        if name in self.coding.cuts:
+            return bin_labels(self.coding.cuts[name])[code]
+        return self.coding.reader.levels[name][code]

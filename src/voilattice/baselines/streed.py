@@ -12,9 +12,11 @@ the quarters), a category a bit for each value. Texts of 0 and 1 after a b, such
 already: the benchmark of S. Lomax (2013) that comes with STreeD is written like that here. A
 missing cell, or an unseen one, has the bits of the usual cell and costs nothing.
 
-STreeD decides by labels, one for each class. Where there are other decisions, each has a label too,
-and STreeD gets one case more for a label that no case has; that case costs nothing, whatever is
-decided.
+STreeD has a label for each class, and takes it that a case with its own label costs nothing. So the
+least cost of a class is subtracted from the costs of its cases, which changes no comparison, and
+its label stands for a decision that has this least cost. Each other decision has a label more. No
+case has that label, so STreeD gets one case more with the last label, which costs nothing whatever
+is decided.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +46,7 @@ from voilattice.learning.rivals import (
 
 __all__ = ["STreeD"]
 
-DEPTH = 4
-MAX_WORK = 1_500_000  # rows x bits², up to which trees have this depth; above, they have one less
+MAX_WORK = 1_500_000  # rows x bits², up to which trees have depth 4; above, they have 3
 MAX_BINS = 8  # of a number, by the cuts that tell most
 TIME_LIMIT = 3_600  # far above what a fit takes, so the clock decides nothing
 LARGEST = 1_000.0  # amount that STreeD sees; it adds them up, and has an upper bound of 2^31
@@ -58,6 +59,8 @@ class STreeD(Baseline):
     """The optimal tree of depth 4, or 3 for a large table."""
 
     name = "STreeD"
+    depth: ClassVar[int] = 4
+    is_tuned: ClassVar[bool] = True  # the number of tests is chosen by cross-validation
 
     def learn(self, table: DataTable, question: Question, seed: int) -> Decider:
         if find_spec("pystreed") is None:
@@ -70,18 +73,20 @@ class STreeD(Baseline):
         bits, classes = coder.bits(table), question.classes_of(table)
         prices, after = price_features(question, table, coder.coding.reader)
         scale = LARGEST / max(float(question.cost.max()), float(prices.max()), 1e-300)
-        cost = pad_costs(scale * question.cost)
-        depth = DEPTH if table.n_rows * bits.shape[1] ** 2 <= MAX_WORK else DEPTH - 1
+        labels, cost = label_decisions(scale * question.cost)
+        is_small = table.n_rows * bits.shape[1] ** 2 <= MAX_WORK
         model = STreeDCostSensitiveClassifier(
-            max_depth=depth, hyper_tune=True, time_limit=TIME_LIMIT
+            max_depth=self.depth if is_small else min(self.depth, 3),
+            hyper_tune=self.is_tuned,
+            time_limit=TIME_LIMIT,
         )
-        more = [len(cost) - 1] if classes.max() < len(cost) - 1 else []
+        more = [len(labels) - 1] if classes.max() < len(labels) - 1 else []
         model.fit(
             np.concatenate([bits, bits[: len(more)]]),
             np.concatenate([classes, more]).astype(np.intp),
             CostSpecifier(cost.T.tolist(), specify(scale * prices, scale * after, coder.owners)),
         )
-        nodes = list_nodes(model.get_tree())
+        nodes = list_nodes(model.get_tree(), labels)
         tree = BitTree(question, coder, nodes, np.zeros((len(nodes), len(question.classes))))
         counts = np.zeros((len(nodes), len(question.classes)))
         for row, y in zip(bits, classes, strict=True):
@@ -146,16 +151,19 @@ def bits_of_categories(levels: Sequence[str]) -> Bits:
     return np.arange(n)[:, None] if n == 2 else np.eye(n, dtype=np.int64)
 
 
-def pad_costs(cost: Table) -> Table:
-    """Return costs [label, label]: of the decisions, and of the classes and labels that may be.
+def label_decisions(cost: Table) -> tuple[list[int], Table]:
+    """Return the decision of each label, and the costs [label, class], 0 where these are one.
 
-    A label that is no decision is never worth choosing; a label that is no class costs nothing.
+    >>> labels, cost = label_decisions(np.array([[2.0, 2], [0, 9], [5, 0]]))
+    >>> labels, cost.tolist()
+    ([1, 2, 0], [[0.0, 9.0, 0.0], [5.0, 0.0, 0.0], [2.0, 2.0, 0.0]])
     """
-    n_decisions, n_classes = cost.shape
-    found = np.zeros((max(cost.shape),) * 2)
-    found[:n_decisions, :n_classes] = cost
-    found[n_decisions:] = 100 * LARGEST
-    return found
+    lowered = cost - cost.min(axis=0)
+    labels = lowered.argmin(axis=0).tolist()
+    labels += [decision for decision in range(len(cost)) if decision not in labels]
+    found = np.zeros((len(labels), len(labels)))
+    found[:, : cost.shape[1]] = lowered[labels]
+    return labels, found
 
 
 def specify(prices: Table, after: Table, owners: Codes) -> list[Any]:
@@ -176,14 +184,14 @@ def specify(prices: Table, after: Table, owners: Codes) -> list[Any]:
     return found
 
 
-def list_nodes(root: Any) -> list[tuple[int, int, int, int]]:
-    """Return the nodes: the bit that is tested, the nodes below for 0 and 1, and the label."""
+def list_nodes(root: Any, labels: Sequence[int]) -> list[tuple[int, int, int, int]]:
+    """Return the nodes: the bit that is tested, the nodes below for 0 and 1, and the decision."""
     nodes: list[tuple[int, int, int, int]] = []
 
     def add(node: Any) -> int:
         place = len(nodes)
         if node.is_leaf_node():
-            nodes.append((-1, -1, -1, int(node.label)))
+            nodes.append((-1, -1, -1, labels[int(node.label)]))
         else:
             nodes.append((-1, -1, -1, -1))
             left, right = add(node.left_child), add(node.right_child)
@@ -196,7 +204,7 @@ def list_nodes(root: Any) -> list[tuple[int, int, int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class BitTree:
-    """A tree over bits that decides new cases by its labels."""
+    """A tree over bits that decides new cases as STreeD says."""
 
     question: Question
     coder: BitCoder

@@ -22,9 +22,9 @@ log2(number of thresholds) / n from the gain of a number, where n is the number 
 
 Pruning (Quinlan, 1993). A node where N cases came, E of them not in its most frequent class, makes
 N U_CF(E, N) errors on new cases, where U_CF is the upper limit of the binomial distribution for the
-confidence CF. Below CF = 25 %, say, a true error rate above U would show so few errors in one table
-of four. A subtree becomes a leaf if the leaf is expected to make no more errors than the leaves
-below it, up to 0.1.
+confidence CF: if the true error rate were U_25%, one table in four would show so few errors. A
+subtree becomes a leaf if the leaf is expected to make no more errors than the leaves below it, up
+to 0.1.
 
 Departures from C4.5. The criteria above stand where C4.5 has the gain ratio. A missing cell goes to
 the branch with most cases, not in parts to all of them, so that a case has one path and one bill.
@@ -66,7 +66,7 @@ __all__ = [
     "EG2",
     "IDX",
     "expect_errors",
-    "find_deviation",
+    "find_deviations",
     "find_gain",
     "find_twin",
     "grow",
@@ -119,13 +119,13 @@ def make_bias(
     least = float(prices[prices > 0].min(initial=np.inf))
     return TreeBias(
         kind, strength, prices, after, least if np.isfinite(least) else 1.0,
-        confidence, find_deviation(confidence), is_corrected,
+        confidence, float(np.interp(confidence, CONFIDENCES, DEVIATIONS)), is_corrected,
     )  # fmt: skip
 
 
-def find_deviation(confidence: float) -> float:
-    """Return the deviation of the normal distribution that a confidence stands for in C4.5."""
-    return float(np.interp(confidence, CONFIDENCES, DEVIATIONS))
+def find_deviations(confidences: Table) -> Table:
+    """Return the deviations of the normal distribution that confidences stand for in C4.5."""
+    return np.interp(confidences, CONFIDENCES, DEVIATIONS)
 
 
 def find_twin(engine: str, work: float) -> Any:
@@ -147,15 +147,14 @@ def try_biases(
     cases: CodedCases,
     orders: Rows,
     outside: Rows,
-    kind: int,
-    strengths: Table,
+    bias: TreeBias,
     prices: Table,
-    after: Table,
+    strengths: Table,
     confidences: Table,
     deviations: Table,
     stakes: TreeStakes,
 ) -> Table:
-    """Return the mean cost of each bias on the rows that its trees have not seen.
+    """Return the mean cost of variants of a bias on the rows that their trees have not seen.
 
     Parameters
     ----------
@@ -163,17 +162,17 @@ def try_biases(
         [split, feature, case]: the rows to learn from, as `sort_rows` returns them.
     outside
         [split, case]: the rows to pay for.
-    strengths, prices, confidences, deviations
-        Of each bias.
+    prices, strengths, confidences, deviations
+        Of each variant.
     """
     found = np.zeros(len(strengths))
     for k in range(len(found)):
-        bias = TreeBias(
-            kind, float(strengths[k]), prices[k], after, 1.0,
-            float(confidences[k]), float(deviations[k]), False,
+        variant = bias._replace(
+            prices=prices[k], strength=float(strengths[k]),
+            confidence=float(confidences[k]), deviation=float(deviations[k]),
         )  # fmt: skip
         for order, rows in zip(orders, outside, strict=True):
-            found[k] += pay(grow(cases, order, bias), cases, rows, stakes)
+            found[k] += pay(grow(cases, order, variant), cases, rows, stakes)
     return found / len(orders)
 
 

@@ -34,22 +34,22 @@ def try_biases(
     cases: CodedCases,
     orders: Places,
     outside: Places,
-    kind: int,
-    strengths: Floats,
+    bias: TreeBias,
     prices: Floats,
-    after: Floats,
+    strengths: Floats,
     confidences: Floats,
     deviations: Floats,
     stakes: TreeStakes,
 ) -> Any:
-    """Return the mean cost of each bias on the rows that its trees have not seen."""
+    """Return the mean cost of variants of a bias on the rows that their trees have not seen."""
     found = np.zeros(strengths.shape[0])
     for k in range(found.shape[0]):
-        bias = TreeBias(
-            kind, strengths[k], prices[k], after, 1.0, confidences[k], deviations[k], False
-        )
+        variant = TreeBias(
+            bias.kind, strengths[k], prices[k], bias.after, bias.least,
+            confidences[k], deviations[k], bias.is_corrected,
+        )  # fmt: skip
         for s in range(orders.shape[0]):
-            tree = grow(cases, orders[s], bias)
+            tree = grow(cases, orders[s], variant)
             found[k] += pay(tree, cases, outside[s], stakes)
         found[k] /= orders.shape[0]
     return found
