@@ -58,8 +58,8 @@ from voilattice.model.stakes import CostMatrix
 __all__ = ["Search", "SystematicSearch"]
 
 RECIPE = Recipe(structure="naive", max_bins=3)  # the thesis has two or three levels
-MAX_STATES = 6_000  # that are looked into, from the start of a case
-MAX_MORE = 600  # after a cell was missing
+MAX_STATES = 5_000  # that are looked into, from the start of a case
+MAX_MORE = 500  # after a cell was missing
 CONFIDENCE = 1.96  # standard errors in half a 95 % interval
 SAME = 1e-9  # values that differ by less, relative to the stakes, are equal
 
@@ -116,6 +116,8 @@ class _Node:
     shares: Table = field(default_factory=lambda: np.zeros((0, 0)))  # P(x_i = v | s)
     lowers: Table = field(default_factory=lambda: np.zeros((0, 0)))  # of the states below
     uppers: Table = field(default_factory=lambda: np.zeros((0, 0)))
+    test_lowers: Table = field(default_factory=lambda: np.zeros(0))  # of the tests, with prices
+    test_uppers: Table = field(default_factory=lambda: np.zeros(0))
     optimistic: int = NOTHING  # the test of the lower bound
     real: int = NOTHING  # the test of the upper bound
     is_leaf: bool = False  # it was pruned
@@ -253,6 +255,8 @@ class Search:
         node.shares = np.where(self._is_value, shares, 0.0)
         _, node.uppers, _ = self._decide(counts)
         node.lowers = np.minimum(node.uppers, self._least_steps(node.state)[:, None])
+        node.test_lowers = node.prices + (node.shares * node.lowers).sum(axis=1)
+        node.test_uppers = node.prices + (node.shares * node.uppers).sum(axis=1)
         self._bound(node)
 
     def _least_step(self, state: Codes) -> float:
@@ -268,11 +272,10 @@ class Search:
         return found
 
     def _bound(self, node: _Node) -> None:
-        """Find the bounds of a state from those of the states below it."""
+        """Find the bounds of a state from those of its tests."""
         if node.is_leaf:
             return
-        lowers = node.prices + (node.shares * node.lowers).sum(axis=1)
-        uppers = node.prices + (node.shares * node.uppers).sum(axis=1)
+        lowers, uppers = node.test_lowers, node.test_uppers
         node.optimistic, real = int(lowers.argmin()), int(uppers.argmin())
         node.lower = min(node.emc, float(lowers[node.optimistic]))
         node.upper = min(node.emc, float(uppers[real]))
@@ -288,6 +291,8 @@ class Search:
             for above, k, value in below.above:
                 before = above.lower, above.upper
                 above.lowers[k, value], above.uppers[k, value] = below.lower, below.upper
+                above.test_lowers[k] = above.prices[k] + above.shares[k] @ above.lowers[k]
+                above.test_uppers[k] = above.prices[k] + above.shares[k] @ above.uppers[k]
                 self._bound(above)
                 if (above.lower, above.upper) != before:
                     changed.append(above)
