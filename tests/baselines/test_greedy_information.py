@@ -32,8 +32,9 @@ def test_values_are_the_mutual_information():
 
 
 def test_the_most_information_for_its_price_comes_first():
+    columns = told([0.9, 0.75], n=300)
     for prices, first in (({"a": 1.0, "b": 1.0}, "a"), ({"a": 9.0, "b": 1.0}, "b")):
-        table, question = ask(told([0.9, 0.75]), prices, ("symmetric", 100.0))
+        table, question = ask(columns, prices, ("symmetric", 100.0))
         found = GreedyInformation().learn(table, question, 0).decide(table)
         assert {path[:1] for path in found.bought.tolist()} == {(first,)}
 

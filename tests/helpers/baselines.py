@@ -65,9 +65,17 @@ def draw_table(seed, n=120, n_classes=2):
     return {"y": np.array([f"class {k}" for k in y], dtype=object), **columns}
 
 
+class Fatigue:
+    """Costs of one's own: everything gets dearer with what is known already."""
+
+    def cost(self, features, evidence):
+        return sum(1.0 + 0.25 * len(evidence) for _ in features)
+
+
 PRICES = {"number": 4.0, "whole": 2.0, "color": 1.5, "flag": 1.0, "noise": 0.0}
 COSTS = {
     "prices": FeatureCosts(PRICES),
+    "own": Fatigue(),
     "free": FeatureCosts(dict.fromkeys(PRICES, 0.0)),
     "groups": FeatureCosts(PRICES, (Group("lab", 3.0, ("number", "color")),)),
     "discounts": FeatureCosts(PRICES, discounts=(Discount("d", {"number": 2.0, "whole": 1.0}),)),

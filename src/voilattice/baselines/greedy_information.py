@@ -51,7 +51,7 @@ from voilattice.learning.rivals import Decided, Decider, Question
 __all__ = ["GreedyInformation"]
 
 RECIPE = Recipe(structure="naive", max_bins=4)
-N_MASKED = 5_000  # masked cases to train on, about
+N_MASKED = 10_000  # masked cases to train on, about
 MAX_COPIES = 20  # of a case
 N_HIDDEN = 16
 N_EPOCHS = 12

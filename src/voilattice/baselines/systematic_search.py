@@ -10,12 +10,13 @@ Laplace's correction:
     V(s) = min { EMC(s),  min_i C(i | s) + Σ_v P(x_i = v | s) V(s, x_i = v) }.
 
 AO* (Nilsson, 1980) keeps two values of each state. The *optimistic* one is a lower bound: a state
-that was not looked into costs at least its best decision, or its cheapest test and the least that
-a decision ever costs. The *real* one is the value of a policy that is known: a state that was not
-looked into decides. Each round follows the best optimistic tests to the state that matters most,
-P(reach) · (real - optimistic), looks into that state, and updates the states above. If the two
-values of the root meet, the real policy is optimal. If `MAX_STATES` states were looked into
-before that, the best real policy so far is used; this limit is work, not time.
+that was not looked into costs at least its best decision, or its cheapest test and the best
+decision of any state below it, where no count is higher. The *real* one is the value of a policy
+that is known: a state that was not looked into decides. Each round follows the best optimistic
+tests to the state that matters most, by its probability and the distance of its two values, looks
+into it, and updates the states above. If the two values of the root meet, the real policy is
+optimal. If `MAX_STATES` states were looked into before that, the best real policy so far is used;
+this limit is work, not time.
 
 The policy of least cost on the training cases overfits, so the search is pruned (*statistical
 pruning*): if the optimistic value of a state lies inside the 95 % confidence interval of the cost
@@ -58,8 +59,8 @@ from voilattice.model.stakes import CostMatrix
 __all__ = ["Search", "SystematicSearch"]
 
 RECIPE = Recipe(structure="naive", max_bins=3)  # the thesis has two or three levels
-MAX_STATES = 6_000  # that are looked into, from the start of a case
-MAX_MORE = 600  # after a cell was missing
+MAX_STATES = 4_000  # that are looked into, from the start of a case
+MAX_MORE = 300  # after a cell was missing
 CONFIDENCE = 1.96  # standard errors in half a 95 % interval
 SAME = 1e-9  # values that differ by less, relative to the stakes, are equal
 
@@ -116,6 +117,8 @@ class _Node:
     shares: Table = field(default_factory=lambda: np.zeros((0, 0)))  # P(x_i = v | s)
     lowers: Table = field(default_factory=lambda: np.zeros((0, 0)))  # of the states below
     uppers: Table = field(default_factory=lambda: np.zeros((0, 0)))
+    test_lowers: Table = field(default_factory=lambda: np.zeros(0))  # of the tests, with prices
+    test_uppers: Table = field(default_factory=lambda: np.zeros(0))
     optimistic: int = NOTHING  # the test of the lower bound
     real: int = NOTHING  # the test of the upper bound
     is_leaf: bool = False  # it was pruned
@@ -154,7 +157,7 @@ class Search:
         self._sizes = np.array(n_states)
         self._is_pruned, self._max_states, self._max_more = is_pruned, max_states, max_more
         self._n_classes, self._width = cost.shape[1], max(n_states)
-        self._least = float(cost.min())  # of all decisions and classes
+        self._orders = cost.argsort(axis=1, kind="stable")  # of the classes, by each decision
         self._tolerance = SAME * max(float(cost.max()), 1e-300)
         # The place of each cell in a table [feature, value, class]; missing ones come last.
         d = len(n_states)
@@ -165,6 +168,7 @@ class Search:
         self._is_value = np.arange(self._width) < self._sizes[:, None]
         self._floors = _find_floors(prices)
         self._everything = np.bincount(classes, minlength=self._n_classes).astype(np.float64)
+        self._emc_of_all = float(self._decide(self._everything)[1])
         self._nodes: dict[bytes, _Node] = {}
         self._planned: set[bytes] = set()  # states that have their choice
 
@@ -221,7 +225,8 @@ class Search:
                 rows = np.flatnonzero(agrees)
             counts = np.bincount(self._classes[rows], minlength=self._n_classes)
             posterior, emc, half = self._decide(counts[None].astype(np.float64))
-            lower = min(float(emc[0]), self._least_step(state))
+            lower = self._least_price(state) + float(self._least_emc(counts[None])[0])
+            lower = min(float(emc[0]), lower)
             found = self._nodes[key] = _Node(
                 state, rows, posterior[0], float(emc[0]), float(half[0]), lower, float(emc[0])
             )
@@ -252,27 +257,43 @@ class Search:
         shares = (n + 1) / (n.sum(axis=1) + self._sizes)[:, None]
         node.shares = np.where(self._is_value, shares, 0.0)
         _, node.uppers, _ = self._decide(counts)
-        node.lowers = np.minimum(node.uppers, self._least_steps(node.state)[:, None])
+        more = self._least_prices(node.state)[:, None] + self._least_emc(counts)
+        node.lowers = np.minimum(node.uppers, more)
+        node.test_lowers = node.prices + (node.shares * node.lowers).sum(axis=1)
+        node.test_uppers = node.prices + (node.shares * node.uppers).sum(axis=1)
         self._bound(node)
 
-    def _least_step(self, state: Codes) -> float:
-        """Return a lower bound on the cost of a test at a state and a decision after it."""
-        return float(self._floors[state == UNKNOWN].min(initial=np.inf)) + self._least
+    def _least_price(self, state: Codes) -> float:
+        """Return a lower bound on the price of the next test at a state."""
+        return float(self._floors[state == UNKNOWN].min(initial=np.inf))
 
-    def _least_steps(self, state: Codes) -> Table:
+    def _least_prices(self, state: Codes) -> Table:
         """Return the same for the states after each test."""
         order = np.flatnonzero(state == UNKNOWN)
         order = order[np.argsort(self._floors[order], kind="stable")]
-        found = np.full(len(state), self._floors[order[0]] + self._least)
-        found[order[0]] = self._floors[order[1:2]].min(initial=np.inf) + self._least
+        found = np.full(len(state), self._floors[order[0]])
+        found[order[0]] = self._floors[order[1:2]].min(initial=np.inf)
         return found
 
+    def _least_emc(self, counts: Table) -> Table:
+        """Return a lower bound on the EMC of all states below states with counts [.., class].
+
+        The counts below are not higher. For a decision i, Σ_j c_ij (n_j + 1) / (n + |Y|) is least
+        if the cases of its cheapest classes are all there and the others are not.
+        """
+        least = np.full(counts.shape[:-1], self._emc_of_all)
+        for costs, order in zip(self._cost, self._orders, strict=True):
+            kept = np.cumsum(counts[..., order], axis=-1)
+            paid = np.cumsum(counts[..., order] * costs[order], axis=-1)
+            risk = (paid + costs.sum()) / (kept + self._n_classes)
+            least = np.minimum(least, risk.min(axis=-1))
+        return least
+
     def _bound(self, node: _Node) -> None:
-        """Find the bounds of a state from those of the states below it."""
+        """Find the bounds of a state from those of its tests."""
         if node.is_leaf:
             return
-        lowers = node.prices + (node.shares * node.lowers).sum(axis=1)
-        uppers = node.prices + (node.shares * node.uppers).sum(axis=1)
+        lowers, uppers = node.test_lowers, node.test_uppers
         node.optimistic, real = int(lowers.argmin()), int(uppers.argmin())
         node.lower = min(node.emc, float(lowers[node.optimistic]))
         node.upper = min(node.emc, float(uppers[real]))
@@ -288,6 +309,8 @@ class Search:
             for above, k, value in below.above:
                 before = above.lower, above.upper
                 above.lowers[k, value], above.uppers[k, value] = below.lower, below.upper
+                above.test_lowers[k] = above.prices[k] + above.shares[k] @ above.lowers[k]
+                above.test_uppers[k] = above.prices[k] + above.shares[k] @ above.uppers[k]
                 self._bound(above)
                 if (above.lower, above.upper) != before:
                     changed.append(above)
