@@ -9,7 +9,7 @@ where y₁ is the most frequent class of the cell: so data sets can be averaged.
 
 The journal is a file to which each result is appended as soon as it is there. A run that is killed
 loses only what was under way. Lines that are cut off or damaged are ignored, and computed again.
-The first line says what the results depend on.
+A heading says what the results depend on.
 """
 
 from __future__ import annotations
@@ -97,66 +97,74 @@ class Journal:
 
     Parameters
     ----------
-    heading
-        What results depend on. A journal with another heading is refused: it is never mixed.
+    version
+        Of voilattice. Results of different versions are never mixed.
+    checksums
+        What identifies each data set. Others may come to the journal later.
     """
 
-    def __init__(self, folder: Path, heading: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, version: str, checksums: Mapping[str, str]) -> None:
         self.path = folder / NAME
-        self._heading = json.loads(json.dumps(heading))
+        self._version, self._checksums = version, dict(checksums)
 
     def read(self) -> dict[Key, Result | Failure]:
-        """Return what is there."""
-        try:
-            lines = self.path.read_bytes().splitlines(keepends=True)
-        except FileNotFoundError:
-            return {}
-        if lines and lines[0].endswith(b"\n"):
-            self._check_heading(lines[0])
-        return dict(entry for line in lines[1:] if (entry := _parse(line)) is not None)
+        """Return what is there.
+
+        Raises
+        ------
+        InputError
+            The file is no journal, or is one of another version or of other data.
+        """
+        return self._parse()[0]
 
     @contextmanager
     def open(self) -> Iterator[_Writer]:
         """Return what appends results, in a ``with`` block; no other run may write meanwhile."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.read()  # checks the heading
-        with self.path.open("a+b") as file:
+        with self.path.open("ab") as file:
             _lock(file, self.path)
-            file.seek(0)
-            content = file.read()
-            _, newline, rest = content.partition(b"\n")
-            if not newline:  # empty, or killed while it was begun
-                file.truncate(0)
-                file.write(json.dumps(self._heading).encode() + b"\n")
-            elif rest and not rest.endswith(b"\n"):
+            _, known, is_whole = self._parse()
+            if not is_whole:
                 file.write(b"\n")  # a line that was cut off must not spoil the next one
+            if not self._checksums.items() <= known.items():
+                heading = {"voilattice": self._version, "data": self._checksums}
+                file.write(json.dumps(heading).encode() + b"\n")
             file.flush()
             yield _Writer(file)
 
-    def _check_heading(self, line: bytes) -> None:
+    def _parse(self) -> tuple[dict[Key, Result | Failure], dict[str, str], bool]:
+        """Return the results, the data sets they belong to, and whether the last line is whole."""
         try:
-            found = json.loads(line)
-        except ValueError:
-            raise InputError(f"{self.path} is no journal of the arena", "out") from None
-        if not isinstance(found, dict) or found.keys() != self._heading.keys():
-            raise InputError(f"{self.path} is no journal of the arena", "out")
-        for key, value in self._heading.items():
-            theirs = found[key]
-            if isinstance(value, dict) and isinstance(theirs, dict):
-                # Other data sets may be in the same journal.
-                differ = [k for k in value if k in theirs and theirs[k] != value[k]]
-                if not differ:
-                    continue
-                what = f"{key} {differ[0]}"
-            elif theirs == value:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            content = b""
+        found: dict[Key, Result | Failure] = {}
+        known: dict[str, str] = {}
+        for line in content.splitlines(keepends=True):
+            if (entry := _decode(line)) is None:
                 continue
-            else:
-                what = f"{key} ({theirs})"
-            raise InputError(
-                f"{self.path} holds results of another {what}; give another folder, or remove the "
-                f"file",
-                "out",
-            )
+            if "voilattice" in entry:
+                self._check(entry)
+                known |= entry["data"]
+            elif known and (pair := _result(entry)) is not None:
+                found[pair[0]] = pair[1]
+        if content.count(b"\n") and not known:
+            raise InputError(f"{self.path} is no journal of the arena", "out")
+        return found, known, not content or content.endswith(b"\n")
+
+    def _check(self, heading: Mapping[str, Any]) -> None:
+        theirs, data = heading["voilattice"], heading.get("data")
+        if not isinstance(data, dict):
+            raise InputError(f"{self.path} is no journal of the arena", "out")
+        other = [name for name, own in self._checksums.items() if data.get(name, own) != own]
+        if theirs == self._version and not other:
+            return
+        what = (
+            f"with voilattice {theirs}" if theirs != self._version else f"on other {other[0]} data"
+        )
+        raise InputError(
+            f"{self.path} holds results {what}; give another folder, or remove the file", "out"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,16 +180,22 @@ class _Writer:
         os.fsync(self.file.fileno())
 
 
-def _parse(line: bytes) -> tuple[Key, Result | Failure] | None:
-    """Return the result in a line; None: the line is damaged."""
-    if not line.endswith(b"\n"):
-        return None
+def _decode(line: bytes) -> dict[str, Any] | None:
+    """Return what a line says; None: it is cut off or damaged."""
     try:
-        entry = json.loads(line)
+        entry = json.loads(line) if line.endswith(b"\n") else None
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _result(entry: dict[str, Any]) -> tuple[Key, Result | Failure] | None:
+    """Return the result of a line; None: the line is damaged."""
+    try:
         key = Key(*(entry.pop(field.name) for field in fields(Key)))
         hash(key)
         found = Failure(**entry) if "failure" in entry else Result(**entry)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (TypeError, KeyError):
         return None
     is_whole = isinstance(found, Failure) or (
         isinstance(found.total_cost, float) and math.isfinite(found.total_cost)

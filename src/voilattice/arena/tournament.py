@@ -33,7 +33,7 @@ class Standings:
     methods: tuple[str, ...]
     results: dict[Key, Result]
     failures: dict[Key, Failure]
-    n_tasks: int  # cells and methods that were asked for
+    n_wanted: int  # results that were asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def read_standings(suite: Suite, folder: Path, methods: Sequence[str] | None = N
 
 
 def _open(suite: Suite, folder: Path) -> Journal:
-    return Journal(folder, {"voilattice": voilattice.__version__, "data": suite.checksums})
+    return Journal(folder, voilattice.__version__, suite.checksums)
 
 
 def _list_tasks(suite: Suite, methods: Sequence[str]) -> list[_Task]:
