@@ -293,27 +293,49 @@ class PrunedTree:
             inside = table.take(np.flatnonzero(number != fold))
             outside = table.take(np.flatnonzero(number == fold))
             truth = question.classes_of(outside)
+            # The encoder and the amounts are those of the whole table, which the case to be decided
+            # in the end is not in.
+            known, new = _EncodedCases.read(encoder, inside), _EncodedCases.read(encoder, outside)
+            labels = question.classes_of(inside)
             for k, amount in enumerate(amounts):
-                # The encoder and the amounts are those of the whole table, which the case to be
-                # decided in the end is not in.
-                found = _grow(inside, question, encoder, float(amount), seed).decide(outside)
+                tree = _grow(known, labels, question, encoder, float(amount), seed)
+                found = tree.decide_cases(new)
                 if self.is_by_accuracy:
                     paid[k] += (found.posterior.argmax(axis=1) != truth).sum()
                 else:
                     paid[k] += (found.feature_cost + question.cost[found.decision, truth]).sum()
         # Of equal costs, the smaller tree.
         best = len(amounts) - 1 - int(paid[::-1].argmin())
-        return _grow(table, question, encoder, float(amounts[best]), seed)
+        everything = _EncodedCases.read(encoder, table)
+        return _grow(everything, classes, question, encoder, float(amounts[best]), seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _EncodedCases:
+    """A table as a tree needs it, read once for all trees that look at it."""
+
+    numbers: Table
+    is_there: NDArray[np.bool_]  # [case, feature]
+    states: Mapping[str, Sequence[str | None]]
+
+    @classmethod
+    def read(cls, encoder: Encoder, table: DataTable) -> _EncodedCases:
+        is_there = ~np.isnan(encoder.cells(table))
+        return cls(encoder.numbers(table), is_there, encoder.states(table))
 
 
 def _grow(
-    table: DataTable, question: Question, encoder: Encoder, amount: float, seed: int
+    cases: _EncodedCases,
+    classes: Codes,
+    question: Question,
+    encoder: Encoder,
+    amount: float,
+    seed: int,
 ) -> _Tree:
     from sklearn.tree import DecisionTreeClassifier
 
-    classes = question.classes_of(table)
     model = DecisionTreeClassifier(random_state=seed, ccp_alpha=amount)
-    model.fit(encoder.numbers(table), classes)
+    model.fit(cases.numbers, classes)
     return _Tree(question, encoder, model, np.bincount(classes, minlength=len(question.classes)))
 
 
@@ -327,10 +349,13 @@ class _Tree:
     counts: Codes  # of the classes
 
     def decide(self, table: DataTable) -> Decided:
-        cells = self.encoder.numbers(table)
-        posterior = self.leaves[self.model.apply(cells)]
-        bought, states = self._paths(table, cells), self.encoder.states(table)
-        bills = price_paths(self.question.costs, bought, states)
+        return self.decide_cases(_EncodedCases.read(self.encoder, table))
+
+    def decide_cases(self, cases: _EncodedCases) -> Decided:
+        """Return what is decided in each case of a table that was read before."""
+        posterior = self.leaves[self.model.apply(cases.numbers)]
+        bought = self._paths(cases)
+        bills = price_paths(self.question.costs, bought, cases.states)
         return Decided(self.question.decide(posterior), posterior, bills, bought)
 
     @cached_property
@@ -349,18 +374,17 @@ class _Tree:
         pulled: Table = (n * shares + more * self.counts / self.counts.sum()) / (n + more)
         return pulled
 
-    def _paths(self, table: DataTable, cells: Table) -> Paths:
+    def _paths(self, cases: _EncodedCases) -> Paths:
         """Return the features that each case tests, in order; a missing cell cannot be bought."""
         owners = self.encoder.owners
         tested = self.model.tree_.feature  # of each node, a column; negative: a leaf
-        paths = self.model.decision_path(cells)
-        there = ~np.isnan(self.encoder.cells(table))
+        paths = self.model.decision_path(cases.numbers)
         found = []
-        for row in range(table.n_rows):
+        for row in range(len(cases.numbers)):
             # scikit-learn numbers a node before the nodes below it.
             nodes = np.sort(paths.indices[paths.indptr[row] : paths.indptr[row + 1]])
             columns = owners[tested[nodes[tested[nodes] >= 0]]].tolist()
-            bought = dict.fromkeys(k for k in columns if there[row, k])
+            bought = dict.fromkeys(k for k in columns if cases.is_there[row, k])
             found.append(tuple(self.encoder.features[k] for k in bought))
         return list_paths(found)
 
