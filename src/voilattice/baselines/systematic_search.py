@@ -223,12 +223,12 @@ class Search:
                 asked = np.flatnonzero(state >= 0)
                 agrees = (self._codes[:, asked] == state[asked]).all(axis=1)
                 rows = np.flatnonzero(agrees)
-            counts = np.bincount(self._classes[rows], minlength=self._n_classes)
-            posterior, emc, half = self._decide(counts[None].astype(np.float64))
-            lower = self._least_price(state) + float(self._least_emc(counts[None])[0])
-            lower = min(float(emc[0]), lower)
+            counts = np.bincount(self._classes[rows], minlength=self._n_classes).astype(np.float64)
+            posterior, emc, half = self._decide(counts)
+            lower = self._least_price(state) + float(self._least_emc(counts))
+            lower = min(float(emc), lower)
             found = self._nodes[key] = _Node(
-                state, rows, posterior[0], float(emc[0]), float(half[0]), lower, float(emc[0])
+                state, rows, posterior, float(emc), float(half), lower, float(emc)
             )
         return found
 
