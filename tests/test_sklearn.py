@@ -149,7 +149,7 @@ def test_next_feature_plans_for_all_rows_in_one_time(monkeypatch):
             time.sleep(limits.time_limit.seconds_left)
             return SimpleNamespace(features=frozenset({"chol"}))
 
-    monkeypatch.setattr("voilattice.sklearn.classifier.solver_of", lambda name: Slow())
+    monkeypatch.setattr("voilattice.sklearn.classifier.planner_around", lambda policy: Slow())
     monkeypatch.setattr("voilattice.sklearn.classifier.PLANNING_SECONDS", 1.0)
     (first,) = FITTED.policy_.root.features
     known = NEW.assign(**{first: None, "chol": None})  # the policy asks for the first one before

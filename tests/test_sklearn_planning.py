@@ -5,8 +5,9 @@ import pytest
 from voilattice import emc, load_problem
 from voilattice.budgets import Deadline
 from voilattice.errors import DataWarning
+from voilattice.policy.focus import FocusedSolver
 from voilattice.sklearn import planning
-from voilattice.sklearn.planning import find_planner, plan_policy
+from voilattice.sklearn.planning import plan_policy, planner_around
 
 
 @pytest.mark.parametrize("name", ["heart", "diabetes"])
@@ -25,8 +26,16 @@ def test_a_policy_that_is_not_worked_out_warns(monkeypatch):
     assert policy.open_share > 0
 
 
-def test_large_problems_are_planned_again_by_greedy():
+def test_large_problems_are_planned_again_by_quick_policies():
     heart, asia = load_problem("heart"), load_problem("asia")
-    assert find_planner(plan_policy(heart, "none", Deadline(5))) == "none"
-    assert find_planner(plan_policy(asia, "optimal", Deadline(5))) == "optimal"
-    assert find_planner(plan_policy(heart, "optimal", Deadline(2))) == "greedy"
+    assert planner_around(plan_policy(heart, "none", Deadline(5))).name == "none"
+    assert planner_around(plan_policy(asia, "batch", Deadline(5))).name == "batch"
+    assert planner_around(plan_policy(heart, "batch", Deadline(2))).name == "greedy"
+    planner = planner_around(plan_policy(heart, "optimal", Deadline(2)))
+    assert isinstance(planner, FocusedSolver)
+
+
+def test_the_optimum_does_not_depend_on_the_clock():
+    problem = load_problem("hepatitis")
+    one, other = (plan_policy(problem, "optimal", Deadline(s)) for s in (20, 40))
+    assert one.nodes == other.nodes
