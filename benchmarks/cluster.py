@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -22,11 +23,15 @@ from pathlib import Path
 from typing import Any
 
 import arguments
+import cloudpickle
 import numpy as np
 from distributed import LocalCluster
 
 from voilattice import build_policy, learn_problem
 from voilattice.parallel import Workers, run_tasks
+
+# Workers of a cluster cannot import this script, so its functions are sent as code.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 N_DATA_SETS, N_SPLITS, N_LEVELS, N_METHODS, N_WORKERS = 15, 100, 3, 15, 100
 

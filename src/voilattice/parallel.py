@@ -12,6 +12,7 @@ The result of such a task is `Died`. All other tasks have their own results.
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
 import re
@@ -250,6 +251,7 @@ class _ThisProcess:
 # Pools that wait for the next call, by the process that started them and the number of threads that
 # theirs may use. To start a process and to load compiled code takes seconds.
 _idle: dict[tuple[int, int], list[Any]] = {}
+atexit.register(_idle.clear)  # loky complains if its pools outlive its modules
 
 
 class _Pools:
