@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -229,11 +230,15 @@ def test_what_is_no_place_to_work_is_refused(given, said):
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_does_not_answer(monkeypatch):
+@pytest.mark.parametrize("server", ["nobody", "another program", "nobody, with certificates"])
+def test_a_scheduler_that_does_not_answer(server, monkeypatch):
     monkeypatch.setattr(parallel, "SECONDS_TO_CONNECT", 1.0)
-    said = r"dask: no Dask scheduler answers at tcp://127.0.0.1:9 .*; start one \(dask scheduler\)"
-    with pytest.raises(ClusterError, match=said):
-        list(run_tasks(add, range(3), where=Workers.of(dask="tcp://127.0.0.1:9"), shared=1))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1] if server == "another program" else 9
+        address = f"{'tls' if 'certificates' in server else 'tcp'}://127.0.0.1:{port}"
+        said = rf"dask: no Dask scheduler answers at {address} .*; start one \(dask scheduler\)"
+        with pytest.raises(ClusterError, match=said):
+            list(run_tasks(add, range(3), where=Workers.of(dask=address), shared=1))
 
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch):

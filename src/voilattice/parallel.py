@@ -12,6 +12,7 @@ The result of such a task is `Died`. All other tasks have their own results.
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
 import re
@@ -250,6 +251,7 @@ class _ThisProcess:
 # Pools that wait for the next call, by the process that started them and the number of threads that
 # theirs may use. To start a process and to load compiled code takes seconds.
 _idle: dict[tuple[int, int], list[Any]] = {}
+atexit.register(_idle.clear)  # loky complains if its pools outlive its modules
 
 
 class _Pools:
@@ -511,17 +513,33 @@ def _connected(where: Workers) -> Iterator[Any]:
                 )
             )  # fmt: skip
             stack.callback(_end_workers, address)
-        try:
-            client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
-        except (OSError, ValueError, TypeError, RuntimeError) as error:
-            raise ClusterError(
-                f"no Dask scheduler answers at {where.dask} "
-                f"({type(error).__name__} within {SECONDS_TO_CONNECT:.0f} s); start one "
-                f"(dask scheduler) or correct the address",
-                "dask",
-            ) from None
-        stack.enter_context(client)
-        yield client
+        else:
+            _check_answer(address)
+        yield stack.enter_context(Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False))
+
+
+def _check_answer(address: str) -> None:
+    """Raise `ClusterError` unless a scheduler answers; a client would wait for other servers."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from distributed import Security
+    from distributed.comm import connect
+
+    async def ask() -> None:
+        arguments = Security().get_connection_args("client")
+        asked = connect(address, timeout=SECONDS_TO_CONNECT, **arguments)
+        (await asyncio.wait_for(asked, SECONDS_TO_CONNECT + 1)).abort()
+
+    try:
+        with ThreadPoolExecutor(1) as pool:  # this thread may have an event loop, as in a notebook
+            pool.submit(asyncio.run, ask()).result()
+    except Exception as error:
+        raise ClusterError(
+            f"no Dask scheduler answers at {address} ({type(error).__name__}); start one (dask "
+            f"scheduler) or correct the address",
+            "dask",
+        ) from None
 
 
 def _end_workers(cluster: Any) -> None:

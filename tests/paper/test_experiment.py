@@ -11,7 +11,10 @@ import pytest
 from helpers.solving import POLICIES
 
 from voilattice import VoilatticeError, load_problem
+from voilattice.errors import ClusterError
+from voilattice.paper import experiment
 from voilattice.paper.experiment import QUICK, Grid, _point, price_problem, run
+from voilattice.parallel import Died
 from voilattice.policy.solvers import build_policy
 
 SMALL = Grid((0.0, 400.0), (0.0, 700.0))
@@ -98,6 +101,33 @@ def test_a_finer_grid_keeps_the_points_of_a_coarser_one(tmp_path):
     run(tmp_path, names=["liver"], grid=finer, n_jobs=1, progress=lambda *t: told.append(t))
     assert told[0] == (16, 18)
     assert told[-1] == (18, 18)
+
+
+def test_a_point_that_ends_its_worker_is_named_and_the_others_are_kept(tmp_path, monkeypatch):
+    usual = experiment.run_tasks
+
+    def unlucky(*arguments, **options):
+        for number, found in usual(*arguments, **options):
+            yield number, Died("gone") if number == 2 else found
+
+    monkeypatch.setattr(experiment, "run_tasks", unlucky)
+    said = "1 point cannot be computed: liver, asymmetric, synthetic costs, EMC 0: gone"
+    with pytest.raises(ClusterError, match=said):
+        run(tmp_path, names=["liver"], grid=SMALL, n_jobs=1)
+    monkeypatch.undo()
+    told = []
+    run(tmp_path, names=["liver"], grid=SMALL, n_jobs=1, progress=lambda *t: told.append(t))
+    assert told == [(15, 16), (16, 16)]
+
+
+def test_a_file_is_in_the_order_of_points_whatever_ended_first(tmp_path):
+    first = run(tmp_path, names=["liver"], grid=SMALL, n_jobs=1)
+    file = tmp_path / "liver-symmetric.jsonl"
+    content = file.read_bytes()
+    heading, *lines = content.splitlines(keepends=True)
+    file.write_bytes(heading + b"".join(reversed(lines)))
+    assert run(tmp_path, names=["liver"], grid=SMALL, n_jobs=1) == first
+    assert file.read_bytes() == content
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):
