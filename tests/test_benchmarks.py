@@ -1,13 +1,11 @@
 """The benchmarks run: in small, with the code that `make bench` runs. No time is asserted."""
 
 import importlib.util
-import json
 import math
 import re
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
