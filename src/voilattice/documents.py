@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,15 @@ from voilattice.policy.policy import Certificate, Policy
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
 
+if TYPE_CHECKING:  # it loads scikit-learn
+    from voilattice.arena.tables import Summary
+    from voilattice.arena.tournament import Standings
+
 __all__ = [
     "Document",
     "advice_document",
     "applied_document",
+    "arena_document",
     "best_document",
     "comparison_document",
     "evaluation_document",
@@ -256,6 +261,20 @@ def evaluation_document(found: Evaluation) -> Document:
             for result in found.results
             for above in [found.difference(result)]
         ]
+    }
+
+
+def arena_document(found: Standings, summaries: Sequence[Summary]) -> Document:
+    """Return how methods stand, the lowest mean rank first, and what failed."""
+    return {
+        "wanted": found.n_wanted,
+        "results": len(found.results),
+        "splits": found.suite.n_splits,
+        "data_sets": {name: list(data.levels) for name, data in found.suite.data_sets.items()},
+        "methods": [asdict(summary) for summary in summaries],
+        "failures": [
+            {**asdict(key), "failure": failure.failure} for key, failure in found.failures.items()
+        ],
     }
 
 

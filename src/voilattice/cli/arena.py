@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,11 @@ from voilattice.cli.options import json_option, workers_options
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import list_names
 from voilattice.errors import InputError
+from voilattice.wording import count_noun
+
+if TYPE_CHECKING:
+    from voilattice.arena.tables import Summary
+    from voilattice.arena.tournament import Standings
 
 __all__ = ["arena_command"]
 
@@ -73,6 +79,7 @@ def arena_command(
     """
     from voilattice.arena import load_suite, read_standings, run_arena
     from voilattice.arena.report import write_report
+    from voilattice.arena.tables import compare_methods, summarize
     from voilattice.documents import arena_document
     from voilattice.parallel import Workers
 
@@ -88,16 +95,47 @@ def arena_command(
             found = read_standings(suite, out, names)
             if not found.results:
                 raise
-            done, n_all = len(found.results) + len(found.failures), found.n_wanted
-            click.echo(
-                f"Interrupted: {done:,} of {n_all:,} results are there. The same command goes on.",
-                err=True,
-            )
+            said = f"{len(found.results):,} of {found.n_wanted:,} results are there"
+            click.echo(f"Interrupted: {said}. The same command goes on.", err=True)
+        except OSError as error:
+            raise _unusable(out, error) from None
     try:
-        report = write_report(found, out)
+        write_report(found, out)
     except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}", "out") from None
+        raise _unusable(out, error) from None
+    summaries = summarize(compare_methods(found))
     if as_json:
-        console.print_json(arena_document(found))
+        console.print_json(arena_document(found, summaries))
     else:
-        console.print_standings(found, report)
+        _print_standings(found, summaries, out)
+
+
+def _unusable(out: Path, error: OSError) -> InputError:
+    return InputError(f"{out}: cannot be used: {error.strerror or error}", "--out")
+
+
+def _print_standings(found: Standings, summaries: Sequence[Summary], out: Path) -> None:
+    rows = console.table(
+        "method", ">mean rank", ">normalized", ">cells won", ">features", ">errors", ">seconds"
+    )
+    for summary in summaries:
+        rows.add_row(
+            summary.method,
+            f"{summary.mean_rank:.2f}",
+            f"{summary.normalized:.4f}",
+            f"{summary.n_won}",
+            f"{summary.spending:.0%}",
+            f"{summary.errors:.1%}",
+            f"{summary.seconds:.2f}",
+            style="bold" if summary is summaries[0] else None,
+        )
+    console.print_table(rows)
+    n_cells = sum(len(data.levels) for data in found.suite.data_sets.values())
+    said = (
+        f"Means over {count_noun(n_cells, 'cell')} (a data set at a level of costs) and "
+        f"{count_noun(found.suite.n_splits, 'split')}, on cases that were not learned from. "
+        f"Features: their share in the total cost."
+    )
+    if found.failures:
+        said += f" {count_noun(len(found.failures), 'result')} failed: the report lists them."
+    console.console().print(f"\n{said}\n\nReport: {out / 'report.html'}")
