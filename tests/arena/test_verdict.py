@@ -42,6 +42,16 @@ def test_it_says_where_our_default_does_not_win_and_by_how_much():
     assert "significantly more than that of A" in said
 
 
+def test_it_says_how_many_differences_may_be_chance():
+    table = {
+        (OURS, "x"): [10, 11, 12], ("A", "x"): [9, 9, 9],
+        (OURS, "y"): [10, 11, 30], ("A", "y"): [9, 12, 9],
+    }  # fmt: skip
+    assert "In 1 of these the difference is more than twice" in verdict(table, n_splits=3)
+    table = {key: outcomes[:1] for key, outcomes in table.items()}
+    assert "standard error" not in verdict(table)
+
+
 def test_our_quick_policies_are_also_left_aside():
     table = arena(30)
     table |= {("voilattice greedy", f"data {k}"): [10] for k in range(12)}

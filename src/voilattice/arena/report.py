@@ -39,7 +39,7 @@ TITLE = "The arena: every method on the same new cases"
 MAX_PLACES = 6  # of failures that are listed in a row
 
 STYLE = f"""{REPORT_STYLE}
-body {{ max-width: 76rem; }}
+body {{ max-width: 76rem; }} p {{ margin: .4rem 0; }}
 table {{ font-size: .87rem; }}
 th, td {{ padding: .2rem .5rem; }}
 th {{ vertical-align: bottom; }} td {{ white-space: nowrap; }}
@@ -230,7 +230,7 @@ def _weak_cells(weaknesses: Sequence[Weakness]) -> Iterator[str]:
     )
     heading = [
         "data set", "level", "best method", "recipe of ours", "ratio", "total cost", "difference",
-        "features", "decisions", "spent", "errors",
+        "by features", "by decisions", "spent", "errors",
     ]  # fmt: skip
     rows = [
         [

@@ -19,7 +19,7 @@ from voilattice.wording import count_noun
 
 __all__ = ["find_intervals", "format_share", "judge"]
 
-MAX_NAMED = 6  # methods in a sentence
+MAX_NAMED = 8  # methods in a sentence
 
 
 def find_intervals(found: Comparison) -> dict[str, tuple[float, float, float]]:
@@ -127,9 +127,18 @@ def _judge_cells(found: Comparison, weaknesses: Sequence[Weakness]) -> str:
             f" In {len(weaknesses)} another method costs less: our default costs "
             f"{format_share(middle)} more than the best there (the median), and "
             f"{format_share(worst.ratio - 1)} more at worst ({worst.data_set}, {worst.level}, "
-            f"where {worst.best} is best). {_blame(weaknesses)}"
+            f"where {worst.best} is best).{_weigh(weaknesses)} {_blame(weaknesses)}"
         )
     return said
+
+
+def _weigh(weaknesses: Sequence[Weakness]) -> str:
+    """Say how many differences are more than chance; nothing if there is one split."""
+    errors = [row.standard_error for row in weaknesses]
+    if np.isnan(errors).any():
+        return ""
+    n = sum(row.total_cost[0] - row.total_cost[1] > 2 * row.standard_error for row in weaknesses)
+    return f" In {n or 'none'} of these the difference is more than twice its standard error."
 
 
 def _blame(weaknesses: Sequence[Weakness]) -> str:
