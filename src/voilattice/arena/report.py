@@ -229,15 +229,15 @@ def _weak_cells(weaknesses: Sequence[Weakness]) -> Iterator[str]:
         f"what its decisions cost more."
     )
     heading = [
-        "data set", "level", "best method", "recipe of ours", "ratio", "total cost", "difference",
+        "data set", "level", "best method", "ratio", "total cost", "difference",
         "by features", "by decisions", "spent", "errors",
+        "recipe of ours",
     ]  # fmt: skip
     rows = [
         [
             row.data_set,
             row.level,
             row.best,
-            f"{row.recipe} ({row.n_with_recipe} of {row.n_splits})",
             "∞" if math.isinf(row.ratio) else f"{row.ratio:.3f}",
             _pair(row.total_cost),
             _with_error(row.total_cost[0] - row.total_cost[1], row.standard_error),
@@ -245,10 +245,11 @@ def _weak_cells(weaknesses: Sequence[Weakness]) -> Iterator[str]:
             _signed(row.extra_errors),
             _pair(row.feature_cost),
             f"{row.errors[0]:.1%} / {row.errors[1]:.1%}",
+            f"{row.recipe} ({row.n_with_recipe} of {row.n_splits})",
         ]
         for row in weaknesses
     ]
-    yield _wide(html_table(heading, rows, n_text=4))
+    yield _wide(html_table(heading, rows, n_text=3))
 
 
 def _all_cells(found: Comparison) -> Iterator[str]:
