@@ -5,7 +5,7 @@ from dataclasses import replace
 from helpers.labels import labelled
 
 from voilattice import Lattice, build_policy, compare, value
-from voilattice.html import html_table, paragraph
+from voilattice.html import Strong, html_table, paragraph
 from voilattice.valuation.lattice_values import value_lattice
 
 
@@ -27,6 +27,10 @@ def test_text_stands_left_and_figures_right():
     ]
     assert drawn.count("text-align: right") == 2
     assert drawn.count("<tr>") == 2
+
+
+def test_a_table_shows_what_is_strong_in_bold():
+    assert "<b>a&lt;b</b></td>" in html_table(["x"], [[Strong("a<b")]])
 
 
 def test_what_a_notebook_shows_has_labels_and_the_currency():

@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["html_table", "paragraph"]
+__all__ = ["Strong", "html_table", "paragraph"]
+
+
+class Strong(str):
+    """A text that a table shows in bold."""
+
+    __slots__ = ()
 
 
 def paragraph(text: str, *, strong: bool = False) -> str:
@@ -22,7 +28,10 @@ def html_table(heading: Sequence[str], rows: Iterable[Sequence[object]], *, n_te
 
     def cell(tag: str, place: int, content: object) -> str:
         side = "left" if place < n_text else "right"
-        return f'<{tag} style="text-align: {side}">{escape(str(content))}</{tag}>'
+        shown = escape(str(content))
+        if isinstance(content, Strong):
+            shown = f"<b>{shown}</b>"
+        return f'<{tag} style="text-align: {side}">{shown}</{tag}>'
 
     head = "".join(cell("th", k, name) for k, name in enumerate(heading))
     body = "".join(

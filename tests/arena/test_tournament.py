@@ -14,7 +14,7 @@ from voilattice.arena import methods as methods_module
 from voilattice.arena.methods import OURS, entries_of, method_names
 from voilattice.arena.results import Result
 from voilattice.baselines import BASELINES, Baseline
-from voilattice.errors import UnknownNameError
+from voilattice.errors import InputError, UnknownNameError
 from voilattice.parallel import Workers
 
 QUICK = ["at once", "EG2", "csNB", "logistic regression 1/2"]
@@ -86,6 +86,23 @@ def test_more_splits_and_methods_are_added(folder, tmp_path):
     assert numbers(one).items() <= numbers(more).items()
     fresh = run_arena(suite, tmp_path / "fresh", methods=QUICK)
     assert numbers(fresh) == numbers(more)
+
+
+def test_more_of_the_splits_that_come_with_the_data_are_added(folder, tmp_path):
+    header, *rows = (folder / "one.csv").read_text().splitlines()
+    place = tmp_path / "data" / "one"
+    place.mkdir(parents=True)
+    (place / "low.toml").write_text(COSTS)
+    for k in (1, 2):
+        (place / f"train-{k}.csv").write_text("\n".join([header, *rows[k::2]]))
+        (place / f"test-{k}.csv").write_text("\n".join([header, *rows[k - 1 :: 2]]))
+    source, out = str(place.parent), tmp_path / "out"
+    run_arena(load_suite(source, n_splits=1), out, methods=QUICK)
+    more = run_arena(load_suite(source, n_splits=2), out, methods=QUICK)
+    assert len(more.results) == 2 * len(QUICK)
+    (place / "test-1.csv").write_text("\n".join([header, *rows[:40]]))
+    with pytest.raises(InputError, match="results on other one split 1 data"):
+        run_arena(load_suite(source, n_splits=2), out, methods=QUICK)
 
 
 class Breaks(Baseline):

@@ -35,11 +35,12 @@ from voilattice.policy.interface import Solver
 from voilattice.policy.simulation import draw_cases
 from voilattice.wording import nearest, quote
 
-__all__ = ["OURS", "Answer", "entries_of", "method_names", "play"]
+__all__ = ["OURS", "OUR_METHODS", "Answer", "entries_of", "method_names", "play"]
 
 POLICIES = ("optimal", "greedy", "greedy-la", "batch")
-OURS = f"voilattice {POLICIES[0]}"
 ENTRY = "voilattice"  # the entry of our policies
+OUR_METHODS = tuple(f"{ENTRY} {policy}" for policy in POLICIES)
+OURS = OUR_METHODS[0]  # our default
 N_DRAWN = 100  # cases, for a regret
 
 
@@ -54,7 +55,7 @@ class Answer:
 
 def method_names() -> tuple[str, ...]:
     """Return all methods, ours first."""
-    return (*(f"voilattice {policy}" for policy in POLICIES), *BASELINES)
+    return (*OUR_METHODS, *BASELINES)
 
 
 def entries_of(methods: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from glob import escape as glob_escape
@@ -123,8 +123,8 @@ class Suite:
 
     @property
     def checksums(self) -> dict[str, str]:
-        """What identifies the tables and the costs of each data set."""
-        return {name: _checksum(data) for name, data in self.data_sets.items()}
+        """What identifies the costs and the table of each data set, and each split of its own."""
+        return {part: own for data in self.data_sets.values() for part, own in _checksums(data)}
 
 
 def load_suite(
@@ -266,9 +266,15 @@ def _read_levels(files: Mapping[str, Path]) -> dict[str, Level]:
     return levels
 
 
-def _checksum(data: DataSet) -> str:
-    digest = hashlib.sha256(repr(sorted(data.levels.items())).encode())
-    tables = [data.table] if data.table is not None else []
-    for table in (*tables, *(part for split in data.splits.values() for part in split)):
-        digest.update(table.checksum.encode())
-    return digest.hexdigest()
+def _checksums(data: DataSet) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a data set with their checksums.
+
+    A split has one of its own, so that others may come later.
+    """
+    costs = hashlib.sha256(repr(sorted(data.levels.items())).encode())
+    if data.table is not None:
+        costs.update(data.table.checksum.encode())
+    yield data.name, costs.hexdigest()
+    for number, (inside, outside) in data.splits.items():
+        both = f"{inside.checksum} {outside.checksum}"
+        yield f"{data.name} split {number}", hashlib.sha256(both.encode()).hexdigest()

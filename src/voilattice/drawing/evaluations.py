@@ -10,7 +10,7 @@ from typing import Any
 from voilattice.drawing.plots import new_figure, save_figure
 from voilattice.learning.held_out_results import Evaluation, Result
 
-__all__ = ["plot_calibration", "plot_costs"]
+__all__ = ["draw_cost_bars", "plot_calibration", "plot_costs"]
 
 INK = "#1b2430"
 SPENDING = "#4c78a8"
@@ -67,26 +67,34 @@ def plot_calibration(found: Evaluation, title: str, path: str | Path) -> None:
 
 
 def _draw_bars(panel: Any, results: Sequence[Result]) -> None:
-    places = range(len(results))
-    spent = [result.mean_feature_cost for result in results]
-    wrong = [result.mean_misclassification_cost for result in results]
-    panel.barh(places, spent, color=SPENDING, height=0.68, label="spent on features")
-    panel.barh(places, wrong, left=spent, color=ERRORS, height=0.68, label="decisions")
+    draw_cost_bars(
+        panel,
+        [f"{k}  {_wrap(r.label)}" for k, r in enumerate(results, start=1)],
+        [result.mean_feature_cost for result in results],
+        [result.mean_misclassification_cost for result in results],
+    )
     panel.errorbar(
-        [result.mean_total_cost for result in results], places,
+        [result.mean_total_cost for result in results], range(len(results)),
         xerr=[result.standard_error for result in results],
         fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.5, label="± standard error",
     )  # fmt: skip
-    panel.set_yticks(
-        places, [f"{k}  {_wrap(r.label)}" for k, r in enumerate(results, start=1)], fontsize=8
-    )
-    for tick in panel.get_yticklabels():
-        tick.set_parse_math(False)  # a dollar sign does not mean mathematics
     panel.get_yticklabels()[0].set_fontweight("bold")
-    panel.set_ylim(len(results) - 0.4, -0.6)
-    panel.set_xlim(left=0)
     panel.set_xlabel("mean total cost")
     panel.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+
+
+def draw_cost_bars(
+    panel: Any, labels: Sequence[str], spent: Sequence[float], wrong: Sequence[float]
+) -> None:
+    """Draw a bar for each method, from the top: what it spends, and what its decisions cost."""
+    places = range(len(labels))
+    panel.barh(places, spent, color=SPENDING, height=0.68, label="spent on features")
+    panel.barh(places, wrong, left=spent, color=ERRORS, height=0.68, label="decisions")
+    panel.set_yticks(places, labels, fontsize=8)
+    for tick in panel.get_yticklabels():
+        tick.set_parse_math(False)  # a dollar sign does not mean mathematics
+    panel.set_ylim(len(labels) - 0.4, -0.6)
+    panel.set_xlim(left=0)
     panel.spines[["top", "right"]].set_visible(False)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from voilattice.drawing.reports import inline_svg
 from voilattice.errors import InputError
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.wording import in_currency
@@ -51,8 +52,7 @@ def figure_svg(figure: Any) -> str:
     """Return a figure as SVG for use inside a page."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
-    drawn = text.getvalue()
-    return drawn[drawn.index("<svg") :]
+    return inline_svg(text.getvalue())
 
 
 def _savings_figure(rows: Iterable[ComparisonRow], title: str, currency: str) -> Any:

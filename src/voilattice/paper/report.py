@@ -6,9 +6,6 @@ made, or on how often the run was interrupted.
 
 from __future__ import annotations
 
-import csv
-import io
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -16,6 +13,8 @@ from pathlib import Path
 from voilattice.drawing.lattice import lattice_svg
 from voilattice.drawing.pages import page
 from voilattice.drawing.policy import policy_svg
+from voilattice.drawing.reports import STYLE as REPORT_STYLE
+from voilattice.drawing.reports import csv_text, inline_svg, write_files
 from voilattice.errors import InputError
 from voilattice.files.problems import load_problem
 from voilattice.lattice.independence import acquirable_core
@@ -38,20 +37,11 @@ FIGURES = {"liver": 4, "diabetes": 5, "heart": 6, "hepatitis": 7, "thyroid": 8}
 COMPARED = ("greedy", "greedy-la")  # the columns of Table 3
 MAX_SHOWN_CASES = 8
 
-STYLE = """
-body { max-width: 68rem; margin: 1.5rem auto; padding: 0 1rem; }
-h2 { font-size: 1.15rem; margin: 2.2rem 0 .4rem; }
-h3 { font-size: 1rem; margin: 1.2rem 0 .2rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid #dfe4ea; text-align: right;
-         vertical-align: top; }
-th { font-weight: 600; } th[scope=row], td.text, th.text { text-align: left; }
-th[colspan] { text-align: center; } th.text[colspan] { text-align: left; padding-top: .8rem; }
-small { display: block; color: #5b6675; } .worse { color: #a8260b; }
-.verdict { font-weight: 600; white-space: nowrap; }
-figure { margin: .6rem 0; } figure svg { max-width: 100%; height: auto; }
-details { max-width: 70ch; } summary { cursor: pointer; }
+STYLE = f"""{REPORT_STYLE}
+th[scope=row], td.text, th.text {{ text-align: left; }}
+th[colspan] {{ text-align: center; }}
+th.text[colspan] {{ text-align: left; padding-top: .8rem; }}
+.worse {{ color: #a8260b; }} .verdict {{ font-weight: 600; white-space: nowrap; }}
 """
 
 
@@ -69,32 +59,23 @@ def write_report(folder: Path, points: Sequence[Point]) -> tuple[list[Path], lis
         name: savings_svg([panel for panel in curves if panel.name == name]) for name in names
     }
     files = {
-        "table-1.csv": _csv(_table_1_rows(problems)),
-        "table-2.csv": _csv(_table_2_rows()),
-        "table-3.csv": _csv(_table_3_rows(curves)),
-        "regret.csv": _csv(_regret_rows(curves)),
-        "points.csv": _csv(_point_rows(points)),
-        "claims.csv": _csv(_claim_rows(claims)),
-        "figure-1.csv": _csv(_figure_1_rows()),
+        "table-1.csv": csv_text(_table_1_rows(problems)),
+        "table-2.csv": csv_text(_table_2_rows()),
+        "table-3.csv": csv_text(_table_3_rows(curves)),
+        "regret.csv": csv_text(_regret_rows(curves)),
+        "points.csv": csv_text(_point_rows(points)),
+        "claims.csv": csv_text(_claim_rows(claims)),
+        "figure-1.csv": csv_text(_figure_1_rows()),
         "figure-2.svg": policy_svg(_figure_2()),
         "figure-3.svg": lattice_svg(Lattice(load_problem("builtin:figure3"))),
         **{f"figure-{FIGURES[name]}.svg": svg + "\n" for name, svg in figures.items()},
         REPORT: _page(problems, curves, claims, figures),
     }
-    for name, text in files.items():
-        draft = folder / f".{name}.{os.getpid()}"  # another run may write it too
-        try:
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(folder / name)
-        except OSError as error:
-            draft.unlink(missing_ok=True)
-            raise InputError(
-                f"cannot be written: {error.strerror or error}", str(folder / name)
-            ) from None
+    paths = write_files(folder, files)
     for name, number in FIGURES.items():
         if name not in names:
             (folder / f"figure-{number}.svg").unlink(missing_ok=True)
-    return [folder / name for name in files], claims
+    return paths, claims
 
 
 def check_folder(folder: Path, points: str) -> None:
@@ -109,12 +90,6 @@ def check_folder(folder: Path, points: str) -> None:
                     f"another folder",
                     str(folder),
                 )
-
-
-def _csv(rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def _table_1_rows(problems: Mapping[str, Problem]) -> Iterator[Sequence[object]]:
@@ -337,14 +312,14 @@ def _worked_examples() -> Iterator[str]:
         f"{policy.expected_total_cost:.1f}: {policy.expected_feature_cost:.1f} for features, "
         f"{policy.expected_misclassification_cost:.1f} for wrong decisions.</p>"
     )
-    yield f'<figure role="img" aria-label="The policy">{_inline(policy_svg(policy))}</figure>'
+    yield f'<figure role="img" aria-label="The policy">{inline_svg(policy_svg(policy))}</figure>'
     lattice = Lattice(load_problem("builtin:figure3"))
     yield "<h2>Figure 3: a network of four features and its lattice</h2>"
     yield (
         f"<p>{len(lattice)} of {lattice.n_subsets} sets are irreducible, the {len(lattice)} of the "
         f"paper's Figure 3(b).</p>"
     )
-    yield f'<figure role="img" aria-label="The lattice">{_inline(lattice_svg(lattice))}</figure>'
+    yield f'<figure role="img" aria-label="The lattice">{inline_svg(lattice_svg(lattice))}</figure>'
 
 
 def _regret_table(curves: Sequence[Curves]) -> str:
@@ -365,7 +340,3 @@ def _regret_table(curves: Sequence[Curves]) -> str:
             lines.append(f'<tr><th scope="row">{policy}</th>{cells}</tr>')
     heads = "".join(f"<th>{name}</th>" for name in names)
     return f'<div class="wide"><table><tr><th></th>{heads}</tr>{"".join(lines)}</table></div>'
-
-
-def _inline(svg: str) -> str:
-    return svg[svg.index("<svg") :]
