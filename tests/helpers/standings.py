@@ -35,5 +35,5 @@ def standings(table, *, n_splits=1, methods=None, levels=("low",)):
                 failures[key] = Failure(found)
             elif found is not None:
                 results[key] = found if isinstance(found, Result) else result(found)
-    n_tasks = len(methods) * len(names) * len(levels) * n_splits
-    return Standings(suite, methods, results, failures, n_tasks)
+    n_wanted = len(methods) * len(names) * len(levels) * n_splits
+    return Standings(suite, methods, results, failures, n_wanted)

@@ -119,9 +119,9 @@ def _contents(standings: Standings, found: Comparison) -> Iterator[str]:
         f"{count_noun(suite.n_splits, 'split')} into cases to learn from and new cases."
     )
     n_there = len(standings.results) + len(standings.failures)
-    if n_there < standings.n_tasks:
+    if n_there < standings.n_wanted:
         yield paragraph(
-            f"This arena is not finished: {n_there:,} of {standings.n_tasks:,} results are there. "
+            f"This arena is not finished: {n_there:,} of {standings.n_wanted:,} results are there. "
             f"All numbers below are preliminary.",
             strong=True,
         )

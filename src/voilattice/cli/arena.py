@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from voilattice.cli import console
+from voilattice.cli.console import print_json
 from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import json_option, workers_options
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import list_names
+from voilattice.cli.terminal import console, print_table, table
 from voilattice.errors import InputError
 from voilattice.wording import count_noun
 
@@ -105,7 +106,7 @@ def arena_command(
         raise _unusable(out, error) from None
     summaries = summarize(compare_methods(found))
     if as_json:
-        console.print_json(arena_document(found, summaries))
+        print_json(arena_document(found, summaries))
     else:
         _print_standings(found, summaries, out)
 
@@ -115,7 +116,7 @@ def _unusable(out: Path, error: OSError) -> InputError:
 
 
 def _print_standings(found: Standings, summaries: Sequence[Summary], out: Path) -> None:
-    rows = console.table(
+    rows = table(
         "method", ">mean rank", ">normalized", ">cells won", ">features", ">errors", ">seconds"
     )
     for summary in summaries:
@@ -129,7 +130,7 @@ def _print_standings(found: Standings, summaries: Sequence[Summary], out: Path) 
             f"{summary.seconds:.2f}",
             style="bold" if summary is summaries[0] else None,
         )
-    console.print_table(rows)
+    print_table(rows)
     n_cells = sum(len(data.levels) for data in found.suite.data_sets.values())
     said = (
         f"Means over {count_noun(n_cells, 'cell')} (a data set at a level of costs) and "
@@ -138,4 +139,4 @@ def _print_standings(found: Standings, summaries: Sequence[Summary], out: Path) 
     )
     if found.failures:
         said += f" {count_noun(len(found.failures), 'result')} failed: the report lists them."
-    console.console().print(f"\n{said}\n\nReport: {out / 'report.html'}")
+    console().print(f"\n{said}\n\nReport: {out / 'report.html'}")
