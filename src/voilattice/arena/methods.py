@@ -2,9 +2,10 @@
 
 An *entry* learns once and answers for one method or several. Our policies are one entry: they share
 the network, which ``auto`` chooses, and each follows it in its own way. The first of them is the
-default of `voilattice.sklearn.AcquiringClassifier`. The quick ones choose among the features of the
-focus (`policy.focus`): to look ahead over 19 features takes a minute a case. Nothing here depends on the clock, so a
-method has the same results on every machine.
+default of `voilattice.sklearn.AcquiringClassifier`. The others are quick, but to look ahead over 19
+features takes them a minute a case: so they choose among the features of the focus
+(`policy.focus`). Nothing here depends on the clock, so a method has the same results on every
+machine.
 
 *In-model regret.* How much a quick policy gives away in its own model is estimated with cases drawn
 from the network: the mean of
