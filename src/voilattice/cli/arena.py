@@ -116,9 +116,7 @@ def _unusable(out: Path, error: OSError) -> InputError:
 
 
 def _print_standings(found: Standings, summaries: Sequence[Summary], out: Path) -> None:
-    rows = table(
-        "method", ">mean rank", ">normalized", ">cells won", ">features", ">errors", ">seconds"
-    )
+    rows = table("method", ">rank", ">cost", ">won", ">spent", ">errors", ">seconds")
     for summary in summaries:
         rows.add_row(
             summary.method,
@@ -134,8 +132,9 @@ def _print_standings(found: Standings, summaries: Sequence[Summary], out: Path) 
     n_cells = sum(len(data.levels) for data in found.suite.data_sets.values())
     said = (
         f"Means over {count_noun(n_cells, 'cell')} (a data set at a level of costs) and "
-        f"{count_noun(found.suite.n_splits, 'split')}, on cases that were not learned from. "
-        f"Features: their share in the total cost."
+        f"{count_noun(found.suite.n_splits, 'split')}, on cases that were not learned from. Cost: "
+        f"total cost, normalized as in docs/arena.md. Won: cells in which nobody costs less. "
+        f"Spent: the share of features in the total cost."
     )
     if found.failures:
         said += f" {count_noun(len(found.failures), 'result')} failed: the report lists them."
