@@ -12,11 +12,11 @@ RIVALS = {
     "at once": 0,
     "tree by cost": 1,
     "logistic regression": 2,
-    "logistic regression, 1/4": 3,
-    "logistic regression, 1/2": 4,
+    "logistic regression 1/4": 3,
+    "logistic regression 1/2": 4,
     "gradient boosting": 5,
-    "gradient boosting, 1/4": 6,
-    "gradient boosting, 1/2": 7,
+    "gradient boosting 1/4": 6,
+    "gradient boosting 1/2": 7,
 }
 
 
