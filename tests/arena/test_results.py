@@ -71,7 +71,7 @@ def test_results_of_other_data_or_another_version_are_never_mixed(tmp_path):
         writer.append([(KEY, RESULT)])
     with pytest.raises(InputError, match="results on other clinic data"):
         Journal(tmp_path, "1", {"clinic": "xyz"}).read()
-    with pytest.raises(InputError, match="results with voilattice 1;"):
+    with pytest.raises(InputError, match="results of another version of voilattice;"):
         Journal(tmp_path, "2", {"clinic": "abc"}).read()
     (tmp_path / "journal.jsonl").write_text("hello\n")
     with pytest.raises(InputError, match="is no journal"):

@@ -74,14 +74,52 @@ def test_random_splits_hold_every_class_evenly(tmp_path):
         assert sorted(ill) == [5, 10] or sorted(ill) == [15, 30]
 
 
-def test_checksums_tell_other_data_and_other_costs(tmp_path):
-    def checksum(name, n, costs):
-        source = write(tmp_path / name, clinic_csv=rows(n), clinic_toml=costs)
-        return load_suite(source, target="ill").checksums["clinic"]
+RICH = (
+    COSTS
+    + """
+[[groups]]
+name = "visit"
+overhead = 3
+features = ["test", "age"]
+"""
+)
+OFF = (
+    COSTS
+    + """
+[[discounts]]
+name = "visit"
+off = { test = 1, age = 0.5 }
+"""
+)
 
-    assert checksum("a", 60, COSTS) == checksum("b", 60, COSTS)
-    assert checksum("a", 60, COSTS) != checksum("c", 61, COSTS)
-    assert checksum("a", 60, COSTS) != checksum("d", 60, COSTS.replace("90", "91"))
+
+@pytest.mark.parametrize(
+    ("costs", "old", "new"),
+    [
+        (COSTS, "test = 2", "test = 3"), (COSTS, "90", "91"), (OFF, "age = 0.5", "age = 0.4"),
+        (RICH, "overhead = 3", "overhead = 4"),
+    ],
+)  # fmt: skip
+def test_checksums_tell_other_costs(tmp_path, costs, old, new):
+    def checksum(name, text):
+        source = write(tmp_path / name, clinic_csv=rows(60), clinic_toml=text)
+        return load_suite(source, target="ill").checksums
+
+    assert checksum("a", costs) == checksum("b", costs)
+    assert (
+        checksum("a", costs)["clinic given"]
+        != checksum("c", costs.replace(old, new))["clinic given"]
+    )
+
+
+def test_checksums_tell_other_data_and_another_target(tmp_path):
+    def checksum(name, n, target="ill"):
+        source = write(tmp_path / name, clinic_csv=rows(n), clinic_toml=COSTS)
+        return load_suite(source, target=target).checksums["clinic"]
+
+    assert checksum("a", 60) == checksum("b", 60)
+    assert checksum("a", 60) != checksum("c", 61)
+    assert checksum("a", 60) != checksum("d", 60, "test")
 
 
 def test_wrong_folders_are_refused_in_one_line(tmp_path):

@@ -27,7 +27,7 @@ def test_the_best_method_is_named():
     assert "The methods differ (Friedman's test, p < 0.001)" in said
     assert "our default ranks better than 2 methods and worse than none" in said
     assert "Our default costs least in 12 of 12 cells." in said
-    assert "significantly less than that of A, B" in said
+    assert "less than that of A, B" in said
 
 
 def test_it_says_where_our_default_does_not_win_and_by_how_much():
@@ -39,7 +39,7 @@ def test_it_says_where_our_default_does_not_win_and_by_how_much():
     )
     assert "Our default costs least in 0 of 12 cells. In 12 another method costs less" in said
     assert "200 % more at worst (data 0, low, where A is best)" in said
-    assert "significantly more than that of A" in said
+    assert "more than that of A" in said
 
 
 def test_it_says_how_many_differences_may_be_chance():

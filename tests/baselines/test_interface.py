@@ -1,6 +1,7 @@
 import numpy as np
 import pandas
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from voilattice.baselines import Baseline
 from voilattice.errors import InputError
@@ -69,3 +70,16 @@ def test_one_class_is_refused():
     frame, _ = draw(20)
     with pytest.raises(InputError, match="nothing to decide"):
         Tree().fit(frame, ["ill"] * 20)
+
+
+def test_wrong_rows_and_labels_are_refused():
+    frame, y = draw()
+    numbers = frame[["good"]].to_numpy()
+    model = Tree(1)
+    with pytest.raises(NotFittedError):
+        model.predict(numbers)
+    model.fit(numbers, y)
+    with pytest.raises(ValueError, match="X has 4, y has 1"):
+        model.total_cost(numbers[:4], y[:1])
+    with pytest.raises(ValueError, match="X has 2 features"):
+        model.predict(np.c_[numbers, numbers])

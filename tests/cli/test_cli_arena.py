@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from helpers.clinic import draw_clinic
@@ -87,3 +88,34 @@ def test_a_folder_that_cannot_be_written_is_named(run, folder, tmp_path):
     assert status == 2
     assert "--out" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("gene = 3\n", "gene = 3\nbmi = 1\n", "no such feature"),
+        ("gene = 3\n", "", "no price for 'gene'"),
+        ('kind = "symmetric"\nexpected = 30', "yes = { yes = 0 }\nno = { yes = 1 }", "no"),
+    ],
+)
+def test_a_cost_file_that_does_not_fit_is_refused_before_the_work(
+    run, folder, tmp_path, old, new, said
+):
+    assert old in COSTS
+    data, out = tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    (data / "clinic.csv").write_text((Path(folder) / "clinic.csv").read_text())
+    (data / "clinic.toml").write_text(COSTS.replace(old, new))
+    status, printed, error = run("arena", "--data", data, "--target", "ill", "--out", out)
+    assert status == 2
+    assert not printed
+    assert said in error
+    assert not (out / "journal.jsonl").exists()
+
+
+def test_a_report_keeps_the_methods_that_were_tried_before(run, folder, tmp_path):
+    usual = ["arena", "--data", folder, "--target", "ill", "--out", tmp_path, "--splits", "1"]
+    run(*usual, "--jobs", "1", "--methods", METHODS)
+    run(*usual, "--jobs", "1", "--methods", "at once")
+    rows = (tmp_path / "results.csv").read_text().splitlines()
+    assert len(rows) == 1 + 3

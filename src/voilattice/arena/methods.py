@@ -19,14 +19,15 @@ here, only policies do.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.arena.suites import Cell
-from voilattice.baselines import BASELINES
+from voilattice.baselines import BASELINES, STreeD
 from voilattice.errors import UnknownNameError
 from voilattice.learning.evaluation import follow_policy, learn_by_recipe
 from voilattice.learning.rivals import AtOnce, Decided
@@ -37,7 +38,15 @@ from voilattice.policy.interface import Solver
 from voilattice.policy.simulation import draw_cases
 from voilattice.wording import nearest, quote
 
-__all__ = ["OURS", "OUR_METHODS", "Answer", "entries_of", "method_names", "play"]
+__all__ = [
+    "OURS",
+    "OUR_METHODS",
+    "Answer",
+    "available_methods",
+    "entries_of",
+    "method_names",
+    "play",
+]
 
 POLICIES = ("optimal", "greedy", "greedy-la", "batch")
 ENTRY = "voilattice"  # the entry of our policies
@@ -52,7 +61,8 @@ class Answer:
 
     decided: Decided
     seconds: float  # to learn and to decide
-    details: Mapping[str, float | str] = field(default_factory=dict)
+    recipe: str = ""  # that our method used; empty: not ours
+    model_cost: float | None = None  # of our policy, on cases drawn from its model
 
 
 def method_names() -> tuple[str, ...]:
@@ -75,14 +85,24 @@ def entries_of(methods: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def available_methods() -> tuple[str, ...]:
+    """Return the methods whose packages are installed."""
+    is_there = find_spec("pystreed") is not None
+    return tuple(name for name in method_names() if is_there or name != STreeD.name)
+
+
 def play(entry: str, methods: Sequence[str], cell: Cell, seed: int) -> dict[str, Answer]:
     """Return the answer of each method of an entry for a cell."""
-    if entry == ENTRY:
-        return _play_policies([method.removeprefix(f"{ENTRY} ") for method in methods], cell, seed)
-    start = time.perf_counter()
-    decider = BASELINES[entry]().learn(cell.inside, cell.question, seed)
-    decided = decider.decide(cell.outside)
-    return {entry: Answer(decided, time.perf_counter() - start)}
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # sums in another order would be other numbers
+        if entry == ENTRY:
+            policies = [method.removeprefix(f"{ENTRY} ") for method in methods]
+            return _play_policies(policies, cell, seed)
+        start = time.perf_counter()
+        decider = BASELINES[entry]().learn(cell.inside, cell.question, seed)
+        decided = decider.decide(cell.outside)
+        return {entry: Answer(decided, time.perf_counter() - start)}
 
 
 def _play_policies(policies: Sequence[str], cell: Cell, seed: int) -> dict[str, Answer]:
@@ -93,7 +113,7 @@ def _play_policies(policies: Sequence[str], cell: Cell, seed: int) -> dict[str, 
     answers: dict[str, Answer] = {}
     for policy in policies:
         start = time.perf_counter()
-        details: dict[str, float | str] = {"recipe": recipe}
+        model_cost = None
         if problem is None:
             decided = AtOnce().learn(cell.inside, question, seed).decide(cell.outside)
         else:
@@ -102,8 +122,8 @@ def _play_policies(policies: Sequence[str], cell: Cell, seed: int) -> dict[str, 
             decided, _ = follow_policy(seen, policy, cell.outside, question, planner=planner)
         seconds = learning + time.perf_counter() - start
         if problem is not None:
-            details["model_cost"] = float(_model_costs(seen, planner, seed).mean())
-        answers[f"{ENTRY} {policy}"] = Answer(decided, seconds, details)
+            model_cost = float(_model_costs(seen, planner, seed).mean())
+        answers[f"{ENTRY} {policy}"] = Answer(decided, seconds, recipe, model_cost)
     return answers
 
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, astuple, fields
 from html import escape
 from pathlib import Path
 
+from voilattice import __version__
 from voilattice.arena.methods import OUR_METHODS, OURS
 from voilattice.arena.ranks import ALPHA, critical_difference, joined_groups
 from voilattice.arena.results import Key, Result
@@ -118,6 +119,8 @@ def _contents(standings: Standings, found: Comparison) -> Iterator[str]:
         f"{count_noun(n_cells, 'cell')}: a cell is a data set at one level of costs. Each cell has "
         f"{count_noun(suite.n_splits, 'split')} into cases to learn from and new cases."
     )
+    origin = f" Data: {suite.source}." if suite.source else ""
+    yield paragraph(f"voilattice {__version__}.{origin}")
     n_there = len(standings.results) + len(standings.failures)
     if n_there < standings.n_wanted:
         yield paragraph(

@@ -86,8 +86,8 @@ def score(answer: Answer, cell: Cell) -> Result:
         float((names[found.decision] != classes[truth]).mean()),
         total / scale if scale else 0.0,
         len(truth),
-        str(answer.details.get("recipe", "")),
-        answer.details.get("model_cost"),  # type: ignore[arg-type]
+        answer.recipe,
+        answer.model_cost,
         answer.seconds,
     )
 
@@ -98,7 +98,7 @@ class Journal:
     Parameters
     ----------
     version
-        Of voilattice. Results of different versions are never mixed.
+        Of the code. Results of different versions are never mixed.
     checksums
         What identifies each data set. Others may come to the journal later.
     """
@@ -159,9 +159,7 @@ class Journal:
         other = [name for name, own in self._checksums.items() if data.get(name, own) != own]
         if theirs == self._version and not other:
             return
-        what = (
-            f"with voilattice {theirs}" if theirs != self._version else f"on other {other[0]} data"
-        )
+        what = f"on other {other[0]} data" if other else "of another version of voilattice"
         raise InputError(
             f"{self.path} holds results {what}; give another folder, or remove the file", "out"
         )
@@ -207,7 +205,7 @@ def _lock(file: BinaryIO, path: Path) -> None:
     """Lock the journal, or raise `InputError` if another run writes to it."""
     try:
         import fcntl
-    except ImportError:  # not on Windows
+    except ImportError:  # Windows has no such module
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

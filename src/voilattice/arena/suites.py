@@ -96,7 +96,27 @@ class DataSet:
         here = self.levels[level]
         inside, outside = self.splits[split] if self.table is None else self._deal(split)
         question, _ = ask_question(inside, self.target, here.costs, here.stakes)
+        for name in question.features:
+            with within(f"{self.name}, new rows of split {split}"):
+                outside.column(name)
+        if (question.classes_of(outside) < 0).any():
+            raise InputError(
+                f"{self.name}, split {split}: a new row has a class that no row to learn from has; "
+                f"name it in [misclassification], or leave the row out",
+                "data",
+            )
         return Cell(inside, outside, question)
+
+    def check(self, n_splits: int) -> None:
+        """Raise `VoilatticeError` if a level or a split cannot be used."""
+        numbers = [self.split_number(place) for place in range(n_splits)]
+        for level in self.levels:
+            with within(f"{self.name}, {level}"):
+                self.cell(level, numbers[0])
+        if self.table is None:
+            for number in numbers[1:]:
+                with within(self.name):
+                    self.cell(next(iter(self.levels)), number)
 
     def _deal(self, split: int) -> tuple[DataTable, DataTable]:
         """Split the rows that have a class at random, those of each class evenly."""
@@ -108,7 +128,13 @@ class DataSet:
         outside: list[int] = []
         for code in range(codes.max() + 1):
             rows = random.permutation(np.flatnonzero(codes == code))
-            n_inside = max(round(SHARE_INSIDE * len(rows)), 1)
+            if len(rows) < 2:
+                raise InputError(
+                    f"{self.name}: a class has one row only, and must be in both parts of a split; "
+                    f"leave the row out",
+                    "data",
+                )
+            n_inside = min(max(round(SHARE_INSIDE * len(rows)), 1), len(rows) - 1)
             inside += rows[:n_inside].tolist()
             outside += rows[n_inside:].tolist()
         return self.table.take(np.sort(inside)), self.table.take(np.sort(outside))
@@ -120,6 +146,7 @@ class Suite:
 
     data_sets: Mapping[str, DataSet]
     n_splits: int
+    source: str = ""  # where they come from: a folder, or ``turney``
 
     @property
     def checksums(self) -> dict[str, str]:
@@ -155,7 +182,7 @@ def load_suite(
                 f"no data set {quote(name)}{nearest(name, list(loaders))}", "only"
             )
     wanted = [name for name in loaders if not only or name in only]
-    return Suite({name: loaders[name]() for name in wanted}, n_splits)
+    return Suite({name: loaders[name]() for name in wanted}, n_splits, source)
 
 
 def _load_turney(name: str) -> DataSet:
@@ -269,12 +296,16 @@ def _read_levels(files: Mapping[str, Path]) -> dict[str, Level]:
 def _checksums(data: DataSet) -> Iterator[tuple[str, str]]:
     """Yield the parts of a data set with their checksums.
 
-    A split has one of its own, so that others may come later.
+    Each level and each split has one of its own, so that others may come later.
     """
-    costs = hashlib.sha256(repr(sorted(data.levels.items())).encode())
-    if data.table is not None:
-        costs.update(data.table.checksum.encode())
-    yield data.name, costs.hexdigest()
+    yield data.name, _digest(data.target, "" if data.table is None else data.table.checksum)
+    for name, level in data.levels.items():
+        costs = level.costs
+        parts = (costs.prices, costs.groups, costs.conditional, costs.discounts, level.stakes)
+        yield f"{data.name} {name}", _digest(*map(repr, parts))
     for number, (inside, outside) in data.splits.items():
-        both = f"{inside.checksum} {outside.checksum}"
-        yield f"{data.name} split {number}", hashlib.sha256(both.encode()).hexdigest()
+        yield f"{data.name} split {number}", _digest(inside.checksum, outside.checksum)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -7,16 +7,16 @@ all cells is there soon. A method that fails costs its own cells only: the failu
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import voilattice
-from voilattice.arena.methods import entries_of, method_names, play
+from voilattice.arena.methods import available_methods, entries_of, method_names, play
 from voilattice.arena.results import Failure, Journal, Key, Result, score
 from voilattice.arena.suites import Suite
 from voilattice.parallel import Died, Workers, run_tasks
+from voilattice.source_code import code_digest
 
 __all__ = ["Standings", "read_standings", "run_arena"]
 
@@ -48,6 +48,10 @@ class _Task:
     def keys(self) -> list[Key]:
         return [Key(self.data_set, self.level, self.split, method) for method in self.methods]
 
+    def without(self, done: Container[Key]) -> _Task:
+        """Return what is left of the task."""
+        return replace(self, methods=tuple(key.method for key in self.keys if key not in done))
+
 
 def run_arena(
     suite: Suite,
@@ -63,7 +67,7 @@ def run_arena(
     Parameters
     ----------
     methods
-        Names of methods; by default all of them.
+        Names of methods; by default all whose packages are installed.
     workers
         Where tasks run. The results do not depend on it.
     retry
@@ -76,14 +80,19 @@ def run_arena(
     KeyboardInterrupt
         What is done is in the journal. `read_standings` reads it.
     """
-    names = method_names() if methods is None else tuple(dict.fromkeys(methods))
+    names = available_methods() if methods is None else tuple(dict.fromkeys(methods))
     tasks = _list_tasks(suite, names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for data in suite.data_sets.values():
+            data.check(suite.n_splits)
     journal = _open(suite, folder)
     done = journal.read()
     if retry:
         done = {key: found for key, found in done.items() if isinstance(found, Result)}
-    left = [task for task in tasks if not all(key in done for key in task.keys)]
-    n_all, n_done = sum(len(task.keys) for task in tasks), 0
+    open_tasks = [task.without(done) for task in tasks]
+    left = [task for task in open_tasks if task.methods]
+    n_all = sum(len(task.keys) for task in tasks)
     n_done = n_all - sum(len(task.keys) for task in left)
     if progress is not None:
         progress(n_done, n_all)
@@ -102,9 +111,12 @@ def run_arena(
 
 
 def read_standings(suite: Suite, folder: Path, methods: Sequence[str] | None = None) -> Standings:
-    """Return what the journal of a folder holds of some methods on a suite."""
-    names = method_names() if methods is None else tuple(dict.fromkeys(methods))
+    """Return what the journal of a folder holds on a suite, of some methods and of those before."""
     found = _open(suite, folder).read()
+    asked = available_methods() if methods is None else tuple(dict.fromkeys(methods))
+    # Others that were tried here before stay in the standings.
+    before = {key.method for key in found if key.data_set in suite.data_sets}
+    names = (*asked, *(name for name in method_names() if name in before - set(asked)))
     wanted = sorted(key for task in _list_tasks(suite, names) for key in task.keys)
     there = [(key, found[key]) for key in wanted if key in found]
     return Standings(
@@ -117,7 +129,7 @@ def read_standings(suite: Suite, folder: Path, methods: Sequence[str] | None = N
 
 
 def _open(suite: Suite, folder: Path) -> Journal:
-    return Journal(folder, voilattice.__version__, suite.checksums)
+    return Journal(folder, code_digest(), suite.checksums)
 
 
 def _list_tasks(suite: Suite, methods: Sequence[str]) -> list[_Task]:
@@ -134,13 +146,13 @@ def _list_tasks(suite: Suite, methods: Sequence[str]) -> list[_Task]:
 
 def _do(suite: Suite, task: _Task) -> Found:
     """Return the results of a task; whatever a method raises is a failure of its cells."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of libraries, about fits that have not converged
-            cell = suite.data_sets[task.data_set].cell(task.level, task.split)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of libraries, about fits that have not converged
+        cell = suite.data_sets[task.data_set].cell(task.level, task.split)
+        try:
             answers = play(task.entry, task.methods, cell, task.split)
             scored = {method: score(answer, cell) for method, answer in answers.items()}
-    except Exception as error:
-        said = " ".join(str(error).split())[:500]
-        return [(key, Failure(f"{type(error).__name__}: {said}")) for key in task.keys]
+        except Exception as error:
+            said = " ".join(str(error).split())[:500]
+            return [(key, Failure(f"{type(error).__name__}: {said}")) for key in task.keys]
     return [(key, scored[key.method]) for key in task.keys]

@@ -20,6 +20,7 @@ from voilattice.wording import count_noun
 __all__ = ["find_intervals", "format_share", "judge"]
 
 MAX_NAMED = 8  # methods in a sentence
+LEAST_DATA_SETS = 5  # an interval from fewer would be too narrow
 
 
 def find_intervals(found: Comparison) -> dict[str, tuple[float, float, float]]:
@@ -29,9 +30,9 @@ def find_intervals(found: Comparison) -> dict[str, tuple[float, float, float]]:
     -------
     dict
         For each other method the mean difference of normalized costs, and the ends of its 95 %
-        interval; below 0, our default costs less.
+        interval; below 0, our default costs less. Empty: there are too few data sets.
     """
-    if OURS not in found.methods or not found.cells:
+    if OURS not in found.methods or len(set(found.data_sets)) < LEAST_DATA_SETS:
         return {}
     ours = found.methods.index(OURS)
     differences = found.normalized[:, [ours]] - found.normalized
@@ -152,18 +153,24 @@ def _blame(weaknesses: Sequence[Weakness]) -> str:
 
 def _judge_costs(found: Comparison) -> str:
     intervals = find_intervals(found)
+    if not intervals:
+        n = count_noun(len(set(found.data_sets)), "data set")
+        return f"To say whether costs differ, {LEAST_DATA_SETS} data sets are needed; this is {n}."
     cheaper = [method for method, (_, _, upper) in intervals.items() if upper < 0]
     dearer = [method for method, (_, lower, _) in intervals.items() if lower > 0]
     close = [method for method in intervals if method not in cheaper and method not in dearer]
     ours = float(found.normalized[:, found.methods.index(OURS)].mean())
     parts = [f"the normalized cost of our default is {ours:.3f} on average"]
     for methods, said in (
-        (cheaper, "significantly less than that of"),
-        (dearer, "significantly more than that of"),
+        (cheaper, "less than that of"),
+        (dearer, "more than that of"),
         (close, "too close to tell from that of"),
     ):
         if methods:
             is_few = len(methods) <= MAX_NAMED
             shown = ", ".join(methods) if is_few else count_noun(len(methods), "method")
             parts.append(f"{said} {shown}")
-    return f"Over data sets (paired bootstrap), {'; '.join(parts)}."
+    return (
+        f"Over data sets, by the 95 % interval of a paired bootstrap for one method at a time: "
+        f"{'; '.join(parts)}."
+    )

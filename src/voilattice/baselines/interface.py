@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from voilattice.learning.cells import Categories
 from voilattice.learning.data_tables import DataTable, as_table
@@ -33,6 +33,7 @@ from voilattice.sklearn.inputs import (
     make_costs,
     name_places,
     name_target,
+    one_line,
     read_rows,
     split_labels,
 )
@@ -117,7 +118,8 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decision for each row."""
-        return self.decisions_[self._decide(X).decision]
+        decision = self._decide(X).decision
+        return self.decisions_[decision]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(y) when each row was decided, in the order of `classes_`."""
@@ -132,6 +134,7 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def total_cost(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return what each row costs: its features, and the decision."""
         found, truth = self._decide(X), self._labels.encode(y)
+        check_lengths(read_rows(X), truth)
         return found.feature_cost + self._question.cost[found.decision, truth]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -141,6 +144,9 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _decide(self, X: Any) -> Decided:
         check_is_fitted(self)
         rows = read_rows(X, getattr(self, "feature_names_in_", None))
+        if not rows.has_names:
+            with one_line("X"):
+                validate_data(self, X, reset=False, skip_check_array=True)
         with name_places():
             cells = {name: rows.column(k) for k, name in enumerate(rows.features)}
             return self.decider_.decide(as_table(cells))

@@ -59,7 +59,10 @@ from voilattice.model.stakes import CostMatrix
 __all__ = ["Search", "SystematicSearch"]
 
 RECIPE = Recipe(structure="naive", max_bins=3)  # the thesis has two or three levels
-MAX_STATES = 4_000  # that are looked into, from the start of a case
+# States that are looked into, from the start of a case: fewer if there are many cases, because each
+# state counts those that agree with it.
+MAX_STATES, LEAST_STATES = 20_000, 4_000
+MAX_LOOKS = 8_000_000  # states x cases
 MAX_MORE = 300  # after a cell was missing
 CONFIDENCE = 1.96  # standard errors in half a 95 % interval
 SAME = 1e-9  # values that differ by less, relative to the stakes, are equal
@@ -150,11 +153,13 @@ class Search:
         prices: Prices,
         *,
         is_pruned: bool = True,
-        max_states: int = MAX_STATES,
+        max_states: int | None = None,
         max_more: int = MAX_MORE,
     ) -> None:
         self._codes, self._classes, self._cost, self._prices = codes, classes, cost, prices
         self._sizes = np.array(n_states)
+        if max_states is None:
+            max_states = max(min(MAX_LOOKS // max(len(classes), 1), MAX_STATES), LEAST_STATES)
         self._is_pruned, self._max_states, self._max_more = is_pruned, max_states, max_more
         self._n_classes, self._width = cost.shape[1], max(n_states)
         self._orders = cost.argsort(axis=1, kind="stable")  # of the classes, by each decision

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +19,12 @@ from voilattice.errors import InputError
 from voilattice.wording import count_noun
 
 if TYPE_CHECKING:
-    from voilattice.arena.tables import Summary
+    from voilattice.arena.tables import Comparison, Summary
     from voilattice.arena.tournament import Standings
 
 __all__ = ["arena_command"]
+
+MAX_REASONS = 5  # of failures that are printed; the report has all
 
 
 def _list_methods(context: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -86,6 +89,7 @@ def arena_command(
 
     names = list_names(methods) or None
     suite = load_suite(data, target=target, n_splits=splits, only=list_names(only))
+    is_interrupted = False
     with progress_bar("results") as progress, deaf_workers():
         try:
             found = run_arena(
@@ -98,24 +102,32 @@ def arena_command(
                 raise
             said = f"{len(found.results):,} of {found.n_wanted:,} results are there"
             click.echo(f"Interrupted: {said}. The same command goes on.", err=True)
+            is_interrupted = True
         except OSError as error:
             raise _unusable(out, error) from None
     try:
         write_report(found, out)
     except OSError as error:
         raise _unusable(out, error) from None
-    summaries = summarize(compare_methods(found))
+    compared = compare_methods(found)
+    summaries = summarize(compared)
     if as_json:
         print_json(arena_document(found, summaries))
     else:
-        _print_standings(found, summaries, out)
+        _print_standings(found, compared, summaries, out)
+    if is_interrupted:
+        raise click.exceptions.Exit(130)
+    if not found.results:
+        raise InputError("every method failed", "--methods")
 
 
 def _unusable(out: Path, error: OSError) -> InputError:
     return InputError(f"{out}: cannot be used: {error.strerror or error}", "--out")
 
 
-def _print_standings(found: Standings, summaries: Sequence[Summary], out: Path) -> None:
+def _print_standings(
+    found: Standings, compared: Comparison, summaries: Sequence[Summary], out: Path
+) -> None:
     rows = table("method", ">rank", ">cost", ">won", ">spent", ">errors", ">seconds")
     for summary in summaries:
         rows.add_row(
@@ -129,13 +141,15 @@ def _print_standings(found: Standings, summaries: Sequence[Summary], out: Path) 
             style="bold" if summary is summaries[0] else None,
         )
     print_table(rows)
-    n_cells = sum(len(data.levels) for data in found.suite.data_sets.values())
     said = (
-        f"Means over {count_noun(n_cells, 'cell')} (a data set at a level of costs) and "
-        f"{count_noun(found.suite.n_splits, 'split')}, on cases that were not learned from. Cost: "
-        f"total cost, normalized as in docs/arena.md. Won: cells in which nobody costs less. "
+        f"Means over {count_noun(len(compared.cells), 'cell')} (a data set at a level of costs) "
+        f"with up to {count_noun(found.suite.n_splits, 'split')} each, on cases that were not "
+        f"learned from. "
+        f"Cost: total cost, normalized as in docs/arena.md. Won: cells in which nobody costs less. "
         f"Spent: the share of features in the total cost."
     )
-    if found.failures:
-        said += f" {count_noun(len(found.failures), 'result')} failed: the report lists them."
-    console().print(f"\n{said}\n\nReport: {out / 'report.html'}")
+    console().print(f"\n{said}\n")
+    reasons = Counter((key.method, f.failure) for key, f in found.failures.items())
+    for (method, failure), n in reasons.most_common(MAX_REASONS):
+        console().print(f"{method} failed {n} times (--retry tries again): {failure}")
+    console().print(f"Report: {out / 'report.html'}")

@@ -129,7 +129,7 @@ def evaluate_folds(
     seed
         Of the folds and of everything that is drawn.
     time_limit
-        Seconds to plan a policy in a fold, and as long to follow it.
+        Seconds to follow a policy in a fold; its states are planned as cases come to them.
     n_jobs
         Processes, as joblib has them.
     dask

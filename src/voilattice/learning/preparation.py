@@ -36,6 +36,7 @@ from voilattice.learning.data_tables import DataTable
 from voilattice.learning.discretization import bin_labels
 from voilattice.learning.recipes import Recipe
 from voilattice.model.network import check_names
+from voilattice.policy.focus import MAX_STATES
 from voilattice.wording import quote
 
 __all__ = ["Prepared", "prepare_cases"]
@@ -43,7 +44,6 @@ __all__ = ["Prepared", "prepare_cases"]
 # A column that determines the target is called a leak if chance makes one less often than this.
 CHANCE = 1e-6
 
-MAX_STATES = 30_000_000  # a table of this size takes a second
 LEAST_BINS = 5
 
 Weights = NDArray[np.float64]

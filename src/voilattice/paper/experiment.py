@@ -14,7 +14,6 @@ results do not depend on interruptions or on the workers.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -22,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,6 +36,7 @@ from voilattice.model.stakes import KINDS
 from voilattice.parallel import Died, Workers, run_tasks
 from voilattice.policy.solvers import Limits, solver_of
 from voilattice.policy.sweep import Sweep
+from voilattice.source_code import code_digest
 from voilattice.wording import count_noun
 
 __all__ = ["FULL", "NAMES", "QUICK", "Grid", "Point", "Scenario", "price_problem", "run"]
@@ -206,15 +206,6 @@ def _sweep(name: str, kind: str) -> Sweep:
     return Sweep(load_problem(f"builtin:{name}"), kind)
 
 
-@cache
-def _code() -> str:
-    """Return a digest of the package's code, because other code may find other numbers."""
-    digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
 @dataclass(frozen=True, slots=True)
 class _Unit:
     """All scenarios of one data set and kind, and the file of their points."""
@@ -237,7 +228,7 @@ class _Unit:
     def heading(self) -> str:
         """What the points depend on; a file with another heading is not used."""
         document = {
-            "code": _code(),
+            "code": code_digest(),
             "problem": fingerprint(load_problem(f"builtin:{self.name}")),
             "policies": list(POLICIES),
         }

@@ -36,7 +36,13 @@ from voilattice.policy.solvers import OptimalSolver, Solver, solver_of
 from voilattice.policy.sweep import Sweep
 from voilattice.valuation.valuation import evi
 
-__all__ = ["FocusedSolver", "find_planner", "rank_features"]
+__all__ = [
+    "MAX_STATES",
+    "MAX_STATES_OF_VARIANT",
+    "FocusedSolver",
+    "find_planner",
+    "rank_features",
+]
 
 MAX_STATES = 30_000_000  # a table of this size takes a second
 MAX_STATES_OF_VARIANT = 1_000_000
@@ -98,22 +104,23 @@ class FocusedSolver(OptimalSolver):
     def focus(self, problem: Problem, known: Mapping[str, str] | None = None) -> Problem:
         """Return the problem with the features hidden that the table does not hold.
 
-        What is known in addition to the problem's own evidence is not hidden.
+        Which ones does not depend on evidence, so that all cases in one state do the same. But what
+        is known, in addition to the problem's own evidence, is not hidden.
         """
         if not known and self._last is not None and self._last[0] is problem:
             return self._last[1]
-        seen = {*problem.evidence, *(known or {})}
-        sizes = {name: len(problem.states(name)) for name in problem.features if name not in seen}
+        own = self._problem.evidence
+        sizes = {name: len(problem.states(name)) for name in problem.features if name not in own}
+        is_whole = len(problem.features) == len(self._problem.features) and problem.evidence == own
+        most = self.max_states if is_whole else min(self.max_states, MAX_STATES_OF_VARIANT)
         small = problem
-        is_variant = len(sizes) < len(self._problem.features) - len(self._problem.evidence)
-        most = min(self.max_states, MAX_STATES_OF_VARIANT) if is_variant else self.max_states
         if count_states(list(sizes.values())) > most:
             kept: list[str] = []
             for name in self.ranking:
-                chosen = [sizes[other] for other in (*kept, name) if other in sizes]
-                if name in sizes and count_states(chosen) <= most:
+                if name in sizes and count_states([sizes[f] for f in (*kept, name)]) <= most:
                     kept.append(name)
-            small = problem.without(sizes.keys() - set(kept))
+            seen = {*kept, *problem.evidence, *(known or {})}
+            small = problem.without(sizes.keys() - seen)
         if not known:
             self._last = problem, small
         return small
@@ -161,7 +168,7 @@ class FocusedSolver(OptimalSolver):
         return step if small is problem else replace(step, certificate=Certificate(exact=False))
 
     @staticmethod
-    def _solve(
+    def solve(
         problem: Problem,
         deadline: Deadline,
         sweep: Sweep | None = None,
@@ -176,7 +183,7 @@ class FocusedSolver(OptimalSolver):
                 return PlainSolution(PlainSpace(problem, engine="compiled"), problem)
         except TooLargeError:
             pass
-        return OptimalSolver._solve(problem, deadline, sweep, choices=choices)
+        return OptimalSolver.solve(problem, deadline, sweep, choices=choices)
 
     @staticmethod
     def _admit(problem: Problem, small: Problem, certificate: Certificate) -> Certificate:

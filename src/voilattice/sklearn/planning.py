@@ -13,7 +13,7 @@ from voilattice.budgets import Deadline
 from voilattice.errors import warn_user
 from voilattice.model.problem import Problem
 from voilattice.policy.completion import complete_policy
-from voilattice.policy.focus import find_planner
+from voilattice.policy.focus import MAX_STATES_OF_VARIANT, find_planner
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import Limits, Solver
@@ -53,4 +53,4 @@ def planner_around(policy: Policy) -> Solver:
     problem = policy.problem
     sizes = [len(problem.states(feature)) for feature in problem.features]
     is_quick = policy.name in QUICK or count_states(sizes) <= MAX_REPLANNED
-    return find_planner(problem, policy.name if is_quick else "greedy")
+    return find_planner(problem, policy.name if is_quick else "greedy", MAX_STATES_OF_VARIANT)

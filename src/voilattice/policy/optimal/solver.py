@@ -57,7 +57,7 @@ class OptimalSolver:
     ) -> Policy:
         """Return the policy, with its certificate."""
         deadline, limited = limits.deadline, without_idle_limits(problem)
-        if (solution := self._solve(limited, deadline, sweep)) is None:
+        if (solution := self.solve(limited, deadline, sweep)) is None:
             found = self._search(limited, limits, progress).policy(self.name)
             found = replace(found, problem=problem)
             ended_by = "time" if found.status == "time" else "memory"
@@ -86,7 +86,7 @@ class OptimalSolver:
             Whether to say what the policy acquires first (`Cost.first`), which takes longer.
         """
         deadline, problem = limits.deadline, without_idle_limits(problem)
-        solution = self._solve(problem, deadline, sweep, choices=with_first)
+        solution = self.solve(problem, deadline, sweep, choices=with_first)
         if solution is not None:
             found = solution.expected_total_cost
             step = solution.choose({}, problem.limits) if with_first else None
@@ -140,12 +140,12 @@ class OptimalSolver:
         kept = self._kept
         if kept is None or kept[0] != key or (kept[1] is None and seconds > 2 * self._tried):
             self._kept = None  # its memory is free before the next one is solved
-            kept = self._kept = key, self._solve(problem, deadline)
+            kept = self._kept = key, self.solve(problem, deadline)
             self._tried = seconds
         return kept[1]
 
     @staticmethod
-    def _solve(
+    def solve(
         problem: Problem,
         deadline: Deadline,
         sweep: Sweep | None = None,
