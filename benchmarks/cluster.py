@@ -1,7 +1,7 @@
 """What a task costs beside its work, what a second Dask worker brings, and what 100 would.
 
     make bench
-    python benchmarks/cluster.py --task-seconds arena/results.jsonl
+    python benchmarks/cluster.py --task-seconds OUT/journal.jsonl
 
 (a) Tasks that do nothing, through two processes and through a Dask cluster of two workers.
 (b) One and two Dask workers on the same tasks: a naive Bayes network is learned from a drawn
