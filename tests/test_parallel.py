@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import json
 import os
 import random
 import signal
@@ -14,6 +13,7 @@ import time
 import cloudpickle
 import pytest
 from helpers.clinic import draw_clinic
+from helpers.clusters import started, wait_for_workers
 from helpers.processes import process
 
 import voilattice
@@ -47,36 +47,6 @@ def address(tmp_path_factory):
     with started(tmp_path_factory.mktemp("cluster"), 2) as (address, *_):
         wait_for_workers(address, 2)
         yield address
-
-
-@contextlib.contextmanager
-def started(folder, n_workers, *options):
-    """Start a scheduler and workers as a user does; yield the address and the processes."""
-    file = folder / "scheduler.json"
-
-    def start(module, *more):
-        module = f"distributed.cli.dask_{module}"
-        return subprocess.Popen(
-            [sys.executable, "-m", module, "--scheduler-file", file, "--no-dashboard", *more],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-
-    scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0")
-    workers = [start("worker", "--nthreads", "1", *options) for _ in range(n_workers)]
-    try:
-        while not file.exists():
-            assert scheduler.poll() is None
-            time.sleep(0.05)
-        yield json.loads(file.read_text())["address"], scheduler, workers
-    finally:
-        for one in (*workers, scheduler):  # workers with a nanny end it first
-            one.terminate()
-            one.wait()
-
-
-def wait_for_workers(address, n):
-    while Workers.of(dask=address).count() < n:
-        time.sleep(0.1)
 
 
 def add(shared, task):

@@ -6,8 +6,8 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
+from helpers.arena_data import COSTS, QUICK, write_data
 
 from voilattice.arena import load_suite, read_standings, run_arena
 from voilattice.arena import methods as methods_module
@@ -17,41 +17,10 @@ from voilattice.baselines import BASELINES, Baseline
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.parallel import Workers
 
-QUICK = ["at once", "EG2", "csNB", "logistic regression 1/2"]
-COSTS = """
-[costs]
-test = 2
-age = 1
-sex = 0.5
-
-[[groups]]
-name = "visit"
-overhead = 1
-features = ["test", "age"]
-
-[misclassification]
-yes = { yes = 0, no = 20 }
-no = { yes = 90, no = 0 }
-"""
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("data")
-    rng = np.random.default_rng(3)
-    for name in ("one", "two"):
-        ill = rng.random(90) < 0.4
-        test = np.where(rng.random(90) < 0.8, ill, ~ill)
-        age = rng.normal(50 + 10 * ill, 8).round(1)
-        sex = rng.random(90) < 0.5
-        rows = zip(test, age, sex, ill, strict=True)
-        text = "".join(
-            f"{'+' if t else '-'},{a},{'f' if s else 'm'},{'yes' if i else 'no'}\n"
-            for t, a, s, i in rows
-        )
-        (path / f"{name}.csv").write_text(f"test,age,sex,class\n{text}")
-        (path / f"{name}.toml").write_text(COSTS)
-    return path
+    return write_data(tmp_path_factory.mktemp("data"))
 
 
 def numbers(standings):
