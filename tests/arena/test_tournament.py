@@ -49,11 +49,11 @@ def test_nothing_is_done_twice(folder, tmp_path, monkeypatch):
 
 
 def test_more_splits_and_methods_are_added(folder, tmp_path):
-    one = run_arena(load_suite(str(folder), n_splits=1), tmp_path, methods=QUICK[:2])
+    one = run_arena(load_suite(str(folder), n_splits=1), tmp_path, methods=QUICK[:1])
     suite = load_suite(str(folder), n_splits=2)
-    more = run_arena(suite, tmp_path, methods=QUICK)
+    more = run_arena(suite, tmp_path, methods=QUICK[:2])
     assert numbers(one).items() <= numbers(more).items()
-    fresh = run_arena(suite, tmp_path / "fresh", methods=QUICK)
+    fresh = run_arena(suite, tmp_path / "fresh", methods=QUICK[:2])
     assert numbers(fresh) == numbers(more)
 
 
@@ -124,12 +124,11 @@ def test_our_policies_share_a_model_and_the_optimum_is_best_in_it(folder, tmp_pa
 
 @pytest.mark.slow
 def test_processes_and_a_cluster_give_the_same_results(folder, tmp_path):
-    suite = load_suite(str(folder), n_splits=2)
-    methods = [*QUICK, "voilattice greedy", "greedy information"]
-    here = run_arena(suite, tmp_path / "a", methods=methods)
+    suite = load_suite(str(folder), n_splits=1)
+    here = run_arena(suite, tmp_path / "a", methods=QUICK)
     assert not here.failures
     for name, workers in (("b", Workers.of(n_jobs=2)), ("c", Workers.of(dask="local:2"))):
-        there = run_arena(suite, tmp_path / name, methods=methods, workers=workers)
+        there = run_arena(suite, tmp_path / name, methods=QUICK, workers=workers)
         assert numbers(there) == numbers(here)
 
 
