@@ -3,7 +3,7 @@ import pytest
 from helpers.baselines import ask, code_table
 
 from voilattice.baselines.greedy_information import GreedyInformation, encode, hide
-from voilattice.baselines.walks import UNKNOWN, Coding
+from voilattice.baselines.walks import UNKNOWN, StateCoding
 from voilattice.learning.rivals import AtOnce
 
 
@@ -20,6 +20,7 @@ def information(p):
     return np.log(2) + p * np.log(p) + (1 - p) * np.log(1 - p)
 
 
+@pytest.mark.slow
 def test_values_are_the_mutual_information():
     """By hand: I(Y; X) of a feature that is right with probability p, and nothing is known."""
     p = [0.9, 0.75, 0.5]
@@ -31,6 +32,7 @@ def test_values_are_the_mutual_information():
     assert chooser.classifier.posterior(nothing)[0] == pytest.approx([0.5, 0.5], abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_most_information_for_its_price_comes_first():
     columns = told([0.9, 0.75], n=300)
     for prices, first in (({"a": 1.0, "b": 1.0}, "a"), ({"a": 9.0, "b": 1.0}, "b")):
@@ -39,6 +41,7 @@ def test_the_most_information_for_its_price_comes_first():
         assert {path[:1] for path in found.bought.tolist()} == {(first,)}
 
 
+@pytest.mark.slow
 def test_new_cases_cost_less_than_deciding_at_once():
     table, question = ask(
         told([0.9, 0.8, 0.8, 0.5, 0.5]), dict.fromkeys("abcde", 1.0), ("symmetric", 50)
@@ -63,7 +66,7 @@ def test_hidden_cells_are_unknown_and_shown_ones_are_true():
 
 
 def test_inputs_are_cuts_and_categories_and_nothing_where_a_cell_is_unknown():
-    coding = Coding(
+    coding = StateCoding(
         ("number", "color"), (["<1", "1..2", ">=2"], ["blue", "red"]), {"number": (1, 2)}
     )
     found = encode(np.array([[1, 0], [UNKNOWN, 1], [2, UNKNOWN]]), coding)

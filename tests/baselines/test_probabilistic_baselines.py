@@ -21,6 +21,8 @@ METHODS = (
     FeatureClusters,
     GreedyInformation,
 )
+# With the networks, over 1.5 s.
+LONG = (*METHODS[:-1], pytest.param(GreedyInformation, marks=pytest.mark.slow))
 OWN = {
     "class 0": {"class 0": 0, "class 1": 30, "class 2": 40},
     "refer": {"class 0": 9, "class 1": 8, "class 2": 7},
@@ -57,7 +59,7 @@ def assert_same(one, other):
     assert one.posterior == pytest.approx(other.posterior)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+@pytest.mark.parametrize("method", LONG, ids=lambda m: m.name)
 @pytest.mark.parametrize("prices", COSTS)
 def test_bills_are_what_was_bought_costs(method, prices):
     n_classes = 3 if prices in ("prices", "conditional") else 2
@@ -84,7 +86,7 @@ def test_few_rows_and_a_class_of_one_row(method):
         check(question, new_cases(2), learned.decide(new_cases(2)))
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+@pytest.mark.parametrize("method", LONG, ids=lambda m: m.name)
 def test_free_features_are_bought_and_dear_ones_are_not(method):
     """The class is the first column, with a few mistakes."""
     rng = np.random.default_rng(0)

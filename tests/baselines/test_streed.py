@@ -101,6 +101,27 @@ def test_a_decision_that_is_no_class_is_found():
     assert {question.decisions[d] for d in found.decision} == {"refer"}
 
 
+@pytest.mark.parametrize("others", [(), ("refer",)])
+@pytest.mark.parametrize("gone", range(3))
+def test_a_class_without_rows_costs_nothing_while_the_tree_grows(others, gone):
+    """A test of 1 that tells the others apart is bought where an error costs 5."""
+    names = ["a", "b", "c"]
+    there = [name for name in names if name != names[gone]]
+    table, _ = ask(
+        {"x": ["no", "yes"] * 5 + ["no"], "class": [*there * 5, names[gone]]},
+        {"x": 1.0}, ("symmetric", 9.0),
+    )  # fmt: skip
+    stakes = {
+        d: {c: 0.0 if d == c else 1e6 if c == names[gone] else 5.0 for c in names}
+        for d in (*names, *others)
+    }
+    question = ask_question(table, "class", FeatureCosts({"x": 1.0}), stakes)[0]
+    inside = table.take(np.arange(10))
+    found = Plain().learn(inside, question, 0).decide(inside)
+    assert found.feature_cost.sum() == 10
+    assert (found.decision == question.classes_of(inside)).all()
+
+
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(streed, "find_spec", lambda name: None)
     assert importlib.util.find_spec("pystreed")

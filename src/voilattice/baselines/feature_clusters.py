@@ -36,9 +36,9 @@ from voilattice.baselines.walks import (
     LEAST_GAIN,
     NOTHING,
     UNKNOWN,
-    Coding,
     Offer,
     Prices,
+    StateCoding,
     Walker,
     code_cases,
     divide_by_prices,
@@ -77,7 +77,7 @@ class FeatureClusters(Baseline):
         return learn_walker(table, question, seed, learn, is_tuned=True)
 
 
-def find_clusters(model: ClassForest, coding: Coding, costs: CostModel) -> tuple[Cluster, ...]:
+def find_clusters(model: ClassForest, coding: StateCoding, costs: CostModel) -> tuple[Cluster, ...]:
     """Return clusters of features that share costs, or share none, joined along the tree's arcs."""
     sharing = dict.fromkeys(coding.features, -1)
     if isinstance(costs, FeatureCosts):

@@ -37,8 +37,8 @@ from numpy.typing import NDArray
 from voilattice.baselines.interface import Baseline
 from voilattice.baselines.walks import (
     UNKNOWN,
-    Coding,
     Offer,
+    StateCoding,
     Walker,
     code_cases,
     divide_by_prices,
@@ -95,7 +95,9 @@ class _OneThread:
             return self.decider.decide(table)
 
 
-def _train(codes: Codes, classes: Codes, coding: Coding, question: Question, seed: int) -> _Chooser:
+def _train(
+    codes: Codes, classes: Codes, coding: StateCoding, question: Question, seed: int
+) -> _Chooser:
     from sklearn.neural_network import MLPClassifier, MLPRegressor
 
     random = np.random.default_rng(seed)
@@ -144,7 +146,7 @@ def hide(codes: Codes, random: np.random.Generator) -> Codes:
     return np.where(places < n_known[:, None], np.maximum(codes, UNKNOWN), UNKNOWN)
 
 
-def encode(codes: Codes, coding: Coding) -> Table:
+def encode(codes: Codes, coding: StateCoding) -> Table:
     """Return the inputs of the networks: above which cut a value lies, or which category it is.
 
     The inputs of a feature are 1 and -1, or all 0 if it is not known.
@@ -159,7 +161,7 @@ def encode(codes: Codes, coding: Coding) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _Classifier:
-    coding: Coding
+    coding: StateCoding
     n_classes: int
     model: Any
 

@@ -12,11 +12,11 @@ the quarters), a category a bit for each value. Texts of 0 and 1 after a b, such
 already: the benchmark of S. Lomax (2013) that comes with STreeD is written like that here. A
 missing cell, or an unseen one, has the bits of the usual cell and costs nothing.
 
-STreeD has a label for each class, and takes it that a case with its own label costs nothing. So the
-least cost of a class is subtracted from the costs of its cases, which changes no comparison, and
-its label stands for a decision that has this least cost. Each other decision has a label more. No
-case has that label, so STreeD gets one case more with the last label, which costs nothing whatever
-is decided.
+STreeD takes it that a case with its own label costs nothing. So the least cost of a class is
+subtracted from the costs of its cases, which changes no comparison, and its label stands for a
+decision that has this least cost. Each other decision has a label of its own, which no case has.
+STreeD counts labels up to the highest that a case has, so those of the classes come last, and
+classes without a case have none.
 """
 
 from __future__ import annotations
@@ -68,22 +68,23 @@ class STreeD(Baseline):
         from pystreed import CostSpecifier, STreeDCostSensitiveClassifier
 
         coder = BitCoder.fit(table, question)
-        if not len(coder.owners):
+        classes = question.classes_of(table)
+        there, places = np.unique(classes, return_inverse=True)
+        if not len(coder.owners) or len(there) < 2:
             return AtOnce().learn(table, question, seed)
-        bits, classes = coder.bits(table), question.classes_of(table)
+        bits = coder.bits(table)
         prices, after = price_features(question, table, coder.coding.reader)
         scale = LARGEST / max(float(question.cost.max()), float(prices.max()), 1e-300)
-        labels, cost = label_decisions(scale * question.cost)
+        labels, cost = label_decisions(scale * question.cost[:, there])
         is_small = table.n_rows * bits.shape[1] ** 2 <= MAX_WORK
         model = STreeDCostSensitiveClassifier(
             max_depth=self.depth if is_small else min(self.depth, 3),
             hyper_tune=self.is_tuned,
             time_limit=TIME_LIMIT,
         )
-        more = [len(labels) - 1] if classes.max() < len(labels) - 1 else []
         model.fit(
-            np.concatenate([bits, bits[: len(more)]]),
-            np.concatenate([classes, more]).astype(np.intp),
+            bits,
+            places.reshape(-1) + len(labels) - len(there),
             CostSpecifier(cost.T.tolist(), specify(scale * prices, scale * after, coder.owners)),
         )
         nodes = list_nodes(model.get_tree(), labels)
@@ -152,17 +153,19 @@ def bits_of_categories(levels: Sequence[str]) -> Bits:
 
 
 def label_decisions(cost: Table) -> tuple[list[int], Table]:
-    """Return the decision of each label, and the costs [label, class], 0 where these are one.
+    """Return the decision of each label, and the costs [label, label of the case].
+
+    The last labels are those of the classes.
 
     >>> labels, cost = label_decisions(np.array([[2.0, 2], [0, 9], [5, 0]]))
     >>> labels, cost.tolist()
-    ([1, 2, 0], [[0.0, 9.0, 0.0], [5.0, 0.0, 0.0], [2.0, 2.0, 0.0]])
+    ([0, 1, 2], [[0.0, 2.0, 2.0], [0.0, 0.0, 9.0], [0.0, 5.0, 0.0]])
     """
     lowered = cost - cost.min(axis=0)
-    labels = lowered.argmin(axis=0).tolist()
-    labels += [decision for decision in range(len(cost)) if decision not in labels]
+    best = lowered.argmin(axis=0).tolist()
+    labels = [decision for decision in range(len(cost)) if decision not in best] + best
     found = np.zeros((len(labels), len(labels)))
-    found[:, : cost.shape[1]] = lowered[labels]
+    found[:, len(labels) - len(best) :] = lowered[labels]
     return labels, found
 
 

@@ -41,9 +41,9 @@ __all__ = [
     "NOT_THERE",
     "UNKNOWN",
     "Chooser",
-    "Coding",
     "Offer",
     "Prices",
+    "StateCoding",
     "StopRule",
     "Walker",
     "code_cases",
@@ -96,8 +96,8 @@ class StopRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Coding:
-    """How the cells of some features become codes."""
+class StateCoding:
+    """How the cells of some features become states of a network, and their codes."""
 
     features: tuple[str, ...]
     states: tuple[Sequence[str], ...]
@@ -118,7 +118,7 @@ class Coding:
 
 def code_cases(
     table: DataTable, question: Question, recipe: Recipe
-) -> tuple[Coding, Prepared] | None:
+) -> tuple[StateCoding, Prepared] | None:
     """Return the bins and categories of a table, and its cases.
 
     None: the table has one class only, or no feature with two values. Then there is nothing that
@@ -138,7 +138,7 @@ def code_cases(
         },
     )  # fmt: skip
     names = tuple(cases.features)
-    return Coding(names, tuple(cases.states[name] for name in names), cases.cuts), cases
+    return StateCoding(names, tuple(cases.states[name] for name in names), cases.cuts), cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Prices:
     """What sets of features cost at rows of codes; by default a set for each feature."""
 
     costs: CostModel
-    coding: Coding
+    coding: StateCoding
     sets: Sequence[Sequence[int]] = ()
     _known: dict[bytes, Table] = field(default_factory=dict)
 
@@ -185,7 +185,7 @@ class Walker:
     """A method that has learned, with its stop rule."""
 
     question: Question
-    coding: Coding
+    coding: StateCoding
     chooser: Chooser
     stop: StopRule = StopRule()
 
