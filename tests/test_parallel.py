@@ -12,6 +12,7 @@ import time
 import warnings
 
 import cloudpickle
+import psutil
 import pytest
 from helpers.clinic import draw_clinic
 from helpers.clusters import started, wait_for_workers
@@ -283,6 +284,32 @@ def test_a_cluster_without_workers_is_not_waited_for_forever(tmp_path, monkeypat
         pytest.raises(ClusterError, match="has had no workers for 0 s; start some"),
     ):
         list(run_tasks(add, range(3), where=Workers.of(dask=address), shared=1))
+
+
+SLEEP_LONG = """
+import os, sys, time
+from pathlib import Path
+from voilattice.parallel import Workers, run_tasks
+
+def sleep_long(folder, task):
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(600)
+
+list(run_tasks(sleep_long, [1, 2], where=Workers.of(n_jobs=2), shared=sys.argv[1]))
+"""
+
+
+@pytest.mark.slow
+def test_workers_end_when_their_command_is_killed(tmp_path):
+    command = [sys.executable, "-c", SLEEP_LONG, str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as main:
+        while len(list(tmp_path.iterdir())) < 2:
+            assert main.poll() is None
+            time.sleep(0.05)
+        main.kill()
+    pids = [int(path.name) for path in tmp_path.iterdir()]
+    while any(psutil.pid_exists(pid) for pid in pids):  # the suite's own limit ends a failure
+        time.sleep(0.05)
 
 
 @pytest.mark.slow

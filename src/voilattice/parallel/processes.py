@@ -6,6 +6,7 @@ import atexit
 import os
 import re
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from voilattice.parallel.interface import SECONDS_PER_WAIT, THREAD_VARIABLES, Di
 __all__ = ["open_pools"]
 
 SECONDS_IDLE = 60  # how long a process waits for the next call
+SECONDS_PER_LOOK = 1.0  # how often a process looks whether its parent lives
 
 # Pools that wait for the next call, by the process that started them and the number of threads that
 # theirs may use. To start a process and to load compiled code takes seconds.
@@ -132,7 +134,20 @@ def _new_pool(n_threads: int) -> Any:
     from joblib.externals.loky import ProcessPoolExecutor
 
     env = {name: os.environ.get(name, str(n_threads)) for name in THREAD_VARIABLES}
-    return ProcessPoolExecutor(max_workers=1, timeout=SECONDS_IDLE, env=env)
+    return ProcessPoolExecutor(
+        max_workers=1, timeout=SECONDS_IDLE, env=env, initializer=_end_with, initargs=(os.getpid(),)
+    )
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent was killed: nobody waits for its task any more."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(SECONDS_PER_LOOK)
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _do_from_file(path: str, task: Any) -> Any:
