@@ -5,7 +5,9 @@ of features exactly: the Value of Information Lattice of Bilgic and Getoor (JAIR
 
 The package is a house of rooms along the data flow: `model` (networks, costs, problems), `lattice`
 (irreducible sets), `valuation` (what sets are worth), `policy` (what to do, and in which order),
-`files`, `learning`, `drawing`, `paper`, and the surfaces `sklearn`, `cli` and `web`.
+`files`, `learning`, `drawing`, `paper`, `baselines` (methods of the literature), `arena` (all of
+them on the same new cases), and the surfaces `sklearn`, `cli` and `web`. `parallel` is the door to
+processes and clusters.
 """
 
 from __future__ import annotations

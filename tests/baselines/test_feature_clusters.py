@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -13,7 +14,7 @@ from voilattice.baselines.feature_clusters import (
     find_clusters,
     gini_gain,
 )
-from voilattice.baselines.walks import UNKNOWN, Prices, code_cases
+from voilattice.baselines.walks import UNKNOWN, Prices, StopRule, code_cases
 
 
 def exclusive_or(n=400, seed=0):
@@ -84,3 +85,9 @@ def test_an_open_cluster_is_finished_before_the_stop_rule_is_looked_at():
     offer = walker.chooser.offer(state, Prices(question.costs, walker.coding).at(state))
     assert offer.worth[0] == np.inf
     assert offer.feature[0] == 1
+    states = np.array([[UNKNOWN] * 3, [0, UNKNOWN, UNKNOWN], [1, UNKNOWN, UNKNOWN]])
+    risks = (walker.chooser.model.posterior(states) @ question.cost.T).min(axis=1)
+    assert risks[1:].min() < risks[0]
+    for low_risk, wanted in ((risks.min(), {"a", "b"}), (risks[0], set())):
+        found = replace(walker, stop=StopRule(low_risk=low_risk)).decide(table)
+        assert all({"a", "b"} & set(path) == wanted for path in found.bought.tolist())

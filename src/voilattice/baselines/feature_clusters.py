@@ -8,15 +8,16 @@ expected to take off the uncertainty about the target, the Gini index H(s) = 1 -
 
 for the price of all its features together. The cluster with the highest gain for its price is
 opened. Inside it, features are bought one by one, the highest gain for its price first, and the
-next one is chosen when the result is there. The stop rule is looked at between clusters: no cluster
-gains more than σ for each unit of money, or the expected misclassification cost is at most τ. The
-paper leaves the thresholds to the user; here cross-validated total cost chooses them (`walks`).
+next one is chosen when the result is there, until no other feature of the cluster tells anything.
+The stop rule is looked at between clusters only: no cluster gains more than σ for each unit of
+money, or the expected misclassification cost is at most τ. The paper leaves the thresholds to the
+user; here cross-validated total cost chooses them (`walks`).
 
-*The clusters.* The paper takes them from experts: tests that belong together. The groups and
-discounts of the costs say the same, so features that share costs may be in one cluster, and those
-that share none may be. Among these, the arcs of a tree-augmented naive Bayes join clusters, as long
-as no cluster has more than `MAX_SIZE` features; the arc between the features that tell most about
-each other in the classes comes first.
+*The clusters.* The paper takes them from experts: tests that belong together. Groups and discounts
+say the same of costs, so all features of a cluster share one group or discount, or none of them has
+any. Within this limit, the arcs of a tree-augmented naive Bayes join clusters, as long as no
+cluster has more than `MAX_SIZE` features; the arc between the features that tell most about each
+other in the classes comes first.
 
 Sent, van der Gaag, "Enhancing automated test selection in probabilistic networks", Artificial
 Intelligence in Medicine (AIME), 2007.
@@ -78,7 +79,7 @@ class FeatureClusters(Baseline):
 
 
 def find_clusters(model: ClassForest, coding: StateCoding, costs: CostModel) -> tuple[Cluster, ...]:
-    """Return clusters of features that share costs, or share none, joined along the tree's arcs."""
+    """Return clusters along the tree's arcs, each inside one group or discount, or outside all."""
     sharing = dict.fromkeys(coding.features, -1)
     if isinstance(costs, FeatureCosts):
         for k, one in enumerate(costs.sharings):

@@ -32,8 +32,9 @@ A subtree is not replaced by one of its branches.
 
 The functions here are the readable twin of `compiled.trees`. Both work on codes (`coding`), and on
 prices as a table: that of a feature while nothing is known, and once one other is known. The lowest
-of those holds. That is exact for groups and discounts. A price that depends on values is taken at
-the most frequent value while a tree grows; bills are exact in any case.
+of those holds. That is exact for groups and discounts. A price that depends on the value of another
+feature is taken at the most frequent value of that one, and only if it is lower there than while
+nothing is known. Bills are exact in any case.
 """
 
 from __future__ import annotations

@@ -7,10 +7,12 @@ next, what that is worth to it, w(s), and P(y | s). The case goes on buying whil
 
     w(s) > σ   and   EMC(s) = min_i Σ_j P(y_j | s) c_ij > τ,
 
-where EMC is the expected misclassification cost. σ and τ are the *stop rule*. Some methods have one
-of their own (σ = 0, no τ). Others leave the thresholds to the user; for these, `tune` finds the
-thresholds of least total cost by cross-validation. A stop rule only cuts off what a case buys
-without one, so each case is followed once, and all thresholds are tried on what was written down.
+where EMC is the expected misclassification cost, or while w(s) = ∞: that is said of what is free
+and tells something, and of the rest of a cluster that was opened. σ and τ are the
+*stop rule*. Some methods have one of their own (σ = 0, no τ). Others leave the thresholds to the
+user; for these, `tune` finds the thresholds of least total cost by cross-validation. A stop rule
+only cuts off what a case buys without one, so each case is followed once, and all thresholds are
+tried on what was written down.
 
 A missing cell cannot be bought, so a case goes on without that feature and pays nothing. Cases with
 the same codes do the same, so every different row of codes is looked at once.
@@ -93,6 +95,13 @@ class StopRule:
 
     least_worth: float = 0.0
     low_risk: float = -math.inf
+
+    def goes_on(self, worth: Table, risk: Table) -> NDArray[np.bool_]:
+        """Return where a case buys on: w > σ and EMC > τ, or w = ∞."""
+        found: NDArray[np.bool_] = (worth > self.least_worth) & (
+            (risk > self.low_risk) | np.isposinf(worth)
+        )
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +225,7 @@ class Walker:
             steps.append(
                 _Step(rows, spent[rows], offer.worth[places], decision[places], risk[places])
             )
-            goes_on = (
-                (offer.feature != NOTHING)
-                & (offer.worth > self.stop.least_worth)
-                & (risk > self.stop.low_risk)
-            )
+            goes_on = (offer.feature != NOTHING) & self.stop.goes_on(offer.worth, risk)
             rows, places = rows[goes_on[places]], places[goes_on[places]]
             feature = offer.feature[places]
             value = cells[rows, feature]
@@ -286,11 +291,12 @@ def _best_rule(total: Table, worth: Table, risk: Table) -> StopRule:
     best, least = StopRule(), math.inf
     for least_worth in _thresholds(worth, 0.0)[::-1]:
         for low_risk in _thresholds(risk, -math.inf)[::-1]:
-            stops = ~(worth > least_worth) | ~(risk > low_risk)
+            stop = StopRule(least_worth, low_risk)
+            stops = ~stop.goes_on(worth, risk)
             # Nothing is left to buy in the last step of a case, so some step always stops.
             paid = float(total[numbers, stops.argmax(axis=1)].mean())
             if paid < least - LEAST_GAIN:
-                best, least = StopRule(least_worth, low_risk), paid
+                best, least = stop, paid
     return best
 
 
