@@ -178,6 +178,13 @@ def test_filters_of_warnings_are_the_callers():
 
 
 @pytest.mark.slow
+def test_a_local_cluster_leaves_the_environment_alone(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert len(list(run_tasks(add, range(3), where=LOCAL, shared=1))) == 3
+    assert "OMP_NUM_THREADS" not in os.environ
+
+
+@pytest.mark.slow
 def test_results_in_order_cannot_lack_one():
     with pytest.raises(ClusterError, match=r"task 4: the worker process died \(SIGKILL"):
         list(run_in_order(die_at_3, range(6), where=TWO))

@@ -10,6 +10,7 @@ thread blocks SIGINT never see it, not even while they load Python.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from _thread import interrupt_main
@@ -56,8 +57,17 @@ def deaf_workers() -> Iterator[None]:
     # These unblock SIGINT in the thread that starts them, so they are started first.
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
-    for tracker in (resource_tracker, loky_tracker):
-        tracker.ensure_running()
+    # Of a process that was ended, they may clean up what it had cleaned up itself: that is no news.
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before, "ignore:resource_tracker")))
+    try:
+        for tracker in (resource_tracker, loky_tracker):
+            tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
     is_over = threading.Event()
 
     def listen() -> None:
@@ -67,10 +77,10 @@ def deaf_workers() -> Iterator[None]:
             if signal.sigtimedwait({signal.SIGINT}, SECONDS_PER_LOOK) is not None:
                 interrupt_main()
 
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     threading.Thread(target=listen, daemon=True).start()  # it inherits the mask
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         is_over.set()

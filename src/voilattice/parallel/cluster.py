@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import time
 from collections.abc import Iterator
@@ -186,6 +187,7 @@ def _connected(dask: str) -> Iterator[Any]:
         stack.enter_context(silence_logging_cmgr(silent, "distributed"))
         address: Any = dask
         if dask.startswith(LOCAL):
+            stack.enter_context(_environment_kept())
             address = stack.enter_context(
                 LocalCluster(
                     n_workers=count_threads(dask), threads_per_worker=1, silence_logs=silent,
@@ -200,6 +202,23 @@ def _connected(dask: str) -> Iterator[Any]:
         else:
             _check_answer(dask)
         yield stack.enter_context(Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False))
+
+
+@contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Restore this process's environment at the end of a ``with`` block.
+
+    To start two workers at once, Dask sets variables here and may put one's back as the other's.
+    """
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _check_answer(address: str) -> None:
