@@ -27,8 +27,8 @@ FITTED = make_classifier().fit(X, Y)
 
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": (
-        "repeated rows land in several folds, so another recipe may be chosen; and the search for "
-        "the optimum over 30 features ends by the clock"
+        "repeated rows land in several folds, so another recipe may be chosen; and the time limit "
+        "may end the choice"
     ),
 }
 

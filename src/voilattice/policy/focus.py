@@ -138,8 +138,8 @@ class FocusedSolver(OptimalSolver):
         policy = super().build(small, limits, progress=progress)
         if small is problem:
             return policy
-        certificate = replace(policy.certificate, lower_bound=None, exact=False, status="memory")
-        return Policy(problem, self.name, policy.nodes, self._admit(problem, small, certificate))
+        certificate = self._admit(problem, small, policy.certificate)
+        return Policy(problem, self.name, policy.nodes, certificate)
 
     def cost(
         self,
@@ -154,8 +154,7 @@ class FocusedSolver(OptimalSolver):
         found = super().cost(small, limits, with_first=with_first)
         if small is problem:
             return found
-        certificate = replace(found.certificate, lower_bound=None, exact=False, status="memory")
-        return replace(found, certificate=self._admit(problem, small, certificate))
+        return replace(found, certificate=self._admit(problem, small, found.certificate))
 
     def next_step(
         self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
@@ -187,6 +186,7 @@ class FocusedSolver(OptimalSolver):
 
     @staticmethod
     def _admit(problem: Problem, small: Problem, certificate: Certificate) -> Certificate:
+        """Return a certificate of the whole problem: nothing is proved of the hidden features."""
         n, n_all = len(small.features), len(problem.features)
-        note = f"The optimum over the {n} of {n_all} features that matter most."
-        return replace(certificate, note=f"{note} {certificate.note}".strip())
+        note = f"The optimum over the {n} of {n_all} features that matter most. {certificate.note}"
+        return Certificate(None, exact=False, status="memory", note=note.strip())

@@ -7,9 +7,9 @@ and when to stop. Its `predict` follows the policy and looks at a cell only when
 
 The time limit covers all of `fit`: choosing a recipe, and planning (`sklearn.planning`). When rows
 without missing cells are predicted, nothing is left to plan. A missing cell cannot be had: the row
-goes on without it. Small problems are planned again by the same policy, others by the greedy
-policy, because that is quick. A prediction plans for some seconds at most, and a warning says how
-many rows were decided early.
+goes on without it. The optimum is planned again over the features that matter most
+(`policy.focus`), other policies of large problems by the greedy rule, because that is quick. A
+prediction plans for some seconds at most, and a warning says how many rows were decided early.
 """
 
 from __future__ import annotations
