@@ -9,7 +9,7 @@ from helpers.strategies import OwnCosts, problems
 from helpers.ward import ward
 from hypothesis import given, settings
 
-from voilattice import FeatureCosts, load_problem
+from voilattice import load_problem
 from voilattice.policy.advice import advise
 from voilattice.policy.situations import situation
 from voilattice.valuation.valuation import evi
