@@ -25,6 +25,7 @@ from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.feature_use import Threshold
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.standing import Purchase, Standing
+from voilattice.policy.steps import FirstSteps
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
 
@@ -41,6 +42,7 @@ __all__ = [
     "comparison_document",
     "evaluation_document",
     "explanation_document",
+    "first_steps_document",
     "lattice_document",
     "policy_document",
     "problem_document",
@@ -245,6 +247,40 @@ def _bill_document(bill: Iterable[Purchase]) -> list[Document]:
         }
         for purchase in bill
     ]
+
+
+def first_steps_document(found: FirstSteps) -> Document:
+    """Return what it costs to begin with each feature."""
+    return {
+        "decide": found.decide,
+        "chosen": sorted(found.chosen),
+        "exact": found.exact,
+        "steps": [
+            {
+                "features": sorted(step.features),
+                "cost": step.cost,
+                "cost_to_go": step.cost_to_go,
+                "lower_bound": step.lower_bound,
+                "over": step.over,
+                "outcomes": [
+                    {
+                        "result": dict(outcome.result),
+                        "probability": outcome.probability,
+                        "emc": outcome.emc,
+                        "cost_to_go": outcome.cost_to_go,
+                        "then": {
+                            "action": "decide" if outcome.decision is not None else "acquire",
+                            "features": sorted(outcome.then),
+                            "decision": outcome.decision,
+                        },
+                    }
+                    for outcome in step.outcomes
+                ],
+                "text": step.text,
+            }
+            for step in found.steps
+        ],
+    }
 
 
 def applied_document(applied: Applied) -> Document:
