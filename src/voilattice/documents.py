@@ -20,6 +20,7 @@ from voilattice.learning.held_out_results import Evaluation
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
+from voilattice.policy.advice_threshold import AdviceThreshold, Change
 from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.feature_use import Threshold
@@ -36,6 +37,7 @@ if TYPE_CHECKING:  # it loads scikit-learn
 __all__ = [
     "Document",
     "advice_document",
+    "advice_threshold_document",
     "applied_document",
     "arena_document",
     "best_document",
@@ -423,4 +425,25 @@ def threshold_document(found: Threshold) -> Document:
         "stake_curve": [list(point) for point in stakes.curve],
         "stake_curve_without": [list(point) for point in stakes.without],
         "text": str(found),
+    }
+
+
+def advice_threshold_document(found: AdviceThreshold) -> Document:
+    """Return where the first step changes, and to what."""
+
+    def change(entry: Change | None) -> Document | None:
+        return None if entry is None else {"at": entry.at, "first": sorted(entry.first)}
+
+    return {
+        "along": found.along,
+        "feature": found.feature,
+        "now": found.now,
+        "stake": found.stake,
+        "first": sorted(found.first),
+        "below": change(found.below),
+        "above": change(found.above),
+        "low": found.low,
+        "high": found.high,
+        "exact": found.exact,
+        "text": found.text,
     }
