@@ -213,6 +213,7 @@ def advice_document(advice: Advice) -> Document:
         "benefit": advice.benefit,
         "candidates": [set_document(candidate) for candidate in advice.candidates],
         "barred": [set_document(candidate) for candidate in advice.barred],
+        "ignored": [asdict(entry) for entry in advice.ignored],
         "reasons": list(advice.reasons),
         "fallback": advice.fallback,
         **_certificate_document(advice.certificate),

@@ -215,6 +215,7 @@ def print_advice(problem: Problem, advice: Advice) -> None:
             out.print()
             print_table(_table_of_values(problem, heading, values[:MAX_LISTED]))
     _print_obstacles(problem, advice)
+    _print_ignored(problem, advice)
 
 
 def print_bill(problem: Problem, bill: Iterable[Purchase], risk: float | None = None) -> None:
@@ -251,6 +252,22 @@ def _print_obstacles(problem: Problem, advice: Advice) -> None:
             barred.setdefault(why, []).append(name)
     for why, names in barred.items():
         console().print(f"Not now: {join_names(names, 'and')}. {why}")
+
+
+def _print_ignored(problem: Problem, advice: Advice) -> None:
+    """Print which features are not considered and why, where nothing has said it yet."""
+    separated = [i.feature for i in advice.ignored if i.reason == "separated"]
+    others = [i for i in advice.ignored if i.reason in ("price", "unavailable")]
+    others = [i for i in others if i.why not in advice.reasons]
+    if others:
+        rows = table("not considered now", "why")
+        for entry in others:
+            rows.add_row(problem.label(entry.feature), entry.why)
+        console().print()
+        print_table(rows)
+    if separated:
+        names, target = _names(problem, separated), problem.label(problem.target)
+        console().print(f"\nNothing to learn now about {target} from: {names}.")
 
 
 def _table_of_values(problem: Problem, heading: str, values: Sequence[Value]) -> Table:

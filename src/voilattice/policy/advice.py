@@ -17,6 +17,7 @@ from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError, TooLargeError
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.problem import Evidence, Problem, check_problem
+from voilattice.policy.ignored import Ignored, ignored_features, too_dear
 from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
 from voilattice.policy.reasons import reasons_of_rules, reasons_of_solver, reasons_of_tree
 from voilattice.policy.relevance import Relevance
@@ -29,6 +30,7 @@ from voilattice.policy.standing import (
     locked_features,
     narrow_problem,
     what_is_left,
+    why_missing,
 )
 from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.valuation.valuation import Value
@@ -60,7 +62,7 @@ class Advice:
     spent: float
     benefit: float  # of `target_set`, or of the features; for the optimum: of acquiring the
     # features and continuing in the best way; 0 when deciding
-    candidates: tuple[Value, ...]  # what can be acquired, highest benefit first
+    candidates: tuple[Value, ...]  # what is worth considering, highest benefit first
     reasons: tuple[str, ...]
     certificate: Certificate = field(default_factory=Certificate)
     fallback: str | None = None  # the policy that answered in place of the one asked for
@@ -68,6 +70,7 @@ class Advice:
     left: PathLimits = NO_LIMITS  # what is left of the limits
     barred: tuple[Value, ...] = ()  # what matters, but cannot be acquired now: see its obstacles
     bill: tuple[Purchase, ...] = ()  # what was acquired so far, round by round
+    ignored: tuple[Ignored, ...] = ()  # every other unknown feature, with the reason
 
     @property
     def action(self) -> str:
@@ -123,6 +126,7 @@ def advise(
     here = narrow_problem(problem, evidence, unavailable, given)
     acquired = here.further(here.merge_evidence(evidence))
     locked = locked_features(problem, here, unavailable)
+    missing = why_missing(problem, unavailable, locked)
     bill = list_purchases(here, acquired, together)
     left = what_is_left(here, bill)
     if here.limits:  # some steps later, this is a problem with what is left of the limits
@@ -165,6 +169,18 @@ def advise(
         else reasons_of_solver(solver, situation, step, goal, singles)
     )
     reasons += reasons_of_rules(situation, step.features, ordered)
+    dear = too_dear(situation)
+    wanted = here.feature_names(chosen | ahead)
+    candidates = tuple(
+        v
+        for v in ordered
+        if not v.obstacles and (v.features & wanted or not v.features & set(dear))
+    )
+    barred = tuple(v for v in ordered if v.obstacles)
+    considered = wanted.union(*(v.features for v in candidates))
+    ignored = ignored_features(
+        problem, situation, considered, dear=dear, barred=barred, missing=missing
+    )
     return Advice(
         step.features,
         here.feature_names(ahead) if ahead else None,
@@ -173,14 +189,15 @@ def advise(
         situation.emc,
         math.fsum(purchase.cost for purchase in bill),
         benefit,
-        tuple(v for v in ordered if not v.obstacles),
+        candidates,
         (*notes, *reasons, *locked.values(), *([_UNVALUED] if unvalued else [])),
         step.certificate,
         fallback,
         decision_costs(here, situation.posterior),
         situation.left,
-        tuple(v for v in ordered if v.obstacles),
+        barred,
         bill,
+        ignored,
     )
 
 

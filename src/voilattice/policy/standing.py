@@ -32,6 +32,7 @@ __all__ = [
     "narrow_problem",
     "standing_at",
     "what_is_left",
+    "why_missing",
 ]
 
 
@@ -91,10 +92,10 @@ def standing_at(
         raise impossible(known)
     leaf = Leaf.at(here, joint / joint.sum())
     costs: dict[str, float] = {}
+    locked = locked_features(problem, here, unavailable)
     obstacles: dict[str, tuple[str, ...]] = {
-        feature: (f"{problem.label(feature)} is not available.",) for feature in unavailable
+        feature: (why,) for feature, why in why_missing(problem, unavailable, locked).items()
     }
-    obstacles |= {f: (why,) for f, why in locked_features(problem, here, unavailable).items()}
     for k, feature in enumerate(here.features):
         if feature in known:
             continue
@@ -150,6 +151,13 @@ def locked_features(
         names = join_names([problem.label(name) for name in needs & gone], "and")
         said[feature] = f"{problem.label(feature)} needs {names}, which cannot be had."
     return said
+
+
+def why_missing(
+    problem: Problem, unavailable: Collection[str], locked: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the features that cannot be had, by themselves or because others cannot, and why."""
+    return {f: f"{problem.label(f)} is not available." for f in unavailable} | dict(locked)
 
 
 def list_purchases(
