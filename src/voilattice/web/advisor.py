@@ -132,7 +132,7 @@ class Advisor:
             why = (
                 f"{asked.policy} cannot answer here ({error.complaint}). This is what greedy does."
             )
-            found |= {"fallback": FALLBACK, "reasons": [why, *found["reasons"]]}
+            found |= {"fallback": FALLBACK, "quick": True, "reasons": [why, *found["reasons"]]}
             return Outcome(json.dumps(found).encode(), is_final=False)
 
     async def _answer(self, request: Request, question: str, client: str) -> bytes:

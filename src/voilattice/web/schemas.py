@@ -7,7 +7,7 @@ converted on the way; the tests hold every document against its model.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -237,6 +237,14 @@ class Certified(Answer):
     note: str
 
 
+class Ignored(Answer):
+    """A feature that is not worth considering, and why."""
+
+    feature: str
+    reason: Literal["separated", "price", "barred", "unavailable"]
+    why: str
+
+
 class Advice(Certified):
     """What to do now, and why."""
 
@@ -253,8 +261,10 @@ class Advice(Certified):
     benefit: float
     candidates: list[SetEntry]
     barred: list[SetEntry]
+    ignored: list[Ignored]
     reasons: list[str]
     fallback: str | None
+    quick: Annotated[bool, Field(description="Greedy answered in place of the policy asked for.")]
 
 
 class Policy(Certified):
@@ -287,9 +297,9 @@ class ComparisonRow(Certified):
     at_least: float | None
     at_most: float | None
     savings: float | None
-    settings: dict[str, Any]
+    settings: dict[str, float]
     first: list[str] | None
-    uses: dict[str, Any] | bool | None
+    uses: bool | None
 
 
 class Comparison(Answer):
