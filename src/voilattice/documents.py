@@ -220,6 +220,7 @@ def advice_document(advice: Advice) -> Document:
         "ignored": [asdict(entry) for entry in advice.ignored],
         "reasons": list(advice.reasons),
         "fallback": advice.fallback,
+        "quick": advice.fallback is not None,  # greedy answered in place of what was asked
         **_certificate_document(advice.certificate),
     }
 

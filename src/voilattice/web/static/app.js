@@ -71,7 +71,7 @@ async function call(method, path, body) {
     ? { method, body }
     : { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
   const document = await answer.json();
-  if (!answer.ok) throw Object.assign(new Error(document.error || answer.statusText), { status: answer.status });
+  if (!answer.ok) throw Object.assign(new Error(document.detail || answer.statusText), { status: answer.status });
   return document;
 }
 
@@ -93,15 +93,15 @@ const uploads = {
     if (!kept) return false;
     const form = new FormData();
     for (const [file, text] of Object.entries(JSON.parse(kept))) form.append("files", new Blob([text]), file);
-    await call("POST", "api/problems", form);
+    await call("POST", "api/v1/problems", form);
     return true;
   },
 };
 
 async function known(name) {
-  try { return await call("GET", "api/problems/" + encodeURIComponent(name)); }
+  try { return await call("GET", "api/v1/problems/" + encodeURIComponent(name)); }
   catch (error) {
-    if (error.status === 404 && await uploads.again(name)) return call("GET", "api/problems/" + encodeURIComponent(name));
+    if (error.status === 404 && await uploads.again(name)) return call("GET", "api/v1/problems/" + encodeURIComponent(name));
     throw error;
   }
 }
@@ -146,7 +146,7 @@ async function show() {
     if (!problem || problem.name !== now.problem) problem = await known(now.problem);
     if (mine !== asking) return;
     settings(now);
-    const found = await call("POST", "api/advise", asked(now, { policy: now.policy, together: rounds(now.steps) }));
+    const found = await call("POST", "api/v1/advise", asked(now, { policy: now.policy, together: rounds(now.steps) }));
     if (mine !== asking) return;
     advice = found;
     pending = {};
@@ -329,7 +329,7 @@ async function other(now, mine) {
     $(id).replaceChildren();
   if (now.view === "lattice") {
     $("lattice-text").textContent = "Building the lattice …";
-    const found = await call("POST", "api/lattice", asked(now));
+    const found = await call("POST", "api/v1/lattice", asked(now));
     if (mine !== asking) return;
     $("lattice-text").textContent = `${found.nodes.toLocaleString("en")} irreducible sets of ${found.subsets.toLocaleString("en")}; ` +
       (found.feasible_nodes === undefined ? "" : `${found.feasible_nodes.toLocaleString("en")} of them can be acquired as they are; `) +
@@ -338,7 +338,7 @@ async function other(now, mine) {
     trace($("lattice-picture").querySelector("svg"));
     $("lattice-top").replaceChildren(...(found.values ? [table(found.values)] : []));
   }
-  if (now.view === "policy") await job(now, mine, "tree", "api/policy", { policy: now.policy }, (found) => {
+  if (now.view === "policy") await job(now, mine, "tree", "api/v1/policy", { policy: now.policy }, (found) => {
     $("tree-text").textContent = `${found.policy}: expected total cost ${amount(found.expected_total_cost)}, of which ` +
       `${amount(found.expected_feature_cost)} for features; ${found.paths.toLocaleString("en")} paths. ` +
       (countsRounds() ? `${money(found.expected_rounds)} rounds on average. ` : "") + found.verdict;
@@ -347,7 +347,7 @@ async function other(now, mine) {
   if (now.view === "curves") {
     const top = Math.max(4 * Math.round(now.kind ? now.expected : advice.emc), 100);
     const points = Array.from({ length: 21 }, (_, k) => k * top / 20);
-    await job(now, mine, "curves", "api/compare", { points }, (found) => {
+    await job(now, mine, "curves", "api/v1/compare", { points }, (found) => {
       $("curves-text").textContent = "What each policy saves over deciding at once, from low to high stakes.";
       $("curves-picture").innerHTML = found.svg;
     });
@@ -356,21 +356,21 @@ async function other(now, mine) {
 
 async function job(now, mine, panel, path, options, done) {
   const text = $(panel + "-text"), cancel = $(panel + "-cancel");
-  if (jobs[panel]) call("DELETE", "api/jobs/" + jobs[panel]).catch(() => {});
+  if (jobs[panel]) call("DELETE", "api/v1/jobs/" + jobs[panel]).catch(() => {});
   let found = await call("POST", path, asked(now, options));
   jobs[panel] = found.job;
   cancel.hidden = false;
-  cancel.onclick = () => call("DELETE", "api/jobs/" + found.job).catch(say);
+  cancel.onclick = () => call("DELETE", "api/v1/jobs/" + found.job).catch(say);
   while (["queued", "running"].includes(found.state) && mine === asking) {
     text.textContent = found.state === "queued" ? "Waiting for other jobs …" : `Working … ${found.progress}`;
     await new Promise((resolve) => setTimeout(resolve, 300));
-    found = await call("GET", "api/jobs/" + found.job);
+    found = await call("GET", "api/v1/jobs/" + found.job);
   }
-  if (mine !== asking) { call("DELETE", "api/jobs/" + found.job).catch(() => {}); return; }
+  if (mine !== asking) { call("DELETE", "api/v1/jobs/" + found.job).catch(() => {}); return; }
   delete jobs[panel];
   cancel.hidden = true;
   if (found.state === "done") done(found.result);
-  else text.textContent = found.state === "cancelled" ? "Cancelled." : found.error;
+  else text.textContent = found.state === "cancelled" ? "Cancelled." : found.error.detail;
 }
 
 function table(values) {
@@ -432,7 +432,7 @@ async function upload(files) {
   const form = new FormData(), texts = {};
   for (const file of files) { form.append("files", file, file.name); texts[file.name] = await file.text(); }
   try {
-    const found = await call("POST", "api/problems", form);
+    const found = await call("POST", "api/v1/problems", form);
     uploads.save(found.name, texts);
     problem = found;
     say(null);
@@ -492,9 +492,9 @@ function wire() {
 async function begin() {
   wire();
   try {
-    policies = (await call("GET", "api/policies")).reverse(); // the best one first
+    policies = (await call("GET", "api/v1/policies")).reverse(); // the best one first
     $("policy").replaceChildren(...policies.map((name) => element("option", { value: name }, name)));
-    const entries = await call("GET", "api/problems");
+    const entries = await call("GET", "api/v1/problems");
     first = entries[0]?.name ?? first;
     $("problem").replaceChildren(...entries.map((entry) =>
       element("option", { value: entry.name }, entry.title ? `${entry.name}: ${entry.title}` : entry.name)));
