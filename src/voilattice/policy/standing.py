@@ -23,7 +23,15 @@ from voilattice.policy.policy import Leaf
 from voilattice.ties import tolerance
 from voilattice.wording import join_names, quote
 
-__all__ = ["Purchase", "Standing", "Start", "decision_costs", "standing_at", "start_from"]
+__all__ = [
+    "Purchase",
+    "Standing",
+    "Start",
+    "decision_costs",
+    "narrow_problem",
+    "standing_at",
+    "start_from",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,7 @@ def start_from(
 ) -> Start:
     """Return from where a consultation goes on. The parameters are those of `advise`."""
     check_problem(problem)
-    here = _narrow(problem, evidence, unavailable, given)
+    here = narrow_problem(problem, evidence, unavailable, given)
     acquired = here.further(here.merge_evidence(evidence))
     bill = _list_purchases(here, acquired, together)
     left = here.limits
@@ -147,7 +155,7 @@ def decision_costs(problem: Problem, posterior: Table) -> dict[str, float]:
     return dict(zip(problem.decisions, risk.tolist(), strict=True))
 
 
-def _narrow(
+def narrow_problem(
     problem: Problem,
     evidence: Evidence | None,
     unavailable: Collection[str],
