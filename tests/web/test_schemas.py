@@ -17,6 +17,11 @@ TASKS = {
     "describe": (schemas.ProblemSummary, {}),
     "posterior": (schemas.Standing, {}),
     "advise": (schemas.Advice, {"policy": "greedy-la", "seconds": 20.0}),
+    "batch": (
+        schemas.Batch,
+        {"policy": "greedy", "cases": [{}, {"evidence": {"nothing": 1}}], "seconds": 20.0},
+    ),
+    "apply": (schemas.Applied, {"policy": "greedy", "rows": [{}, {}], "seconds": 20.0}),
     "value": (schemas.SetValue, {"features": []}),
     "explain": (schemas.Explanation, {}),
     "best": (schemas.BestSet, {"seconds": 20.0}),

@@ -15,7 +15,9 @@ from voilattice.web.guards import client_of
 from voilattice.web.jobs import Job
 from voilattice.web.questions import (
     AdviceAsked,
+    ApplyAsked,
     Asked,
+    BatchAsked,
     CompareAsked,
     ExplainAsked,
     PolicyAsked,
@@ -88,6 +90,16 @@ def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
     async def advise(client: Client, asked: AdviceAsked) -> Response:
         """Say what to do now; greedy says it where the policy asked for cannot in time."""
         return _json(await advisor.advise(asked, client))
+
+    @routes.post("/advise/batch", response_model=schemas.Batch)
+    async def advise_batch(client: Client, asked: BatchAsked) -> Response:
+        """Say what to do now in each of many cases; a case that is wrong is answered as such."""
+        return _json(await advisor.answer("batch", asked, client))
+
+    @routes.post("/apply", response_model=schemas.Applied)
+    async def apply(client: Client, asked: ApplyAsked) -> Response:
+        """Follow a policy for each row of a table of raw values or states."""
+        return _json(await advisor.answer("apply", asked, client))
 
     @routes.post("/value", response_model=schemas.SetValue)
     async def value(client: Client, asked: ValueAsked) -> Response:

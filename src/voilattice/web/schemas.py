@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
     "Advice",
+    "Applied",
+    "Batch",
     "BestSet",
     "Comparison",
     "Explanation",
@@ -265,6 +267,44 @@ class Advice(Certified):
     reasons: list[str]
     fallback: str | None
     quick: Annotated[bool, Field(description="Greedy answered in place of the policy asked for.")]
+
+
+class CaseRefused(Answer):
+    """A case of a batch that has no answer, and why."""
+
+    error: ProblemDetails
+
+
+class Batch(Answer):
+    """Advice for many cases, in their order."""
+
+    answers: list[Advice | CaseRefused]
+
+
+class AppliedCase(Answer):
+    """What a policy bought, decided and paid in a case; null: the true class is not known."""
+
+    decision: str
+    bought: list[str]
+    feature_cost: float
+    misclassification_cost: float | None
+    total_cost: float | None
+
+
+class Applied(Answer):
+    """What a policy bought, decided and paid in a table of cases."""
+
+    rows: int
+    mean_feature_cost: float | None
+    mean_misclassification_cost: float | None
+    mean_total_cost: float | None
+    accuracy: float | None
+    mean_features: float | None
+    replanned: int
+    impossible: int
+    unfinished: int
+    unseen: dict[str, dict[str, int]]
+    cases: list[AppliedCase]
 
 
 class Policy(Certified):

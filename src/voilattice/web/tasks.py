@@ -17,11 +17,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from voilattice.budgets import memory_limit
+from voilattice.budgets import Deadline, memory_limit
 from voilattice.documents import (
     Document,
     advice_document,
+    applied_document,
     best_document,
+    case_documents,
     comparison_document,
     explanation_document,
     lattice_document,
@@ -40,13 +42,14 @@ from voilattice.lattice.lattice import Lattice
 from voilattice.model.problem import Problem
 from voilattice.model.what_if import change_problem
 from voilattice.policy.advice import advise
+from voilattice.policy.application import apply_policy
 from voilattice.policy.comparison import compare
 from voilattice.policy.solvers import build_policy, describe_search
 from voilattice.policy.standing import narrow_problem, standing_at
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.valuation import emc, value
-from voilattice.web.refusals import Broken
+from voilattice.web.refusals import Broken, refusal_of
 from voilattice.web.uploads import read_upload
 from voilattice.web.workers import MAX_VARIANTS, Outcome, Request, Tell
 
@@ -131,6 +134,30 @@ def _advise(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document
     return advice_document(advise(matter.problem, policy, **matter.case, time_limit=seconds))
 
 
+def _batch(
+    matter: Matter, tell: Tell, policy: str, cases: Sequence[Mapping[str, Any]], seconds: float
+) -> Document:
+    deadline, answers = Deadline(seconds), list[Document]()
+    for case in cases:
+        try:
+            if deadline.is_over:
+                raise TooLargeError("there was no time left", remedies=(Remedy("ask for less"),))
+            advice = advise(matter.problem, policy, **case, time_limit=deadline)
+            answers.append(advice_document(advice))
+        except VoilatticeError as error:
+            answers.append({"error": refusal_of(error)})
+    return {"answers": answers}
+
+
+def _apply(
+    matter: Matter, tell: Tell, policy: str, rows: Sequence[Mapping[str, Any]], seconds: float
+) -> Document:
+    names = dict.fromkeys(name for row in rows for name in row)
+    table = {name: [row.get(name) for row in rows] for name in names}
+    applied = apply_policy(policy, table, problem=matter.problem, time_limit=seconds)
+    return applied_document(applied) | {"cases": case_documents(applied)}
+
+
 def _posterior(matter: Matter, tell: Tell) -> Document:
     return standing_document(standing_at(matter.problem, **matter.case))
 
@@ -184,6 +211,8 @@ def _compare(matter: Matter, tell: Tell, points: Sequence[float], seconds: float
 TASKS: dict[str, Callable[..., Document | str]] = {
     "describe": _describe,
     "advise": _advise,
+    "batch": _batch,
+    "apply": _apply,
     "posterior": _posterior,
     "value": _value,
     "best": _best,
