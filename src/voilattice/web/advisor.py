@@ -33,7 +33,9 @@ SHARE_OF_POLICY = 0.75  # of the time for advice, for the policy asked for; then
 QUICK_POLICIES = frozenset({"none", FALLBACK})
 QUICK_TASKS = frozenset({"describe", "posterior", "value", "explain"})
 # They keep to a time limit.
-TIMED_TASKS = frozenset({"advise", "batch", "best", "apply", "policy", "compare"})
+TIMED_TASKS = frozenset(
+    {"advise", "batch", "apply", "first_steps", "best", "policy", "compare", "threshold"}
+)
 
 
 class Limits(BaseModel):
