@@ -86,12 +86,10 @@ def find_first_steps(
     deadline = Deadline.of(time_limit)
     start = start_from(problem, evidence, unavailable=unavailable, given=given, together=together)
     situation = situation_at(start.problem, start.acquired, deadline=deadline)
-    solved, known = start.problem, start.known
-    if solved.limits:  # they are what is left at the evidence
-        solved = without_idle_limits(solved)
     optimal = solver_of("optimal")
     assert isinstance(optimal, OptimalSolver)
-    solution = optimal._solve_once(solved, Limits(time_limit=deadline), deadline)
+    limits = Limits(time_limit=deadline)
+    solved, known, solution = optimal.solution_at(start.problem, start.acquired, limits)
     if solution is None:
         return _enclosed_steps(situation, start.problem, features, deadline)
     ways = _Optimum(start.problem, solved, solution, mask_of(situation.axes))

@@ -108,16 +108,25 @@ class OptimalSolver:
         The exact solver solves the problem once and uses the solution for other evidence too. A
         search begins at the evidence.
         """
-        deadline = limits.deadline
-        if problem.limits:  # they are what is left at the evidence
-            problem, evidence = without_idle_limits(problem.with_evidence(evidence)), {}
-        if (solution := self._solve_once(problem, limits, deadline)) is not None:
-            known = problem.merge_evidence(evidence)
+        problem, known, solution = self.solution_at(problem, evidence, limits)
+        if solution is not None:
             to_go = solution.cost_to_go(known, problem.limits)
             chosen = problem.feature_names(solution.choose(known, problem.limits))
             return Step(chosen, to_go, _certificate(solution, known))
-        search = self._search(problem.with_evidence(evidence), limits, writes=False)
+        search = self._search(replace(problem, evidence=known), limits, writes=False)
         return Step(problem.feature_names(search.action), search.upper, search.certificate)
+
+    def solution_at(
+        self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
+    ) -> tuple[Problem, dict[str, str], ExactSolution | None]:
+        """Return the exact optimum, or None: too large, with all that is known at the evidence.
+
+        The problem that comes with it is the one that is solved: without limits that cannot bind.
+        """
+        if problem.limits:  # they are what is left at the evidence
+            problem, evidence = without_idle_limits(problem.with_evidence(evidence)), {}
+        known = problem.merge_evidence(evidence)
+        return problem, known, self._solve_once(problem, limits, limits.deadline)
 
     def _search(
         self,
