@@ -43,6 +43,7 @@ __all__ = [
     "applied_document",
     "arena_document",
     "best_document",
+    "case_documents",
     "comparison_document",
     "evaluation_document",
     "explanation_document",
@@ -356,6 +357,20 @@ def applied_document(applied: Applied) -> Document:
         "unfinished": int(applied.unfinished.sum()),
         "unseen": {column: dict(values) for column, values in applied.unseen.items()},
     }
+
+
+def case_documents(applied: Applied) -> list[Document]:
+    """Return what a policy bought, decided and paid, case by case."""
+    unknown = [None] * len(applied.decision)
+    mistakes, totals = applied.misclassification_cost, applied.total_cost
+    columns = {
+        "decision": applied.decision.tolist(),
+        "bought": [list(path) for path in applied.bought.tolist()],
+        "feature_cost": applied.feature_cost.tolist(),
+        "misclassification_cost": unknown if mistakes is None else mistakes.tolist(),
+        "total_cost": unknown if totals is None else totals.tolist(),
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def evaluation_document(found: Evaluation) -> Document:
