@@ -21,6 +21,7 @@ from voilattice.web.questions import (
     CompareAsked,
     ExplainAsked,
     FirstStepsAsked,
+    LatticeAsked,
     PolicyAsked,
     ThresholdAsked,
     ValueAsked,
@@ -124,8 +125,8 @@ def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
         return _json(await advisor.answer("best", asked, client))
 
     @routes.post("/lattice", response_model=schemas.Lattice)
-    async def lattice(client: Client, asked: Asked) -> Response:
-        """Build the lattice, with a drawing."""
+    async def lattice(client: Client, asked: LatticeAsked) -> Response:
+        """Build the lattice: the best sets of each size, and a drawing of a small one."""
         return _json(await advisor.answer("lattice", asked, client))
 
 
