@@ -96,8 +96,9 @@ class CudaDevice:
 
     @property
     def free_bytes(self) -> int:
-        self._cupy.get_default_memory_pool().free_all_blocks()
-        return int(self._cupy.cuda.Device().mem_info[0])
+        # What CuPy keeps for later is free too.
+        kept = self._cupy.get_default_memory_pool().free_bytes()
+        return int(self._cupy.cuda.Device().mem_info[0] + kept)
 
     @property
     def room_bytes(self) -> int:

@@ -20,8 +20,9 @@ each state enters V. So V is divided by the largest cost before it is stored (`D
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,8 @@ def device_bytes(sizes: Sequence[int], n_slow: int, n_classes: int, itemsize: in
 def solve_on_device(
     device: Device,
     layout: PlainLayout,
-    levels: Iterable[Ints],
+    tiles: Ints,
+    level_starts: Ints,
     joint: Floats,
     cost: Floats,
     prices: DigitPrices,
@@ -111,8 +113,10 @@ def solve_on_device(
 
     Parameters
     ----------
-    levels
+    tiles
         The tiles, by the number of their unknown slow digits.
+    level_starts
+        Where each of these numbers begins in `tiles`, and the end.
     joint
         P(Y, features), a row for each class.
 
@@ -145,11 +149,12 @@ def solve_on_device(
     parts = _expand(device, layout, joint)
     value = device.empty(n_states, dtype)
     given = constants(sizes, n_decisions, n_classes, dtype)
-    for tiles in levels:
+    in_order = device.put(tiles)
+    for begin, end in pairwise(level_starts.tolist()):
         if deadline.is_over:
             raise TooLargeError("the states were not solved in time")
-        device.solve_tiles(given, room, table, device.put(tiles), parts, value)
-        device.wait()  # so that the time is checked, and Ctrl-C is handled
+        device.solve_tiles(given, room, table, in_order[begin:end], parts, value)
+    device.wait()
     n_roundings = layout.n_slow + 1 if dtype is np.float32 else 0
     return DeviceValues(device, value, n_states, scale, n_roundings)
 
