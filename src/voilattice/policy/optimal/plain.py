@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voilattice import devices
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import DigitPrices, Floats, Ints, PlainLayout
 from voilattice.engines import choose_engine, count_threads
@@ -47,7 +48,6 @@ from voilattice.feature_sets import bits
 
 if TYPE_CHECKING:
     from voilattice.compiled.plain_cuda import DeviceValues
-    from voilattice.devices import Device
 
 __all__ = [
     "MAX_THREADS",
@@ -119,7 +119,7 @@ def solve_cuda(
     cost: Floats,
     prices: DigitPrices,
     *,
-    device: Device | None = None,
+    device: devices.Device | None = None,
     deadline: Deadline | None = None,
 ) -> DeviceValues:
     """Return V of every state as `solve_plain` does, on a GPU.
@@ -137,11 +137,11 @@ def solve_cuda(
         The table does not fit the GPU, or it is not solved in time.
     """
     from voilattice.compiled.plain_cuda import solve_on_device, tile_states
-    from voilattice.devices import find_device
 
-    layout = _layout(tuple(sizes), prices, tile_states(len(joint)), ROW_STATES)
+    sizes, joint = tuple(sizes), np.asarray(joint, dtype=np.float64)
+    layout = _layout(sizes, prices, tile_states(len(joint)), ROW_STATES)
     return solve_on_device(
-        device or find_device(), layout, *_in_levels(tuple(sizes[: layout.n_slow])), np.asarray(joint, dtype=np.float64),
+        device or devices.find_device(), layout, *_in_levels(sizes[: layout.n_slow]), joint,
         np.asarray(cost, dtype=np.float64), prices, deadline or Deadline(),
     )  # fmt: skip
 
