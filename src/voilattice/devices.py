@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError, VoilatticeError
+from voilattice.extras import need_extra
 
 __all__ = ["THREADS", "CudaDevice", "Device", "Kernel", "find_device", "has_device"]
 
@@ -140,15 +141,17 @@ def find_device() -> Device:
 
     Raises
     ------
+    MissingPackageError
+        CuPy is missing.
     InputError
-        There is none, or CuPy is missing.
+        There is no GPU, or CuPy cannot be used.
     """
+    need_extra("gpu", "the engine 'cuda'", "engine")
     try:
         import cupy
-    except ImportError:
-        raise InputError(
-            "the engine 'cuda' needs CuPy: pip install 'voilattice[gpu]'", "engine"
-        ) from None
+    except ImportError as error:  # it needs libraries of CUDA
+        said = str(error).partition("\n")[0]
+        raise InputError(f"the engine 'cuda' needs CuPy, which fails: {said}", "engine") from None
     try:
         n_devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError:

@@ -18,7 +18,7 @@ from helpers.strategies import possible_evidence
 from voilattice import Group, Network, Problem, compare, devices, load_problem
 from voilattice.compiled import plain_cuda
 from voilattice.engines import choose_engine, preferred_engine, use_engine
-from voilattice.errors import InputError, UnknownNameError
+from voilattice.errors import InputError, MissingPackageError, UnknownNameError
 from voilattice.policy.optimal import exact
 from voilattice.policy.optimal.exact import find_states, solve_exactly
 from voilattice.policy.optimal.plain_solution import PlainSpace
@@ -143,12 +143,12 @@ def test_a_large_table_goes_to_the_gpu_by_itself(monkeypatch):
 def test_without_cupy_the_engine_says_what_to_install(monkeypatch, run):
     monkeypatch.setitem(sys.modules, "cupy", None)
     devices.find_device.cache_clear()
-    with pytest.raises(InputError, match=r"needs CuPy: pip install 'voilattice\[gpu\]'"):
+    with pytest.raises(MissingPackageError, match=r'needs CuPy: pip install "voilattice\[gpu\]"'):
         devices.find_device()
     assert not devices.has_device()
     status, out, err = run("policy", "asia", "--policy", "optimal", "--engine", "cuda")
     assert (status, out) == (2, "")
-    assert err == "--engine: the engine 'cuda' needs CuPy: pip install 'voilattice[gpu]'\n"
+    assert err == "--engine: the engine 'cuda' needs CuPy: pip install \"voilattice[gpu]\"\n"
     devices.find_device.cache_clear()
 
 

@@ -4,3 +4,7 @@
 that do it), `app` (the routes), `static` (the page). Handlers call the functions that the command
 line calls, and answer with the same documents.
 """
+
+from voilattice.extras import need_extra
+
+need_extra("web", "the server")
