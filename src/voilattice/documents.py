@@ -24,6 +24,7 @@ from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.feature_use import Threshold
 from voilattice.policy.policy import Certificate, Policy
+from voilattice.policy.standing import Purchase, Standing
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
 
@@ -45,6 +46,7 @@ __all__ = [
     "problem_document",
     "problem_entry",
     "set_document",
+    "standing_document",
     "threshold_document",
     "value_document",
 ]
@@ -206,14 +208,44 @@ def advice_document(advice: Advice) -> Document:
         "posterior": advice.posterior,
         "emc": advice.emc,
         "spent": advice.spent,
+        "bill": _bill_document(advice.bill),
         "left": asdict(advice.left),
         "benefit": advice.benefit,
         "candidates": [set_document(candidate) for candidate in advice.candidates],
         "barred": [set_document(candidate) for candidate in advice.barred],
+        "ignored": [asdict(entry) for entry in advice.ignored],
         "reasons": list(advice.reasons),
         "fallback": advice.fallback,
+        "quick": advice.fallback is not None,  # greedy answered in place of what was asked
         **_certificate_document(advice.certificate),
     }
+
+
+def standing_document(standing: Standing) -> Document:
+    """Return where a consultation stands."""
+    return {
+        "posterior": standing.posterior,
+        "emc": standing.emc,
+        "decision": standing.decision,
+        "decision_costs": standing.decision_costs,
+        "spent": standing.spent,
+        "left": asdict(standing.left),
+        "costs": standing.costs,
+        "bill": _bill_document(standing.bill),
+        "obstacles": {f: list(said) for f, said in standing.obstacles.items()},
+    }
+
+
+def _bill_document(bill: Iterable[Purchase]) -> list[Document]:
+    return [
+        {
+            "features": list(purchase.features),
+            "results": dict(purchase.results),
+            "cost": purchase.cost,
+            "items": [{"what": what, "amount": amount} for what, amount in purchase.items],
+        }
+        for purchase in bill
+    ]
 
 
 def applied_document(applied: Applied) -> Document:

@@ -17,8 +17,8 @@ def no_server_here(monkeypatch):
 def test_a_problem_of_ones_own_is_served_and_the_server_ends_cleanly(own_problem):
     process, address = start_server(str(own_problem))
     try:
-        assert httpx.get(f"{address}api/problems/own").status_code == 200
-        names = [entry["name"] for entry in httpx.get(f"{address}api/problems").json()]
+        assert httpx.get(f"{address}api/v1/problems/own").status_code == 200
+        names = [entry["name"] for entry in httpx.get(f"{address}api/v1/problems").json()]
         assert names[:2] == ["own", "heart"]  # the page begins with the first
     finally:
         status, complaints = stop_server(process)

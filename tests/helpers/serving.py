@@ -26,6 +26,6 @@ def stop_server(process):
 
 def waited_for(api, job):
     """Return a job of a server when it has ended."""
-    while (found := api.get(f"/api/jobs/{job['job']}").json())["state"] in {"queued", "running"}:
+    while (found := api.get(f"/api/v1/jobs/{job['job']}").json())["state"] in {"queued", "running"}:
         time.sleep(0.05)
     return found

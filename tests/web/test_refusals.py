@@ -24,7 +24,13 @@ from voilattice.web.refusals import Busy, UnknownProblem, describe, status_of
          "'age' must be a finite number or one of its states"),
         ("advise", {"problem": "heart", "policy": "none", "evidence": {"age": [46]}}, 422,
          "evidence.age"),
-        ("best", {"problem": "heart", "given": {"age": 46}}, 422, "given: "),
+        ("best", {"problem": "heart", "given": {"agee": 46}}, 400, "given: no feature 'agee'"),
+        ("best", {"problem": "asia", "stakes": {"kind": "symmetric"}}, 422,
+         "stakes: must have scale alone, or kind and expected"),
+        ("best", {"problem": "asia", "prices": {"xray": -1}}, 422, "prices.xray: "),
+        ("best", {"problem": "asia", "prices": {"xrai": 1}}, 400, "prices.xrai: no feature"),
+        ("best", {"problem": "asia", "misclassification": {"yes": {"never": 1}}}, 400,
+         "misclassification.yes.never: no class"),
         ("best", {"problem": "asia", "stakes": {"kind": "symmetric", "expected": -1}}, 422,
          "stakes.expected: "),
         ("compare", {"problem": "asia", "points": []}, 422, "points: "),
@@ -35,9 +41,9 @@ from voilattice.web.refusals import Busy, UnknownProblem, describe, status_of
     ],
 )  # fmt: skip
 def test_mistakes_are_answered_with_a_reason(api, path, body, status, said):
-    answer = api.post(f"/api/{path}", json=body)
+    answer = api.post(f"/api/v1/{path}", json=body)
     assert answer.status_code == status
-    assert said in answer.json()["error"]
+    assert said in answer.json()["detail"]
 
 
 def many_features(n):
@@ -55,13 +61,13 @@ def many_features(n):
 
 @pytest.mark.slow
 def test_what_is_too_large_is_413_and_names_no_option_of_the_command_line(api):
-    name = api.post("/api/problems", files=many_features(40)).json()["name"]
-    lattice = api.post("/api/lattice", json={"problem": name})
+    name = api.post("/api/v1/problems", files=many_features(40)).json()["name"]
+    lattice = api.post("/api/v1/lattice", json={"problem": name})
     features = [f"X{k}" for k in range(40)]
-    value = api.post("/api/value", json={"problem": name, "features": features})
+    value = api.post("/api/v1/value", json={"problem": name, "features": features})
     for answer in (lattice, value):
         assert answer.status_code == 413
-    for said in (lattice.json()["error"], value.json()["error"]):
+    for said in (lattice.json()["detail"], value.json()["detail"]):
         assert "--" not in said
         assert "max_" not in said
         assert "give more evidence, or use the command line, where this limit" in said

@@ -13,13 +13,13 @@ def files_of(folder):
 
 @pytest.mark.slow
 def test_an_upload_can_be_asked_about(api, own_problem):
-    answer = api.post("/api/problems", files=files_of(own_problem))
+    answer = api.post("/api/v1/problems", files=files_of(own_problem))
     assert answer.status_code == 201
     name = answer.json()["name"]
     assert "<script>alert(1)</script>" in answer.json()["features"]
-    advice = api.post("/api/advise", json={"problem": name, "policy": "optimal"})
+    advice = api.post("/api/v1/advise", json={"problem": name, "policy": "optimal"})
     assert advice.status_code == 200
-    again = api.post("/api/problems", files=files_of(own_problem)).json()["name"]
+    again = api.post("/api/v1/problems", files=files_of(own_problem)).json()["name"]
     assert again == name  # the same files have the same name
 
 
@@ -46,17 +46,17 @@ def test_an_upload_can_be_asked_about(api, own_problem):
     ],
 )  # fmt: skip
 def test_an_upload_that_is_no_problem_is_refused(api, files, status, said):
-    answer = api.post("/api/problems", files=[("files", file) for file in files])
+    answer = api.post("/api/v1/problems", files=[("files", file) for file in files])
     assert answer.status_code == status
-    assert said in answer.json()["error"]
-    assert "/tmp" not in answer.json()["error"]
+    assert said in answer.json()["detail"]
+    assert "/tmp" not in answer.json()["detail"]
 
 
 @pytest.mark.slow
 def test_too_many_files_and_none(api):
     many = [("files", (f"{k}.bif", b"")) for k in range(9)]
-    assert api.post("/api/problems", files=many).status_code == 422
-    assert api.post("/api/problems").status_code == 422
+    assert api.post("/api/v1/problems", files=many).status_code == 422
+    assert api.post("/api/v1/problems").status_code == 422
 
 
 JOINT = SURE.encode()

@@ -21,6 +21,7 @@ from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.feature_use import Threshold
 from voilattice.policy.policy import Policy, within_gap
+from voilattice.policy.standing import Purchase
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
@@ -36,6 +37,7 @@ __all__ = [
     "print_advice",
     "print_applied",
     "print_best",
+    "print_bill",
     "print_claims",
     "print_comparison",
     "print_evaluation",
@@ -194,6 +196,9 @@ def print_advice(problem: Problem, advice: Advice) -> None:
     rows.add_row(in_currency("expected cost of deciding", currency), format_amount(advice.emc))
     rows.add_row(in_currency("spent so far", currency), format_amount(advice.spent))
     print_table(rows)
+    if advice.bill:
+        out.print()
+        print_bill(problem, advice.bill)
     if list(advice.decision_costs) != list(advice.posterior):
         out.print()
         heading = f">{in_currency('expected cost', currency)}"
@@ -210,6 +215,24 @@ def print_advice(problem: Problem, advice: Advice) -> None:
             out.print()
             print_table(_table_of_values(problem, heading, values[:MAX_LISTED]))
     _print_obstacles(problem, advice)
+    _print_ignored(problem, advice)
+
+
+def print_bill(problem: Problem, bill: Iterable[Purchase], risk: float | None = None) -> None:
+    """Print what was paid, round by round, and what the decision costs if it is made."""
+    rows = table("the bill", f">{in_currency('', problem.currency)}")
+    spent = 0.0
+    for purchase in bill:
+        spent += purchase.cost
+        parts = [f"{what} {format_amount(amount)}" for what, amount in purchase.items]
+        made_of = f" ({', '.join(parts)})" if len(parts) > 1 else ""
+        found = _findings(problem, purchase.results.items(), ", ")
+        rows.add_row(f"{found}{made_of}", format_amount(purchase.cost))
+    rows.add_row("spent on features", format_amount(spent))
+    if risk is not None:
+        rows.add_row("expected cost of the decision", format_amount(risk))
+        rows.add_row("total", format_amount(spent + risk), style="bold")
+    print_table(rows)
 
 
 def print_count_of_rounds(features: Collection[str]) -> None:
@@ -229,6 +252,22 @@ def _print_obstacles(problem: Problem, advice: Advice) -> None:
             barred.setdefault(why, []).append(name)
     for why, names in barred.items():
         console().print(f"Not now: {join_names(names, 'and')}. {why}")
+
+
+def _print_ignored(problem: Problem, advice: Advice) -> None:
+    """Print which features are not considered and why, where nothing has said it yet."""
+    separated = [i.feature for i in advice.ignored if i.reason == "separated"]
+    others = [i for i in advice.ignored if i.reason in ("price", "unavailable")]
+    others = [i for i in others if i.why not in advice.reasons]
+    if others:
+        rows = table("not considered now", "why")
+        for entry in others:
+            rows.add_row(problem.label(entry.feature), entry.why)
+        console().print()
+        print_table(rows)
+    if separated:
+        names, target = _names(problem, separated), problem.label(problem.target)
+        console().print(f"\nNothing to learn now about {target} from: {names}.")
 
 
 def _table_of_values(problem: Problem, heading: str, values: Sequence[Value]) -> Table:

@@ -5,6 +5,7 @@ What cannot be had is taken out of the problem, and the policy goes on without i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,12 +15,10 @@ import click
 from voilattice.cli import console, terminal
 from voilattice.cli.progress import progress_line
 from voilattice.errors import InputError, VoilatticeError
-from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import advise
 from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import describe_search
-from voilattice.wording import format_amount, in_currency
 
 __all__ = ["consult"]
 
@@ -28,11 +27,10 @@ NOT_AVAILABLE, UNDO = "n", "u"
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """What is known, what cannot be had, and what was paid: one step of a consultation."""
+    """What is known, what cannot be had, and what came in one round: one step of a consultation."""
 
     known: dict[str, str]
     unavailable: frozenset[str]
-    bill: tuple[tuple[str, float], ...]
     together: tuple[frozenset[str], ...] = ()  # the features of each round
 
 
@@ -54,7 +52,8 @@ def consult(
     out = terminal.console()
     free = free or {}
     rounds = tuple(map(frozenset, together))
-    turns = [_Turn({**free, **evidence}, frozenset(unavailable), (), rounds)]
+    turns = [_Turn({**free, **evidence}, frozenset(unavailable), rounds)]
+    paid_before: int | None = None  # rounds of the evidence that the consultation begins with
     name = policy if isinstance(policy, str) else policy.name
     while True:
         turn = turns[-1]
@@ -76,10 +75,13 @@ def consult(
             turns.pop()
             continue
         out.print()
-        spent = sum(price for _, price in turn.bill)
-        console.print_advice(problem, replace(advice, spent=spent))
+        paid_before = len(advice.bill) if paid_before is None else paid_before
+        bill = advice.bill[paid_before:]
+        spent = math.fsum(purchase.cost for purchase in bill)
+        console.print_advice(problem, replace(advice, spent=spent, bill=()))
         if advice.decision is not None:
-            _print_bill(turn, advice.emc, problem.currency)
+            out.print()
+            console.print_bill(problem, bill, advice.emc)
             if len(turns) > 1 and _wants_undo():
                 turns.pop()
                 continue
@@ -111,13 +113,8 @@ def _ask(problem: Problem, turn: _Turn, features: list[str], *, is_first: bool) 
     given = dict(zip(features, answers, strict=True))
     missing = {feature for feature, answer in given.items() if answer == NOT_AVAILABLE}
     found = {f: answer.removeprefix("=") for f, answer in given.items() if f not in missing}
-    bill, together = turn.bill, turn.together
-    if found:
-        before = {**problem.evidence, **turn.known}
-        price = price_set(problem.costs, frozenset(found), before)
-        bill = (*bill, (", ".join(map(problem.label, found)), price))
-        together = (*together, frozenset(found))
-    return _Turn({**turn.known, **found}, turn.unavailable | missing, bill, together)
+    together = (*turn.together, frozenset(found)) if found else turn.together
+    return _Turn({**turn.known, **found}, turn.unavailable | missing, together)
 
 
 def _answer(problem: Problem, feature: str, *, can_undo: bool) -> str:
@@ -160,16 +157,3 @@ def _wants_undo() -> bool:
         return bool(typed.strip() == UNDO)
     except click.Abort:  # the end of what a pipe had to say
         return False
-
-
-def _print_bill(turn: _Turn, risk: float, currency: str) -> None:
-    out = terminal.console()
-    out.print()
-    rows = terminal.table("the bill", f">{in_currency('', currency)}")
-    for what, price in turn.bill:
-        rows.add_row(what, format_amount(price))
-    spent = sum(price for _, price in turn.bill)
-    rows.add_row("spent on features", format_amount(spent))
-    rows.add_row("expected cost of the decision", format_amount(risk))
-    rows.add_row("total", format_amount(spent + risk), style="bold")
-    terminal.print_table(rows)

@@ -29,8 +29,15 @@ START = "heart"  # the page begins with the first problem: with one named by the
     show_default=True,
     help="0: any free port.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(2, 64),
+    help="How many processes do the work.  [default: one a core, from 4 to 16]",
+)
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
-def serve_command(problems: Sequence[str], host: str, port: int, open_page: bool) -> None:
+def serve_command(
+    problems: Sequence[str], host: str, port: int, workers: int | None, open_page: bool
+) -> None:
     """Serve the advisor: a page for people, and an HTTP API.
 
     It offers the problems named here and the built-in ones, and begins with the first of them.
@@ -51,7 +58,9 @@ def serve_command(problems: Sequence[str], host: str, port: int, open_page: bool
     for name in sorted(builtin_problems(), key=lambda name: name != START):
         if name not in loaded:
             loaded[name] = load_problem(f"{BUILTIN}{name}")
-    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio sends small answers at once (TCP_NODELAY) only if the protocol is named.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
@@ -68,7 +77,9 @@ def serve_command(problems: Sequence[str], host: str, port: int, open_page: bool
 
         webbrowser.open(address)
     config = uvicorn.Config(
-        create_app(loaded, host=host), log_level="warning", timeout_graceful_shutdown=3
+        create_app(loaded, hosts=[host], n_workers=workers),
+        log_level="warning",
+        timeout_graceful_shutdown=3,
     )
     with suppress(KeyboardInterrupt):  # which is how a server is ended
         uvicorn.Server(config).run(sockets=[listener])

@@ -4,7 +4,7 @@
 `join_tree` all P(Y, X_i | e) at once. `costs` prices sets of features, `stakes` decisions, and
 `monotonicity` checks whether larger sets cost more. `acquisition` says which sets can be acquired
 when. `labels` checks what people read in place of names. `problem` combines all of this and checks
-it once. Every later package takes a `Problem`.
+it once, and `what_if` changes its numbers. Every later package takes a `Problem`.
 """
 
 from voilattice.model.costs import ConditionalCost, CostModel, Discount, FeatureCosts, Group

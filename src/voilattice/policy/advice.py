@@ -9,27 +9,32 @@ says so. A policy that is built already, such as a saved one, answers from its t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from voilattice.budgets import Deadline, TimeLimit
-from voilattice.errors import InputError, TooLargeError, located
+from voilattice.errors import InputError, TooLargeError
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
-from voilattice.model.costs import price_set
 from voilattice.model.problem import Evidence, Problem, check_problem
+from voilattice.policy.ignored import Ignored, ignored_features, too_dear
 from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
-from voilattice.policy.reasons import (
-    decision_costs,
-    reasons_of_rules,
-    reasons_of_solver,
-    reasons_of_tree,
-)
+from voilattice.policy.reasons import reasons_of_rules, reasons_of_solver, reasons_of_tree
 from voilattice.policy.relevance import Relevance
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, policy_names, solver_of
+from voilattice.policy.standing import (
+    Purchase,
+    decision_costs,
+    list_purchases,
+    locked_features,
+    narrow_problem,
+    what_is_left,
+    why_missing,
+)
 from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.valuation.valuation import Value
-from voilattice.wording import join_names, quote
+from voilattice.wording import quote
 
 __all__ = ["FALLBACK", "Advice", "advise"]
 
@@ -57,13 +62,15 @@ class Advice:
     spent: float
     benefit: float  # of `target_set`, or of the features; for the optimum: of acquiring the
     # features and continuing in the best way; 0 when deciding
-    candidates: tuple[Value, ...]  # what can be acquired, highest benefit first
+    candidates: tuple[Value, ...]  # what is worth considering, highest benefit first
     reasons: tuple[str, ...]
     certificate: Certificate = field(default_factory=Certificate)
     fallback: str | None = None  # the policy that answered in place of the one asked for
     decision_costs: dict[str, float] = field(default_factory=dict)  # expected, if decided now
     left: PathLimits = NO_LIMITS  # what is left of the limits
     barred: tuple[Value, ...] = ()  # what matters, but cannot be acquired now: see its obstacles
+    bill: tuple[Purchase, ...] = ()  # what was acquired so far, round by round
+    ignored: tuple[Ignored, ...] = ()  # every other unknown feature, with the reason
 
     @property
     def action(self) -> str:
@@ -116,10 +123,12 @@ def advise(
             f"must be the name of a policy, or a policy, got {quote(policy)}", "policy"
         )
     deadline = Deadline.of(time_limit)
-    here = _narrow(problem, evidence, unavailable, given)
+    here = narrow_problem(problem, evidence, unavailable, given)
     acquired = here.further(here.merge_evidence(evidence))
-    locked = _locked(problem, here, unavailable)
-    spent, left = _account(here, acquired, together)
+    locked = locked_features(problem, here, unavailable)
+    missing = why_missing(problem, unavailable, locked)
+    bill = list_purchases(here, acquired, together)
+    left = what_is_left(here, bill)
     if here.limits:  # some steps later, this is a problem with what is left of the limits
         here, acquired = replace(here.with_evidence(acquired), limits=left), {}
     situation = situation_at(here, acquired, deadline=deadline)
@@ -160,50 +169,36 @@ def advise(
         else reasons_of_solver(solver, situation, step, goal, singles)
     )
     reasons += reasons_of_rules(situation, step.features, ordered)
+    dear = too_dear(situation)
+    wanted = here.feature_names(chosen | ahead)
+    candidates = tuple(
+        v
+        for v in ordered
+        if not v.obstacles and (v.features & wanted or not v.features & set(dear))
+    )
+    barred = tuple(v for v in ordered if v.obstacles)
+    considered = wanted.union(*(v.features for v in candidates))
+    ignored = ignored_features(
+        problem, situation, considered, dear=dear, barred=barred, missing=missing
+    )
     return Advice(
         step.features,
         here.feature_names(ahead) if ahead else None,
         None if chosen else decision,
         dict(zip(here.classes, situation.posterior.tolist(), strict=True)),
         situation.emc,
-        spent,
+        math.fsum(purchase.cost for purchase in bill),
         benefit,
-        tuple(v for v in ordered if not v.obstacles),
-        (*notes, *reasons, *locked, *([_UNVALUED] if unvalued else [])),
+        candidates,
+        (*notes, *reasons, *locked.values(), *([_UNVALUED] if unvalued else [])),
         step.certificate,
         fallback,
-        decision_costs(situation),
+        decision_costs(here, situation.posterior),
         situation.left,
-        tuple(v for v in ordered if v.obstacles),
+        barred,
+        bill,
+        ignored,
     )
-
-
-def _narrow(
-    problem: Problem,
-    evidence: Evidence | None,
-    unavailable: Collection[str],
-    given: Evidence | None,
-) -> Problem:
-    """Return the problem with what is given for free, and without what cannot be acquired."""
-    with located("given"):
-        here = problem.with_evidence(given)
-    known = here.merge_evidence(evidence)
-    with located("unavailable"):
-        problem.feature_mask(unavailable)  # checks that they are features
-        if both := sorted(known.keys() & set(unavailable)):
-            raise InputError(f"{both[0]!r} is known, so it cannot be unavailable")
-    return here.without(unavailable, known)
-
-
-def _locked(problem: Problem, here: Problem, unavailable: Collection[str]) -> list[str]:
-    """Return which features cannot be acquired because others are unavailable."""
-    gone = set(problem.features) - set(here.features)
-    said = []
-    for feature in sorted(gone - set(unavailable)):
-        needs = {f for c in problem.constraints if c.feature == feature for f in c.needs}
-        names = join_names([problem.label(name) for name in needs & gone], "and")
-        said.append(f"{problem.label(feature)} needs {names}, which cannot be had.")
-    return said
 
 
 def _place_in_tree(
@@ -299,30 +294,3 @@ def _value(situation: Situation, mask: int, deadline: Deadline) -> tuple[Value, 
     found = bracket_expected_emc(problem, names, deadline=Deadline(SECONDS_TO_VALUE, deadline))
     worth = max(situation.emc - found.upper, 0.0)
     return situation.valued(mask, found.upper, worth), found.exact
-
-
-def _account(
-    problem: Problem, evidence: Mapping[str, str], together: Collection[Collection[str]]
-) -> tuple[float, PathLimits]:
-    """Return what the evidence cost, and what is left of the limits."""
-    rounds: dict[str, frozenset[str]] = {}
-    with located("together"):
-        if isinstance(together, str) or not isinstance(together, Collection):
-            raise InputError(f"must be a list of sets of features, got {quote(together)}")
-        for features in together:
-            if isinstance(features, Collection) and not features:
-                raise InputError("a round has at least one feature, got an empty one")
-            for feature in problem.check_acquirable(features, problem.evidence):
-                if feature not in evidence:
-                    raise InputError(f"{feature!r} was not acquired: it is not evidence")
-                if feature in rounds:
-                    raise InputError(f"{feature!r} is named twice")
-                rounds[feature] = frozenset(features)
-    known, total, left = dict(problem.evidence), 0.0, problem.limits
-    for feature in evidence:
-        if feature not in known:
-            features = rounds.get(feature, frozenset({feature}))
-            price = price_set(problem.costs, features, known)
-            total, left = total + price, left.after(price, len(features))
-            known |= {f: evidence[f] for f in features}
-    return total, left

@@ -15,10 +15,11 @@ from voilattice.model.costs import Discount, FeatureCosts, Group
 from voilattice.policy.policy import within_gap
 from voilattice.policy.situations import Situation
 from voilattice.policy.solvers import Solver, Step
+from voilattice.policy.standing import decision_costs
 from voilattice.valuation.valuation import Value
 from voilattice.wording import format_amount, join_names
 
-__all__ = ["decision_costs", "reasons_of_rules", "reasons_of_solver", "reasons_of_tree"]
+__all__ = ["reasons_of_rules", "reasons_of_solver", "reasons_of_tree"]
 
 # Why a step of the optimum is not proved to be one, by what ended the work.
 _DOUBTS = {
@@ -167,16 +168,13 @@ def _price_of_round(situation: Situation, features: frozenset[str]) -> list[str]
     return [f"One round for all of them costs {one}; a round for each would cost {each}."]
 
 
-def decision_costs(situation: Situation) -> dict[str, float]:
-    """Return what each decision costs on average at this evidence."""
-    problem = situation.builder.problem
-    risk = problem.misclassification @ situation.posterior
-    return dict(zip(problem.decisions, risk.tolist(), strict=True))
+def _decision_costs(situation: Situation) -> dict[str, float]:
+    return decision_costs(situation.builder.problem, situation.posterior)
 
 
 def _deciding_now(situation: Situation, decision: str) -> str:
     """Return what a decision costs now, in words."""
-    cost, is_constant = decision_costs(situation)[decision], _is_constant(situation, decision)
+    cost, is_constant = _decision_costs(situation)[decision], _is_constant(situation, decision)
     when = "whatever it is" if is_constant else "on average"
     said = _decision(situation, decision)
     return f"Deciding now for {said} costs {_amount(situation, cost)} {when}"
@@ -184,7 +182,7 @@ def _deciding_now(situation: Situation, decision: str) -> str:
 
 def _other_decisions(situation: Situation, decision: str) -> list[str]:
     """Return what the other decisions would cost, the cheapest first."""
-    costs = decision_costs(situation)
+    costs = _decision_costs(situation)
     others = sorted((name for name in costs if name != decision), key=costs.__getitem__)
     said = [
         f"{_decision(situation, name)}: {_amount(situation, costs[name])}"

@@ -2,29 +2,65 @@
 
 Errors of the library name parameters. Here they become fields of a request. The budgets (memory,
 states, sets) belong to the server: whoever asks cannot change them, and is told where they can be.
+Every refusal is a document of type ``application/problem+json`` (RFC 9457), whose `detail` is that
+line.
 """
 
 from __future__ import annotations
 
+import json
+from http import HTTPStatus
+
+from starlette.responses import Response
+
+from voilattice.documents import Document
 from voilattice.errors import Remedy, TooLargeError, UnknownNameError, VoilatticeError
 
-__all__ = ["Busy", "UnknownProblem", "describe", "status_of"]
+__all__ = [
+    "Broken",
+    "Busy",
+    "Refusal",
+    "TooMany",
+    "UnknownProblem",
+    "describe",
+    "refusal_document",
+    "refusal_of",
+    "status_of",
+]
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 2
 
 
 class Busy(VoilatticeError):
     """There is too much to do, or nobody to do it: ask again later."""
 
 
+class TooMany(VoilatticeError):
+    """One client asks for too much at once."""
+
+
+class Broken(VoilatticeError):
+    """The server met an error of its own."""
+
+
 class UnknownProblem(UnknownNameError):
     """There is no problem of that name."""
 
 
-_STATUS = ((UnknownProblem, 404), (TooLargeError, 413), (Busy, 503))
+_STATUS = (
+    (UnknownProblem, 404),
+    (TooLargeError, 413),
+    (TooMany, 429),
+    (Broken, 500),
+    (Busy, 503),
+)
 
 # What the library calls its parameters, and the server the fields of a request.
 _FIELDS = {
     "evidence": "evidence",
     "features": "features",
+    "feature": "feature",
     "policy": "policy",
     "kind": "stakes.kind",
     "expected": "stakes.expected",
@@ -43,3 +79,25 @@ def describe(error: VoilatticeError) -> str:
     if len(remedies) < len(error.remedies):
         remedies.append(_ELSEWHERE)
     return type(error)(error.message, error.place, remedies).describe(_FIELDS.get)
+
+
+def refusal_document(status: int, detail: str) -> Document:
+    """Return a refusal as a document."""
+    title = HTTPStatus(status).phrase
+    return {"type": "about:blank", "title": title, "status": status, "detail": detail}
+
+
+def refusal_of(error: VoilatticeError) -> Document:
+    """Return the document that answers an error."""
+    return refusal_document(status_of(error), describe(error))
+
+
+class Refusal(Response):
+    """A response that says why there is no answer."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(json.dumps(refusal_document(status, detail)).encode(), status)
+        if status in {429, 503}:
+            self.headers["Retry-After"] = str(RETRY_SECONDS)

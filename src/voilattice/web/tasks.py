@@ -1,103 +1,158 @@
 """What a worker does: the functions of the command line, on problems that it keeps.
 
-A worker is told a problem once, and keeps it, with its variants for other stakes and without some
-features: what was solved for one request is there for the next.
+A worker is told a problem once, and keeps it, with its variants for other prices and stakes and
+without some features: what was solved for one request is there for the next. A task gets a `Matter`
+(a problem, and what is known of a case), tells how far it is, and returns a document.
 """
 
 from __future__ import annotations
 
+import json
+import traceback
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
 
+from voilattice.budgets import memory_limit
 from voilattice.documents import (
     Document,
     advice_document,
     best_document,
     comparison_document,
+    explanation_document,
     lattice_document,
     policy_document,
+    problem_document,
+    standing_document,
     value_document,
 )
 from voilattice.drawing.lattice import lattice_svg
 from voilattice.drawing.plots import savings_svg
 from voilattice.drawing.policy import policy_tree
+from voilattice.errors import Remedy, TooLargeError, VoilatticeError
+from voilattice.files.problems import load_problem
+from voilattice.lattice.explanations import explain
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.problem import Problem
+from voilattice.model.what_if import change_problem
 from voilattice.policy.advice import advise
 from voilattice.policy.comparison import compare
 from voilattice.policy.solvers import build_policy, describe_search
+from voilattice.policy.standing import narrow_problem, standing_at
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.valuation import emc, value
+from voilattice.web.refusals import Broken
+from voilattice.web.uploads import read_upload
+from voilattice.web.workers import MAX_VARIANTS, Outcome, Request, Tell
 
-__all__ = ["TASKS", "keep"]
+__all__ = ["TASKS", "Matter", "do_tasks", "keep"]
 
+MAX_PROBLEMS = 32
 MAX_LATTICE = 100_000
 MAX_VALUED = 20_000
 MAX_DRAWN_STATES = 200_000
 TOP_SETS = 10
 
-Progress = Callable[[str], None]
-
-_problems: dict[str, Problem] = {}
+_problems: OrderedDict[str, Problem] = OrderedDict()
 
 
 def keep(name: str, problem: Problem) -> None:
     """Keep a problem under a name."""
     _problems[name] = problem
-    with_stakes.cache_clear()
+    if len(_problems) > MAX_PROBLEMS:
+        _problems.popitem(last=False)
+    _variant.cache_clear()
+    _narrowed.cache_clear()
 
 
-@lru_cache(maxsize=8)
-def with_stakes(
+@lru_cache(maxsize=MAX_VARIANTS)
+def _variant(name: str, changes: str) -> Problem:
+    """Return a kept problem with other numbers."""
+    return change_problem(_problems[name], **json.loads(changes))
+
+
+@lru_cache(maxsize=MAX_VARIANTS)
+def _narrowed(
     name: str,
-    kind: str | None,
-    expected: float | None,
+    changes: str,
+    given: tuple[tuple[str, str], ...],
     unavailable: tuple[str, ...],
-    known: frozenset[str] = frozenset(),
+    known: tuple[tuple[str, str], ...],
 ) -> Problem:
-    """Return a kept problem with other stakes, and without some features.
-
-    Features that can be acquired only after these are left out too, unless they are `known`.
-    """
-    problem = _problems[name]
-    if kind is not None and expected is not None:
-        problem = problem.with_expected(kind, expected)
-    return problem.without(unavailable, known) if unavailable else problem
+    """Return the same with what is given for free, and without what cannot be acquired."""
+    return narrow_problem(_variant(name, changes), dict(known), unavailable, dict(given))
 
 
-def _advise(
-    problem: Problem,
-    given: Mapping[str, str],
-    tell: Progress,
-    policy: str,
-    free: Mapping[str, str],
-    unavailable: Sequence[str],
-    together: Sequence[Sequence[str]],
-    seconds: float,
-) -> Document:
-    advice = advise(
-        problem, policy, given,
-        given=free, unavailable=unavailable, together=together, time_limit=seconds,
-    )  # fmt: skip
-    return advice_document(advice)
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """A problem that a worker keeps, and what is known of a case."""
+
+    name: str
+    changes: str = "{}"
+    evidence: Mapping[str, str] | None = None
+    given: Mapping[str, str] | None = None
+    unavailable: Sequence[str] = ()
+    together: Sequence[Sequence[str]] = ()
+
+    @property
+    def problem(self) -> Problem:
+        """The problem with its changes."""
+        return _variant(self.name, self.changes)
+
+    @property
+    def narrowed(self) -> Problem:
+        """The same with what is given for free, and without what cannot be acquired."""
+        # Evidence matters if something is unavailable: what is known stays, though it needs that.
+        known = tuple((self.evidence or {}).items()) if self.unavailable else ()
+        given = tuple((self.given or {}).items())
+        return _narrowed(self.name, self.changes, given, tuple(self.unavailable), known)
+
+    @property
+    def case(self) -> dict[str, Any]:
+        """The case, as `advise` takes it."""
+        return {
+            "evidence": self.evidence,
+            "given": self.given,
+            "unavailable": self.unavailable,
+            "together": self.together,
+        }
 
 
-def _value(
-    problem: Problem, given: Mapping[str, str], tell: Progress, features: Sequence[str]
-) -> Document:
-    return value_document(value(problem, features, given))
+def _describe(matter: Matter, tell: Tell) -> Document:
+    return {"name": matter.name} | problem_document(matter.problem, {})
 
 
-def _best(problem: Problem, given: Mapping[str, str], tell: Progress, seconds: float) -> Document:
-    return best_document(best_set(problem, given, time_limit=seconds))
+def _advise(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
+    return advice_document(advise(matter.problem, policy, **matter.case, time_limit=seconds))
 
 
-def _lattice(problem: Problem, given: Mapping[str, str], tell: Progress) -> Document:
-    lattice = Lattice(problem, given, max_nodes=MAX_LATTICE)
+def _posterior(matter: Matter, tell: Tell) -> Document:
+    return standing_document(standing_at(matter.problem, **matter.case))
+
+
+def _value(matter: Matter, tell: Tell, features: Sequence[str]) -> Document:
+    return value_document(value(matter.narrowed, features, matter.evidence))
+
+
+def _best(matter: Matter, tell: Tell, seconds: float) -> Document:
+    return best_document(best_set(matter.narrowed, matter.evidence, time_limit=seconds))
+
+
+def _explain(matter: Matter, tell: Tell, features: Sequence[str]) -> Document:
+    return explanation_document(explain(matter.narrowed, features, matter.evidence or {}))
+
+
+def _lattice(matter: Matter, tell: Tell) -> Document:
+    problem, evidence = matter.narrowed, matter.evidence
+    lattice = Lattice(problem, evidence, max_nodes=MAX_LATTICE)
     values = None
     if len(lattice) <= MAX_VALUED:
-        values = value_lattice(problem, given, lattice=lattice)
+        values = value_lattice(problem, evidence, lattice=lattice)
     document = lattice_document(lattice, None if values is None else values.top(TOP_SETS))
     if values is None:
         for key in ("sets", "feasible"):
@@ -105,26 +160,20 @@ def _lattice(problem: Problem, given: Mapping[str, str], tell: Progress) -> Docu
     return document | {"svg": lattice_svg(lattice, values)}
 
 
-def _policy(
-    problem: Problem, given: Mapping[str, str], tell: Progress, policy: str, seconds: float
-) -> Document:
+def _policy(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
+    problem, evidence = matter.narrowed, matter.evidence
     built = build_policy(
-        problem, policy, given, time_limit=seconds, max_states=MAX_DRAWN_STATES,
-        progress=lambda n, interval: tell(describe_search(n, interval)),
+        problem, policy, evidence, time_limit=seconds, max_states=MAX_DRAWN_STATES,
+        progress=lambda n, interval: tell(describe_search(n, interval), None),
     )  # fmt: skip
-    return policy_document(built, emc(problem, given)) | {"tree": policy_tree(built)}
+    return policy_document(built, emc(problem, evidence)) | {"tree": policy_tree(built)}
 
 
-def _compare(
-    problem: Problem,
-    given: Mapping[str, str],
-    tell: Progress,
-    points: Sequence[float],
-    seconds: float,
-) -> Document:
+def _compare(matter: Matter, tell: Tell, points: Sequence[float], seconds: float) -> Document:
+    problem = matter.narrowed
     rows = compare(
-        problem, points, evidence=given, n_jobs=1, time_limit=seconds,
-        progress=lambda done, total: tell(f"{done} of {total} points"),
+        problem, points, evidence=matter.evidence, n_jobs=1, time_limit=seconds,
+        progress=lambda done, total: tell(f"{done} of {total} points", done / total),
     )  # fmt: skip
     return {
         "rows": comparison_document(rows),
@@ -132,11 +181,81 @@ def _compare(
     }
 
 
-TASKS: dict[str, Callable[..., Document]] = {
+TASKS: dict[str, Callable[..., Document | str]] = {
+    "describe": _describe,
     "advise": _advise,
+    "posterior": _posterior,
     "value": _value,
     "best": _best,
+    "explain": _explain,
     "lattice": _lattice,
     "policy": _policy,
     "compare": _compare,
 }
+
+
+def do_tasks(pipe: Connection, memory_bytes: int) -> None:
+    """Do tasks until the other end is closed."""
+    with memory_limit(memory_bytes):
+        while True:
+            try:
+                asked: Request = pipe.recv()
+            except EOFError:
+                return
+            pipe.send(_answer(asked, lambda *told: pipe.send(("progress", told))))
+
+
+def _answer(asked: Request, tell: Tell) -> tuple[str, Any]:
+    """Return what became of a request, in the words of `Worker.exchange`."""
+    if asked.problem is not None:
+        keep(asked.name, asked.problem)
+    elif asked.name and asked.name not in _problems:
+        return "unknown", None
+    elif asked.name:
+        _problems.move_to_end(asked.name)
+    try:
+        return "done", _do(asked, tell)
+    except VoilatticeError as error:
+        return "error", error
+    except (MemoryError, RecursionError):
+        remedies = (Remedy("ask for fewer features"), Remedy("give more evidence"))
+        return "error", TooLargeError("out of memory", remedies=remedies)
+    except Exception as error:
+        # Where it happened, and nothing of what was asked: that may be about a patient.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+        return "error", Broken(f"the server met an error of its own ({where}): please report it")
+
+
+def _do(asked: Request, tell: Tell) -> Outcome:
+    if asked.task == "warm":
+        _warm_up()
+        return Outcome(b"{}")
+    if asked.task == "upload":
+        problem = read_upload(asked.options["files"])
+        document: Document | str = {"name": asked.options["name"]} | problem_document(problem, {})
+        return Outcome(_encode(document), problem=problem)
+    case = asked.options.get("case", {})
+    options = {key: option for key, option in asked.options.items() if key != "case"}
+    document = TASKS[asked.task](Matter(asked.name, asked.changes, **case), tell, **options)
+    return Outcome(_encode(document), _is_final(document))
+
+
+def _is_final(document: Document | str) -> bool:
+    """Return whether more time could not make a better answer."""
+    return isinstance(document, str) or (
+        document.get("status", "ok") == "ok" and document.get("fallback") is None
+    )
+
+
+def _encode(document: Document | str) -> bytes:
+    if isinstance(document, str):
+        return document.encode()
+    return json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _warm_up() -> None:
+    """Load the compiled kernels: the first question of a person should not wait for them."""
+    heart = load_problem("builtin:heart")
+    for policy in ("greedy", "optimal"):
+        advise(heart, policy)

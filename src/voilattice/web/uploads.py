@@ -8,6 +8,7 @@ copy under a name of our own.
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -19,9 +20,12 @@ from voilattice.files.problems import parse_toml
 from voilattice.model.problem import Problem
 from voilattice.wording import quote
 
-__all__ = ["MAX_BYTES", "read_upload", "upload_id"]
+__all__ = ["MAX_BYTES", "MAX_FILES", "is_upload", "read_upload", "upload_id"]
 
 MAX_BYTES = 5_000_000
+MAX_FILES = 4
+
+_ID = re.compile("upload-[0-9a-f]{32}")
 
 
 def upload_id(files: Mapping[str, bytes]) -> str:
@@ -29,7 +33,12 @@ def upload_id(files: Mapping[str, bytes]) -> str:
     digest = hashlib.sha256()
     for name, content in sorted(files.items()):
         digest.update(hashlib.sha256(name.encode()).digest() + hashlib.sha256(content).digest())
-    return f"upload-{digest.hexdigest()[:16]}"
+    return f"upload-{digest.hexdigest()[:32]}"
+
+
+def is_upload(name: str) -> bool:
+    """Return whether a name is that of an upload."""
+    return _ID.fullmatch(name) is not None
 
 
 def read_upload(files: Mapping[str, bytes]) -> Problem:

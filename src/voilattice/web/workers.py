@@ -1,34 +1,32 @@
-"""Processes that do the work, so that the server itself is always free to answer.
+"""A process that does the work, so that the server itself is always free to answer.
 
 A `Worker` is a process that does one task after another. It keeps problems, and what was solved of
 them, from task to task. A task that takes longer than it may, or is cancelled, ends with its
-process, and a new one is started.
+process. The next task starts another one.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import threading
-import uuid
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
 from voilattice.budgets import Deadline
-from voilattice.errors import Remedy, TooLargeError, VoilatticeError
 from voilattice.model.problem import Problem
-from voilattice.web.refusals import Busy, describe
 
-__all__ = ["Cancelled", "Job", "Jobs", "Request", "Worker"]
+__all__ = ["Ended", "Outcome", "Request", "Tell", "Worker"]
 
-SECONDS_PER_LOOK = 0.1
-MAX_KEPT_JOBS = 50
-MAX_WAITING = 32  # requests, for one worker
+MAX_VARIANTS = 8  # of problems, that a worker keeps with what was solved of them
+
+Tell = Callable[[str, float | None], None]  # what is done, and which part of all that is
 
 
-class Cancelled(Exception):
-    """The task was cancelled."""
+class Ended(Exception):
+    """The process ended before its task did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +34,16 @@ class Request:
     """What is asked of a worker: a task, and the problem that it is about."""
 
     task: str
-    name: str  # of the problem
-    problem: Problem | None  # None: the worker has it
-    kind: str | None = None
-    expected: float | None = None
-    unavailable: tuple[str, ...] = ()
-    evidence: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""  # of the problem; empty: none
+    problem: Problem | None = None  # None: the worker has it
+    changes: str = "{}"  # what differs from the problem as it is, as JSON
     options: Mapping[str, Any] = field(default_factory=dict)
     share: float | None = None  # of the time left, that the task may use; None: it has no limit
+
+    @property
+    def variant(self) -> tuple[str, str]:
+        """The problem with its changes: what a worker keeps."""
+        return self.name, self.changes
 
     def within(self, deadline: Deadline) -> Request:
         """Return this request with the seconds that its task may use."""
@@ -51,6 +51,15 @@ class Request:
         if self.share is None or seconds is None:
             return self
         return replace(self, options={**self.options, "seconds": self.share * seconds})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a task returned: a document as JSON, and for an upload the problem in it."""
+
+    content: bytes
+    is_final: bool = True  # False: with more time the answer could be a better one
+    problem: Problem | None = None
 
 
 class Worker:
@@ -64,98 +73,68 @@ class Worker:
 
     def __init__(self, memory_bytes: int) -> None:
         self._memory_bytes = memory_bytes
-        self._turn = threading.Lock()
         self._process: Any = None
         self._pipe: Connection | None = None
         self._told: set[str] = set()
-        self._n_waiting = 0
-        self._is_closed = False
+        self._variants: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    def do(
-        self,
-        request: Request,
-        seconds: float,
-        *,
-        tell: Callable[[str], None] = lambda text: None,
-        is_cancelled: Callable[[], bool] = lambda: False,
-    ) -> dict[str, Any]:
-        """Return the document of a task, when its turn has come.
+    @property
+    def pid(self) -> int | None:
+        """The number of the process; None: there is none."""
+        return None if self._process is None else self._process.pid
 
-        The seconds count from now on. Waiting for the turn is a part of them.
+    def familiarity(self, request: Request) -> int:
+        """Return how much of a request the worker has done already: 0 to 2."""
+        return (request.name in self._told) + (request.variant in self._variants)
+
+    def exchange(self, request: Request, tell: Tell) -> Outcome:
+        """Return what a task returns. This waits, so it is called in a thread of its own.
 
         Raises
         ------
-        TooLargeError
-            It took longer than `seconds`.
-        Cancelled
-            `is_cancelled` became true.
+        VoilatticeError
+            What the task raised.
+        Ended
+            The process ended first.
         """
-        deadline = Deadline(seconds)
-        self._n_waiting += 1
         try:
-            if self._n_waiting > MAX_WAITING or not self._turn.acquire(timeout=seconds):
-                raise Busy("too many requests are waiting; try again later")
-        finally:
-            self._n_waiting -= 1
-        try:
-            return self._do(request, seconds, deadline, tell, is_cancelled)
-        finally:
-            self._turn.release()
+            return self._exchange(self._ensure_started(), request, tell)
+        except (EOFError, OSError):
+            self.close()
+            raise Ended from None
 
-    def _do(
-        self,
-        request: Request,
-        seconds: float,
-        deadline: Deadline,
-        tell: Callable[[str], None],
-        is_cancelled: Callable[[], bool],
-    ) -> dict[str, Any]:
-        if is_cancelled():
-            raise Cancelled
-        tell("")
-        pipe = self._ensure_started()
-        request = request.within(deadline)
-        is_sent = False
+    def _exchange(self, pipe: Connection, request: Request, tell: Tell) -> Outcome:
+        is_told = request.name in self._told
+        pipe.send(replace(request, problem=None) if is_told else request)
         while True:
-            try:
-                if not is_sent:
-                    is_told = request.name in self._told
-                    pipe.send(replace(request, problem=None) if is_told else request)
-                    self._told.add(request.name)
-                    is_sent = True
-                if pipe.poll(SECONDS_PER_LOOK):
-                    what, content = pipe.recv()
-                    if what == "done":
-                        return dict(content)
-                    if what == "error":
-                        raise content  # of the class that the worker met
-                    tell(content)
-            except (EOFError, OSError):
-                self.stop()
-                why = (
-                    "the server is being stopped"
-                    if self._is_closed
-                    else "the worker process ended; try again, or ask for less"
-                )
-                raise Busy(why) from None
-            if is_cancelled():
-                self.stop()
-                raise Cancelled
-            if deadline.is_over:
-                self.stop()
-                raise TooLargeError(
-                    f"not done after {seconds:g} seconds",
-                    remedies=(Remedy("ask for less"), Remedy("raise the limit", "time_limit")),
-                )
+            what, content = pipe.recv()
+            if what == "progress":
+                tell(*content)
+            elif what == "unknown":  # it had too many problems to keep
+                pipe.send(request)
+            else:
+                self._remember(request)
+                if what == "error":
+                    raise content  # of the class that the worker met
+                outcome: Outcome = content
+                return outcome
+
+    def _remember(self, request: Request) -> None:
+        if request.name:
+            self._told.add(request.name)
+            self._variants[request.variant] = None
+            self._variants.move_to_end(request.variant)
+            if len(self._variants) > MAX_VARIANTS:
+                self._variants.popitem(last=False)
+
+    def kill(self) -> None:
+        """End the process now, if it has started; whoever waits for it sees its pipe end."""
+        process = self._process
+        if process is not None and process.pid is not None:
+            process.kill()
 
     def close(self) -> None:
-        """End the process for good."""
-        self._is_closed = True
-        if self._process is not None:
-            self._process.kill()  # whoever waits for it sees its pipe end
-
-    def stop(self) -> None:
-        """End the process; the next task starts another."""
+        """End the process and forget what it knew."""
         if self._process is not None:
             self._process.kill()
             self._process.join()
@@ -163,10 +142,11 @@ class Worker:
             self._pipe.close()
         self._process = self._pipe = None
         self._told.clear()
+        self._variants.clear()
 
     def _ensure_started(self) -> Connection:
         if self._pipe is None or not self._process.is_alive():
-            self.stop()
+            self.close()
             context = multiprocessing.get_context("spawn")
             self._pipe, theirs = context.Pipe()
             self._process = context.Process(
@@ -181,100 +161,20 @@ def _work(pipe: Connection, memory_bytes: int) -> None:
     """Do tasks until the other end is closed."""
     import signal
 
-    from voilattice.budgets import memory_limit
-    from voilattice.web.tasks import TASKS, keep, with_stakes
+    # Ctrl-C and a stop of the service are for the server, which ends us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    from voilattice.web.tasks import do_tasks
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
-    with memory_limit(memory_bytes):
-        while True:
-            try:
-                asked: Request = pipe.recv()
-            except EOFError:
-                return
-            try:
-                if asked.problem is not None:
-                    keep(asked.name, asked.problem)
-                known = frozenset(asked.evidence if asked.unavailable else ())
-                document = TASKS[asked.task](
-                    with_stakes(asked.name, asked.kind, asked.expected, asked.unavailable, known),
-                    asked.evidence,
-                    lambda text: pipe.send(("progress", text)),
-                    **asked.options,
-                )
-                pipe.send(("done", document))
-            except VoilatticeError as error:
-                pipe.send(("error", error))
-            except MemoryError:
-                remedies = (Remedy("ask for fewer features"), Remedy("give more evidence"))
-                pipe.send(("error", TooLargeError("out of memory", remedies=remedies)))
+    do_tasks(pipe, memory_bytes)
 
 
-@dataclass(slots=True)
-class Job:
-    """A task that is waited for: queued, running, then done, failed or cancelled."""
+def _end_with_server() -> None:
+    """End this process when the server has ended, even in the middle of a task."""
+    import os
+    from multiprocessing.connection import wait
 
-    id: str
-    state: str = "queued"
-    progress: str = ""
-    result: dict[str, Any] | None = None
-    error: str | None = None
-    cancelled: bool = False
-
-
-class Jobs:
-    """Tasks in the background, one after another, each with a name to ask for it."""
-
-    def __init__(self, worker: Worker, max_waiting: int) -> None:
-        self._worker, self._max_waiting = worker, max_waiting
-        self._jobs: dict[str, Job] = {}
-        self._lock = threading.Lock()
-
-    def start(self, request: Request, seconds: float) -> Job:
-        """Begin a job, or have it wait for its turn.
-
-        Raises
-        ------
-        Busy
-            Too many are waiting.
-        """
-        job = Job(uuid.uuid4().hex)
-        with self._lock:
-            waiting = [j for j in self._jobs.values() if j.state in {"queued", "running"}]
-            if len(waiting) >= self._max_waiting:
-                raise Busy(f"{len(waiting)} jobs are running or waiting; try again later")
-            for old in list(self._jobs.values())[: len(self._jobs) - MAX_KEPT_JOBS]:
-                if old.state not in {"queued", "running"}:
-                    del self._jobs[old.id]
-            self._jobs[job.id] = job
-        threading.Thread(target=self._run, args=(job, request, seconds), daemon=True).start()
-        return job
-
-    def find(self, name: str) -> Job | None:
-        return self._jobs.get(name)
-
-    def cancel(self, name: str) -> None:
-        """Cancel a job; one that has ended stays as it is."""
-        job = self._jobs.get(name)
-        if job is not None and job.state in {"queued", "running"}:
-            job.cancelled, job.state = True, "cancelled"
-
-    def cancel_all(self) -> None:
-        for job in self._jobs.values():
-            job.cancelled = True
-
-    def _run(self, job: Job, request: Request, seconds: float) -> None:
-        def tell(text: str) -> None:
-            if not job.cancelled:
-                job.state, job.progress = "running", text
-
-        def is_cancelled() -> bool:
-            return job.cancelled
-
-        try:
-            result = self._worker.do(request, seconds, tell=tell, is_cancelled=is_cancelled)
-            if not job.cancelled:
-                job.result, job.state = result, "done"
-        except Cancelled:
-            pass
-        except VoilatticeError as error:
-            job.error, job.state = describe(error), "failed"
+    if (server := multiprocessing.parent_process()) is not None:
+        wait([server.sentinel])
+        os._exit(1)

@@ -1,0 +1,188 @@
+"""The advisor behind the routes: it finds the problem, the answer that is kept, or a worker.
+
+Nothing of a consultation is kept here: every question brings its problem's name and all that is
+known, so a server can be stopped and started in the middle of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from voilattice.budgets import Deadline
+from voilattice.errors import TooLargeError, located
+from voilattice.model.problem import Evidence, Problem
+from voilattice.policy.advice import FALLBACK
+from voilattice.web.answers import Answers
+from voilattice.web.catalogue import Catalogue
+from voilattice.web.jobs import Job, Jobs
+from voilattice.web.pool import Level, Pool
+from voilattice.web.questions import AdviceAsked, Asked, Case
+from voilattice.web.uploads import upload_id
+from voilattice.web.workers import Outcome, Request, Tell
+
+__all__ = ["Advisor", "Limits"]
+
+SHARE_OF_TASK = 0.5  # of the time left, that a task plans with; the rest is for what it overlooks
+SHARE_OF_POLICY = 0.75  # of the time for advice, for the policy asked for; then greedy answers
+
+QUICK_POLICIES = frozenset({"none", FALLBACK})
+QUICK_TASKS = frozenset({"describe", "posterior", "value", "explain"})
+TIMED_TASKS = frozenset({"advise", "best", "policy", "compare"})  # they keep to a time limit
+
+
+class Limits(BaseModel):
+    """What requests may take."""
+
+    seconds: float = 30.0  # for an answer
+    job_seconds: float = 300.0  # for a job
+    memory_bytes: int = 1 << 30  # for the tables of each worker
+    answer_bytes: int = 64_000_000  # for answers that are kept
+    jobs: int = 32  # at work or waiting
+    client_jobs: int = 8  # the same, of one client
+    client_requests: int = 256  # in work, of one client
+    client_uploads: int = 30  # a minute, of one client
+
+
+class Advisor:
+    """Answers questions about problems. Used from one event loop alone."""
+
+    def __init__(self, problems: Mapping[str, Problem], limits: Limits, n_workers: int) -> None:
+        self.catalogue = Catalogue(problems)
+        self.limits = limits
+        self.pool = Pool(n_workers, limits.memory_bytes)
+        self.jobs = Jobs(limits.jobs, limits.client_jobs)
+        self._answers = Answers(limits.answer_bytes)
+        self._in_work: dict[str, asyncio.Task[bytes]] = {}
+
+    async def close(self) -> None:
+        """Cancel what is at work and end the workers."""
+        self.jobs.cancel_all()
+        await self.pool.close()
+
+    async def describe(self, name: str, client: str) -> bytes:
+        """Say what a problem holds."""
+        return await self._answer(Request("describe", name, self.catalogue.find(name)), "", client)
+
+    async def answer(self, task: str, asked: Asked, client: str) -> bytes:
+        """Return the answer to a question: a kept one, or one that a worker finds."""
+        return await self._answer(self._request(task, asked), asked.model_dump_json(), client)
+
+    async def advise(self, asked: AdviceAsked, client: str) -> bytes:
+        """Say what to do now; greedy says it where the policy asked for cannot in time."""
+
+        async def work() -> Outcome:
+            return await self._advise(asked, client, self.limits.seconds)
+
+        self._request("advise", asked)  # wrong evidence is known at once
+        return await self._once("advise" + asked.model_dump_json(), work)
+
+    def start(self, task: str, asked: Asked, client: str) -> Job:
+        """Begin a job."""
+        request, seconds = self._request(task, asked), self.limits.job_seconds
+
+        async def work(tell: Tell) -> Outcome:
+            return await self.pool.do(request, seconds, level=Level.JOB, client=client, tell=tell)
+
+        return self.jobs.start(work, client)
+
+    def start_advice(self, asked: AdviceAsked, client: str) -> Job:
+        """Begin to look for advice, as a job."""
+        self._request("advise", asked)
+
+        async def work(tell: Tell) -> Outcome:
+            return await self._advise(asked, client, self.limits.job_seconds, Level.JOB, tell)
+
+        return self.jobs.start(work, client)
+
+    async def upload(self, files: Mapping[str, bytes], client: str) -> bytes:
+        """Read a problem in a worker, and keep it under the name of its content."""
+        name = upload_id(files)
+        request = Request("upload", options={"files": dict(files), "name": name})
+        outcome = await self.pool.do(request, self.limits.seconds, level=Level.LONG, client=client)
+        if outcome.problem is not None:
+            self.catalogue.add(name, outcome.problem)
+        return outcome.content
+
+    async def _advise(
+        self,
+        asked: AdviceAsked,
+        client: str,
+        seconds: float,
+        level: Level = Level.LONG,
+        tell: Tell = lambda text, fraction: None,
+    ) -> Outcome:
+        deadline = Deadline(seconds)
+
+        async def ask(policy: str, seconds: float) -> Outcome:
+            request = self._request("advise", asked.model_copy(update={"policy": policy}))
+            of_policy = Level.QUICK if policy in QUICK_POLICIES else level
+            return await self.pool.do(request, seconds, level=of_policy, client=client, tell=tell)
+
+        try:
+            return await ask(asked.policy, SHARE_OF_POLICY * seconds)
+        except TooLargeError as error:
+            if asked.policy == FALLBACK:
+                raise
+            found = json.loads((await ask(FALLBACK, deadline.seconds_left or 0.0)).content)
+            why = (
+                f"{asked.policy} cannot answer here ({error.complaint}). This is what greedy does."
+            )
+            found |= {"fallback": FALLBACK, "quick": True, "reasons": [why, *found["reasons"]]}
+            return Outcome(json.dumps(found).encode(), is_final=False)
+
+    async def _answer(self, request: Request, question: str, client: str) -> bytes:
+        level = Level.QUICK if request.task in QUICK_TASKS else Level.LONG
+
+        async def work() -> Outcome:
+            return await self.pool.do(request, self.limits.seconds, level=level, client=client)
+
+        return await self._once(f"{request.task} {request.name} {question}", work)
+
+    async def _once(self, question: str, work: Callable[[], Awaitable[Outcome]]) -> bytes:
+        """Return a kept answer, or have it worked out once for all who ask for it now."""
+        if (kept := self._answers.find(question)) is not None:
+            return kept
+        if (task := self._in_work.get(question)) is None:
+
+            async def answer() -> bytes:
+                try:
+                    outcome = await work()
+                    if outcome.is_final:
+                        self._answers.keep(question, outcome.content)
+                    return outcome.content
+                finally:
+                    del self._in_work[question]
+
+            task = self._in_work[question] = asyncio.ensure_future(answer())
+            # If nobody waits for it any more, nobody else looks at its error.
+            task.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return await asyncio.shield(task)
+
+    def _request(self, task: str, asked: Asked) -> Request:
+        """Return what a worker is asked; raw values are states then."""
+        problem = self.catalogue.find(asked.problem)
+        options = asked.options | {"case": case_options(problem, asked)}
+        share = SHARE_OF_TASK if task in TIMED_TASKS else None
+        return Request(task, asked.problem, problem, json.dumps(asked.changes), options, share)
+
+
+def case_options(problem: Problem, case: Case) -> dict[str, Any]:
+    """Return a case as a task takes it."""
+    with located("given"):
+        given = _states(problem, case.given)
+    return {
+        "evidence": _states(problem, case.evidence),
+        "given": given,
+        "unavailable": case.unavailable,
+        "together": case.together,
+    }
+
+
+def _states(problem: Problem, known: Evidence) -> dict[str, str]:
+    """Return the states that raw values stand for."""
+    return problem.further(problem.merge_evidence(known))

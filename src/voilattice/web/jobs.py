@@ -1,0 +1,134 @@
+"""Jobs: tasks that take long, each with a name to ask for it, or to cancel it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from voilattice.documents import Document
+from voilattice.errors import VoilatticeError
+from voilattice.web.refusals import Busy, TooMany, refusal_of
+from voilattice.web.workers import Outcome, Tell
+
+__all__ = ["Job", "Jobs"]
+
+MAX_KEPT = 64
+MAX_KEPT_BYTES = 64_000_000
+
+Work = Callable[[Tell], Awaitable[Outcome]]
+
+
+@dataclass(eq=False, slots=True)
+class Job:
+    """A task that is waited for: queued, running, then done, failed or cancelled."""
+
+    client: str
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    state: str = "queued"
+    progress: str = ""
+    fraction: float | None = None
+    result: bytes | None = None
+    error: Document | None = None
+    begun: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the job waits or is at work."""
+        return self.state in {"queued", "running"}
+
+    @property
+    def document(self) -> bytes:
+        """The job as JSON."""
+        seconds = (self.ended or time.monotonic()) - self.begun
+        head = {
+            "job": self.id, "state": self.state, "progress": self.progress,
+            "fraction": self.fraction, "seconds": round(seconds, 3), "error": self.error,
+        }  # fmt: skip
+        result = b"null" if self.result is None else self.result
+        return json.dumps(head).encode()[:-1] + b', "result": ' + result + b"}"
+
+    def tell(self, text: str, fraction: float | None) -> None:
+        """Note how far the work is."""
+        if self.is_active:
+            self.state, self.progress, self.fraction = "running", text, fraction
+
+    def end(self, state: str, result: bytes | None = None, error: Document | None = None) -> None:
+        """Note what became of the work."""
+        if self.is_active:
+            self.state, self.result, self.error = state, result, error
+            self.ended = time.monotonic()
+            self.fraction = 1.0 if state == "done" else self.fraction
+
+
+class Jobs:
+    """Tasks in the background. Used from one event loop alone.
+
+    Parameters
+    ----------
+    max_active
+        How many may wait or be at work.
+    max_of_client
+        How many of these may be one client's.
+    """
+
+    def __init__(self, max_active: int, max_of_client: int) -> None:
+        self._max_active, self._max_of_client = max_active, max_of_client
+        self._jobs: dict[str, Job] = {}
+
+    def start(self, work: Work, client: str = "") -> Job:
+        """Begin a job.
+
+        Raises
+        ------
+        Busy, TooMany
+            Too many are at work, of all clients or of this one.
+        """
+        active = [job for job in self._jobs.values() if job.is_active]
+        mine = sum(job.client == client for job in active)
+        if mine >= self._max_of_client:
+            raise TooMany(f"{mine} jobs of yours are running or waiting; cancel one, or wait")
+        if len(active) >= self._max_active:
+            raise Busy(f"{len(active)} jobs are running or waiting; try again later")
+        self._drop_old()
+        job = Job(client)
+        self._jobs[job.id] = job
+        job.task = asyncio.ensure_future(_run(job, work))
+        return job
+
+    def find(self, name: str) -> Job | None:
+        """Return a job by its name, or None."""
+        return self._jobs.get(name)
+
+    def cancel(self, job: Job) -> None:
+        """Cancel a job; one that has ended stays as it is."""
+        if job.is_active and job.task is not None:
+            job.end("cancelled")
+            job.task.cancel()
+
+    def cancel_all(self) -> None:
+        """Cancel all jobs."""
+        for job in self._jobs.values():
+            self.cancel(job)
+
+    def _drop_old(self) -> None:
+        """Forget the oldest jobs that have ended, if there are too many."""
+        n_bytes = sum(len(job.result or b"") for job in self._jobs.values())
+        for job in [job for job in self._jobs.values() if not job.is_active]:
+            if len(self._jobs) < MAX_KEPT and n_bytes <= MAX_KEPT_BYTES:
+                return
+            n_bytes -= len(job.result or b"")
+            del self._jobs[job.id]
+
+
+async def _run(job: Job, work: Work) -> None:
+    try:
+        outcome = await work(job.tell)
+        job.end("done", outcome.content)
+    except VoilatticeError as error:
+        job.end("failed", error=refusal_of(error))

@@ -1,0 +1,281 @@
+"""A pool of workers: who does what next.
+
+A task has a level: quick (a posterior, a value, greedy advice), long (an optimum, a lattice) or a
+job. Any worker may do what is quick. All workers but one may be at work on longer tasks, and all
+but two on jobs, so what is quick never waits for what is long.
+
+A problem's tasks go to the worker that knows the problem best, because it has solved parts of it.
+If that worker is busy with something long, or stays busy, an idle one is taken. Clients take turns:
+the next task is that of the client that was served longest ago. If a process ends in the middle of
+a task, the task is done once more by another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from voilattice.budgets import Deadline
+from voilattice.errors import Remedy, TooLargeError
+from voilattice.web.refusals import Busy
+from voilattice.web.workers import Ended, Outcome, Request, Tell, Worker
+
+__all__ = ["Level", "Pool", "Ticket"]
+
+MAX_WAITING = 512  # tasks
+MAX_ATTEMPTS = 2  # at a task whose worker died
+PATIENCE = 0.25  # seconds that a task waits for the worker that knows its problem
+SECONDS_PER_KILL = 0.1
+
+WARM_UP = Request("warm")
+
+
+class Level(IntEnum):
+    """How long a task may take."""
+
+    QUICK = 0
+    LONG = 1
+    JOB = 2
+
+
+@dataclass(eq=False, slots=True)
+class Ticket:
+    """A task that waits for a worker, or is at work."""
+
+    request: Request
+    level: Level
+    client: str
+    seconds: float
+    deadline: Deadline
+    done: asyncio.Future[Outcome]
+    tell: Tell
+    since: float = field(default_factory=time.monotonic)
+    number: int = 0
+    n_attempts: int = 0
+    is_at_work: bool = False
+    is_cancelled: bool = False
+
+
+class Pool:
+    """Workers, and the tasks that wait for them. Used from one event loop alone.
+
+    Parameters
+    ----------
+    n_workers
+        At least 2, so that one is left for what is quick.
+    memory_bytes
+        The budget for tables of each worker.
+    """
+
+    def __init__(
+        self, n_workers: int, memory_bytes: int, make: Callable[[int], Worker] = Worker
+    ) -> None:
+        self.workers = [make(memory_bytes) for _ in range(n_workers)]
+        self._at_work: dict[Worker, Ticket | None] = {}  # None: the worker warms up
+        self._queue: list[Ticket] = []
+        self._numbers = itertools.count()
+        self._served: dict[str, int] = {}  # when the clients that wait had their last turn
+        self._threads = ThreadPoolExecutor(n_workers, "worker")
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+
+    @property
+    def n_busy(self) -> int:
+        """How many workers are at work."""
+        return sum(ticket is not None for ticket in self._at_work.values())
+
+    def start(self) -> None:
+        """Start the processes and have them load what they need, one after another."""
+        self._spawn(self._warm_all())
+
+    async def close(self) -> None:
+        """End all processes; whatever waits is told so."""
+        self._is_closed = True
+        for ticket in self._queue:
+            _settle(ticket, Busy("the server is being stopped"))
+        self._queue.clear()
+        for worker in self.workers:
+            worker.kill()
+        while self._at_work:  # a process that was just being started is killed too
+            for worker in self._at_work:
+                worker.kill()
+            await asyncio.sleep(0.01)
+        for worker in self.workers:
+            worker.close()
+        self._threads.shutdown()
+
+    async def do(
+        self,
+        request: Request,
+        seconds: float,
+        *,
+        level: Level,
+        client: str = "",
+        tell: Tell = lambda text, fraction: None,
+    ) -> Outcome:
+        """Return what a task returns, when its turn has come.
+
+        The seconds count from now on, and waiting for the turn is a part of them; those of a job
+        count from its turn. If the caller is cancelled, a task that waits is dropped. A job that is
+        at work is stopped; any other task goes on, because the next question is likely to be about
+        the same problem.
+
+        Raises
+        ------
+        TooLargeError
+            It took longer than `seconds`.
+        Busy
+            Its turn did not come in time, or its worker died again and again.
+        """
+        if self._is_closed:
+            raise Busy("the server is being stopped")
+        if len(self._queue) >= MAX_WAITING:
+            raise Busy("too many requests are waiting; try again later")
+        done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        ticket = Ticket(request, level, client, seconds, Deadline(seconds), done, tell)
+        ticket.number = next(self._numbers)
+        self._queue.append(ticket)
+        self._dispatch()
+        try:
+            await asyncio.wait({done}, timeout=None if level is Level.JOB else seconds)
+            if not done.done() and not ticket.is_at_work:
+                raise Busy("too many requests are waiting; try again later")
+            return await done
+        finally:
+            if ticket in self._queue:
+                self._queue.remove(ticket)
+            ticket.is_cancelled = level is Level.JOB and not done.done()
+            done.cancel()  # nobody waits for it any more
+
+    def _dispatch(self) -> None:
+        """Give workers what they can begin now."""
+        if self._is_closed:
+            return
+        clients = {ticket.client for ticket in self._queue}
+        self._served = {c: turn for c, turn in self._served.items() if c in clients}
+        order = sorted(
+            self._queue, key=lambda t: (t.level, self._served.get(t.client, -1), t.number)
+        )
+        for ticket in order:
+            if not self._has_room(ticket.level):
+                return  # what follows is at this level or above
+            if (worker := self._worker_for(ticket)) is not None:
+                self._queue.remove(ticket)
+                self._at_work[worker] = ticket
+                self._served[ticket.client] = next(self._numbers)
+                ticket.is_at_work = True
+                self._spawn(self._run(worker, ticket))
+
+    def _has_room(self, level: Level) -> bool:
+        if len(self._at_work) == len(self.workers):
+            return False
+        levels = [ticket.level for ticket in self._at_work.values() if ticket is not None]
+        return all(
+            sum(other >= least for other in levels) < max(len(self.workers) - least, 1)
+            for least in Level
+            if Level.QUICK < least <= level
+        )
+
+    def _worker_for(self, ticket: Ticket) -> Worker | None:
+        """Return the worker that a task should go to; None: it should wait for a busy one."""
+        idle = [worker for worker in self.workers if worker not in self._at_work]
+        best = max(self.workers, key=lambda w: (w.familiarity(ticket.request), w in idle))
+        if best in idle:
+            # Among workers that know nothing of the problem, one that has a process is quicker.
+            know = best.familiarity(ticket.request)
+            return max(idle, key=lambda w: (w.familiarity(ticket.request), know or bool(w.pid)))
+        busy_with = self._at_work[best]
+        waited = time.monotonic() - ticket.since
+        is_short = busy_with is not None and busy_with.level is Level.QUICK
+        if is_short and waited < PATIENCE:
+            asyncio.get_running_loop().call_later(PATIENCE - waited + 0.001, self._dispatch)
+            return None
+        return max(idle, key=lambda w: (w.familiarity(ticket.request), bool(w.pid)))
+
+    async def _run(self, worker: Worker, ticket: Ticket) -> None:
+        loop = asyncio.get_running_loop()
+        ticket.n_attempts += 1
+        ticket.tell("", None)
+        if ticket.level is Level.JOB:
+            ticket.deadline = Deadline(ticket.seconds)
+
+        def tell(text: str, fraction: float | None) -> None:
+            loop.call_soon_threadsafe(ticket.tell, text, fraction)
+
+        work = loop.run_in_executor(
+            self._threads, worker.exchange, ticket.request.within(ticket.deadline), tell
+        )
+        is_stopped = False
+        while not work.done():
+            await asyncio.wait({work}, timeout=SECONDS_PER_KILL)
+            if not work.done() and (ticket.is_cancelled or ticket.deadline.is_over):
+                is_stopped = True
+                worker.kill()
+        try:
+            _settle(ticket, work.result())
+        except Ended:
+            self._after_death(ticket, is_stopped)
+        except Exception as error:
+            _settle(ticket, error)
+        finally:
+            del self._at_work[worker]
+            self._dispatch()
+        if worker.pid is None and not self._is_closed:
+            await self._warm(worker)
+
+    def _after_death(self, ticket: Ticket, is_stopped: bool) -> None:
+        """Try again what lost its process, unless the process was ended on purpose."""
+        if self._is_closed:
+            _settle(ticket, Busy("the server is being stopped"))
+        elif is_stopped:
+            remedies = (Remedy("ask for less"), Remedy("raise the limit", "time_limit"))
+            late = f"not done after {ticket.seconds:g} seconds"
+            _settle(ticket, TooLargeError(late, remedies=remedies))
+        elif ticket.n_attempts >= MAX_ATTEMPTS:
+            died = "the worker process ended twice at this; try again, or ask for less"
+            _settle(ticket, Busy(died))
+        else:
+            ticket.is_at_work = False
+            self._queue.insert(0, ticket)
+
+    async def _warm_all(self) -> None:
+        for worker in self.workers:
+            await self._warm(worker)
+
+    async def _warm(self, worker: Worker) -> None:
+        """Have an idle worker load what it needs."""
+        if worker in self._at_work or self._is_closed:
+            return
+        self._at_work[worker] = None
+        loop = asyncio.get_running_loop()
+        try:
+            # A worker that cannot be warmed up says why at its first task.
+            with suppress(Exception):
+                await loop.run_in_executor(
+                    self._threads, worker.exchange, WARM_UP, lambda text, fraction: None
+                )
+        finally:
+            del self._at_work[worker]
+            self._dispatch()
+
+    def _spawn(self, work: object) -> None:
+        """Run a coroutine beside the others; the loop itself keeps only a weak reference."""
+        task = asyncio.ensure_future(work)  # type: ignore[call-overload]
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _settle(ticket: Ticket, result: Outcome | Exception) -> None:
+    """Tell whoever waits what became of a task."""
+    if ticket.done.done():
+        return
+    if isinstance(result, Outcome):
+        ticket.done.set_result(result)
+    else:
+        ticket.done.set_exception(result)

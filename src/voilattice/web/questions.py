@@ -1,0 +1,199 @@
+"""What a request asks: the fields of its body, with their limits.
+
+Every question names a problem and says what is known, what cannot be had, and what would be
+different: prices, costs of decisions, stakes. A field that is not listed here is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    model_validator,
+)
+
+from voilattice.policy.solvers import policy_names
+
+__all__ = [
+    "AdviceAsked",
+    "ApplyAsked",
+    "Asked",
+    "BatchAsked",
+    "Case",
+    "CompareAsked",
+    "ExplainAsked",
+    "FirstStepsAsked",
+    "LatticeAsked",
+    "PolicyAsked",
+    "ThresholdAsked",
+    "ValueAsked",
+]
+
+MAX_NAMES = 1000
+MAX_POINTS = 101
+MAX_CASES = 500
+MAX_ROWS = 5000
+
+
+def _check_policy(name: str) -> str:
+    if name not in policy_names():
+        raise ValueError(f"must be one of {', '.join(policy_names())}, got {name!r}")
+    return name
+
+
+PolicyName = Annotated[
+    str, AfterValidator(_check_policy), Field(json_schema_extra={"enum": list(policy_names())})
+]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Names = Annotated[list[Name], Field(max_length=MAX_NAMES)]
+Amount = Annotated[float, Field(ge=0, le=1e100, allow_inf_nan=False, strict=True)]
+
+# What is known: a state, or a raw value that stands for one.
+Value = Name | StrictBool | StrictInt | StrictFloat
+Known = Annotated[dict[Name, Value], Field(max_length=MAX_NAMES)]
+Row = dict[
+    Name, Annotated[str, Field(max_length=200)] | StrictBool | StrictInt | StrictFloat | None
+]
+
+
+class Question(BaseModel):
+    """Fields of a request; others are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Stakes(Question):
+    """What is at stake: the problem's matrix times `scale`, or a scaled `kind` in its place."""
+
+    scale: Amount | None = None
+    kind: Literal["symmetric", "asymmetric"] | None = None
+    expected: Amount | None = None
+
+    @model_validator(mode="after")
+    def _check_form(self) -> Self:
+        if (self.scale is None) == (self.kind is None) or (self.kind is None) != (
+            self.expected is None
+        ):
+            raise ValueError("must have scale alone, or kind and expected")
+        return self
+
+
+class Case(Question):
+    """What is known of one case."""
+
+    evidence: Annotated[Known, Field(description="What was acquired so far, in this order.")] = {}
+    given: Annotated[Known, Field(description="What is known for free.")] = {}
+    unavailable: Annotated[Names, Field(description="Features that cannot be acquired.")] = []
+    together: Annotated[
+        list[Names],
+        Field(max_length=MAX_NAMES, description="Evidence that was acquired in one round."),
+    ] = []
+
+
+class WhatIf(Question):
+    """Which problem, and what would be different in it."""
+
+    problem: Name
+    stakes: Stakes | None = None
+    prices: Annotated[
+        dict[Name, Amount], Field(max_length=MAX_NAMES, description="Prices that differ.")
+    ] = {}
+    misclassification: Annotated[
+        dict[Name, Annotated[dict[Name, Amount], Field(max_length=MAX_NAMES)]],
+        Field(max_length=MAX_NAMES, description="Costs of decisions that differ, by class."),
+    ] = {}
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What differs, as `change_problem` takes it."""
+        changes: dict[str, Any] = {}
+        if self.stakes is not None:
+            changes["stakes"] = self.stakes.model_dump(exclude_none=True)
+        if self.prices:
+            changes["prices"] = self.prices
+        if self.misclassification:
+            changes["misclassification"] = self.misclassification
+        return changes
+
+
+class Asked(WhatIf, Case):
+    """What every question says."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What this question says beyond that, as its task takes it."""
+        return {name: getattr(self, name) for name in set(type(self).model_fields) - _COMMON}
+
+
+_COMMON = set(Asked.model_fields)
+
+
+class ValueAsked(Asked):
+    """The value of a set of features."""
+
+    features: Names
+
+
+class ExplainAsked(Asked):
+    """Why a set of features is, or is not, in the lattice."""
+
+    features: Annotated[list[Name], Field(min_length=1, max_length=MAX_NAMES)]
+
+
+class LatticeAsked(Asked):
+    """The lattice, or the part of it that contains some features."""
+
+    containing: Names = []
+    top: Annotated[int, Field(ge=1, le=100, description="How many sets of each size.")] = 5
+
+
+class PolicyAsked(Asked):
+    """A policy."""
+
+    policy: PolicyName
+
+
+class AdviceAsked(PolicyAsked):
+    """What a policy does now."""
+
+
+class FirstStepsAsked(Asked):
+    """What each first step costs, if the best is done after it."""
+
+    policy: Literal["optimal"] = "optimal"
+    features: Annotated[
+        Names | None, Field(description="First steps to compare; by default all candidates.")
+    ] = None
+
+
+class CompareAsked(Asked):
+    """All policies along a sweep of the a-priori expected misclassification cost."""
+
+    points: Annotated[list[Amount], Field(min_length=1, max_length=MAX_POINTS)]
+
+
+class ThresholdAsked(Asked):
+    """The price and the stakes from which a feature is used."""
+
+    feature: Name
+
+
+class BatchAsked(WhatIf):
+    """Advice for many cases."""
+
+    policy: PolicyName
+    cases: Annotated[list[Case], Field(min_length=1, max_length=MAX_CASES)]
+
+
+class ApplyAsked(Asked):
+    """A policy followed for each row of a table of raw values or states."""
+
+    policy: PolicyName
+    rows: Annotated[list[Row], Field(min_length=1, max_length=MAX_ROWS)]

@@ -1,0 +1,113 @@
+"""What the advisor does with a question, with a pool that does as the test says."""
+
+import asyncio
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from voilattice import load_problem
+from voilattice.documents import advice_document
+from voilattice.errors import TooLargeError, UnknownNameError
+from voilattice.policy.advice import advise
+from voilattice.web.advisor import Advisor, Limits
+from voilattice.web.pool import Level
+from voilattice.web.questions import AdviceAsked, ValueAsked
+from voilattice.web.refusals import UnknownProblem
+from voilattice.web.workers import Outcome
+
+ASIA = load_problem("asia")
+ASKED = {"problem": "asia", "evidence": {"smoke": "yes"}}
+
+
+class Slow:
+    """A pool in which no advice is found in time, but greedy's."""
+
+    def __init__(self):
+        self.asked = []
+
+    async def do(self, request, seconds, *, level, client, tell=None):
+        self.asked.append((request.options.get("policy"), seconds, level))
+        await asyncio.sleep(0)
+        if request.task == "value":
+            return Outcome(b"{}")
+        if request.options["policy"] != "greedy":
+            raise TooLargeError(f"not done after {seconds:g} seconds")
+        advice = advise(ASIA, "greedy", request.options["case"]["evidence"])
+        return Outcome(json.dumps(advice_document(advice)).encode())
+
+
+@pytest.fixture
+def advisor():
+    advisor = Advisor({"asia": ASIA}, Limits(seconds=8.0), 2)
+    advisor.pool = Slow()
+    return advisor
+
+
+def test_a_policy_that_is_not_done_in_time_is_replaced_by_greedy_in_the_open(advisor):
+    async def ask(policy):
+        return json.loads(await advisor.advise(AdviceAsked(**ASKED, policy=policy), "me"))
+
+    found, greedy = asyncio.run(ask("optimal")), asyncio.run(ask("greedy"))
+    assert found["reasons"][0] == (
+        "optimal cannot answer here (not done after 6 seconds). This is what greedy does."
+    )
+    assert found["reasons"][1:] == greedy["reasons"]
+    assert (found["fallback"], greedy["fallback"]) == ("greedy", None)
+    assert found["posterior"] == greedy["posterior"]
+    (first, _, long), (second, left, quick), _ = advisor.pool.asked
+    assert (first, second) == ("optimal", "greedy")
+    assert (long, quick) == (Level.LONG, Level.QUICK)
+    assert 7 < left <= 8  # the time that is left
+    asyncio.run(ask("greedy"))
+    assert len(advisor.pool.asked) == 3  # it is kept,
+    asyncio.run(ask("optimal"))
+    assert len(advisor.pool.asked) == 5  # and what greedy said in place of another is not
+
+
+def test_those_who_ask_the_same_at_once_get_one_answer(advisor):
+    asked = ValueAsked(**ASKED, features=["xray"])
+
+    async def ask():
+        return await asyncio.gather(*(advisor.answer("value", asked, "me") for _ in range(5)))
+
+    assert asyncio.run(ask()) == [b"{}"] * 5
+    assert len(advisor.pool.asked) == 1
+
+
+def test_wrong_questions_are_refused_before_anybody_works(advisor):
+    async def ask(**changed):
+        return await advisor.answer("value", ValueAsked(**ASKED | changed, features=[]), "me")
+
+    for changed, error, said in (
+        ({"problem": "asiä"}, UnknownProblem, "no problem 'asiä'"),
+        ({"problem": "upload-" + "0" * 32}, UnknownProblem, "no longer has the upload"),
+        ({"evidence": {"smoke": "maybe"}}, UnknownNameError, "'maybe'"),
+        ({"given": {"smoke": "maybe"}}, UnknownNameError, "^given: "),
+    ):
+        with pytest.raises(error, match=said):
+            asyncio.run(ask(**changed))
+    assert not advisor.pool.asked
+
+
+def test_advice_as_a_job_tells_and_falls_back_too(advisor):
+    async def ask():
+        job = advisor.start_advice(AdviceAsked(**ASKED, policy="optimal"), "me")
+        while job.is_active:
+            await asyncio.sleep(0.001)
+        return json.loads(job.document)
+
+    found = asyncio.run(ask())
+    assert (found["state"], found["result"]["fallback"]) == ("done", "greedy")
+    assert [level for _, _, level in advisor.pool.asked] == [Level.JOB, Level.QUICK]
+
+
+def test_an_upload_is_kept_under_the_name_of_its_content(advisor):
+    async def do(request, seconds, *, level, client):
+        assert request.task == "upload"
+        return Outcome(b"{}", problem=ASIA)
+
+    advisor.pool = SimpleNamespace(do=do)
+    assert asyncio.run(advisor.upload({"p.toml": b"1"}, "me")) == b"{}"
+    (name,) = advisor.catalogue._uploads
+    assert advisor.catalogue.find(name) is ASIA

@@ -1,0 +1,243 @@
+"""Who does what next, with workers that do as the test says."""
+
+import asyncio
+import threading
+
+import pytest
+
+from voilattice.errors import InputError, TooLargeError
+from voilattice.web import pool as pools
+from voilattice.web.pool import Level, Pool
+from voilattice.web.refusals import Busy
+from voilattice.web.workers import Ended, Outcome, Request
+
+
+class Scripted:
+    """A worker in a thread. A task called "wait..." ends when the test says so."""
+
+    def __init__(self, memory_bytes):
+        self.pid, self.seen, self.go, self.begun = 1, [], threading.Event(), threading.Event()
+        self.is_killed = False
+
+    def familiarity(self, request):
+        return 2 * (request.name in {other.name for other in self.seen if other.name})
+
+    def exchange(self, request, tell):
+        self.seen.append(request)
+        self.begun.set()
+        if request.task == "die" or (request.task == "die once" and self.n(request) == 1):
+            self.deaths.append(self)
+            if request.task == "die" or len(self.deaths) == 1:
+                raise Ended
+        if request.task == "fail":
+            raise InputError("no")
+        if request.task.startswith("wait"):
+            tell("half", 0.5)
+            while not self.go.wait(0.01):
+                if self.is_killed:
+                    self.is_killed = False
+                    raise Ended
+        return Outcome(request.task.encode())
+
+    def n(self, request):
+        return sum(other is request for other in self.seen)
+
+    def kill(self):
+        self.is_killed = True
+
+    def close(self):
+        pass
+
+
+@pytest.fixture(autouse=True)
+def no_deaths():
+    Scripted.deaths = []
+
+
+def run(test, n_workers=3):
+    """Run a test in an event loop, with a pool that is closed at the end."""
+
+    async def whole():
+        pool = Pool(n_workers, 1, Scripted)
+        try:
+            await asyncio.wait_for(test(pool), 30)
+        finally:
+            for worker in pool.workers:
+                worker.go.set()
+            await pool.close()
+
+    asyncio.run(whole())
+
+
+def ask(pool, task, name="", *, level=Level.QUICK, seconds=20.0, **more):
+    return asyncio.ensure_future(pool.do(Request(task, name), seconds, level=level, **more))
+
+
+async def until(condition):
+    while not condition():
+        await asyncio.sleep(0.005)
+
+
+def test_an_answer_an_error_and_what_is_told():
+    async def test(pool):
+        assert (await ask(pool, "a")).content == b"a"
+        with pytest.raises(InputError, match="^no$"):
+            await ask(pool, "fail")
+        told = []
+        work = ask(pool, "wait", tell=lambda *what: told.append(what))
+        await until(lambda: len(told) == 2)
+        assert told == [("", None), ("half", 0.5)]
+        assert pool.n_busy == 1
+        for worker in pool.workers:
+            worker.go.set()
+        await work
+        assert pool.n_busy == 0
+
+    run(test)
+
+
+def test_what_is_quick_never_waits_for_what_is_long():
+    async def test(pool):
+        jobs = [ask(pool, f"wait {k}", level=Level.JOB) for k in range(5)]
+        await until(lambda: pool.n_busy == 1)  # three workers: one for jobs,
+        long = [ask(pool, f"wait {k}", level=Level.LONG) for k in range(5)]
+        await until(lambda: pool.n_busy == 2)  # one more for what is long,
+        for k in range(5):  # and one for what is quick
+            assert (await ask(pool, f"{k}")).content == str(k).encode()
+        assert pool.n_busy == 2
+        for worker in pool.workers:
+            worker.go.set()
+        await asyncio.gather(*jobs, *long)
+
+    run(test)
+
+
+def test_a_problem_goes_to_the_worker_that_knows_it_unless_that_is_busy_with_something_long():
+    async def test(pool):
+        for _ in range(3):
+            await ask(pool, "a", "heart")
+            await ask(pool, "a", "asia")
+        knows = [{r.name for r in worker.seen} for worker in pool.workers]
+        assert sum("heart" in names for names in knows) == 1
+        (expert,) = (w for w in pool.workers if "heart" in {r.name for r in w.seen})
+        long = ask(pool, "wait", "heart", level=Level.LONG)
+        await until(lambda: expert.seen[-1].task == "wait")
+        await ask(pool, "b", "heart")
+        assert expert.seen[-1].task == "wait"  # another one did it
+        for worker in pool.workers:
+            worker.go.set()
+        await long
+
+    run(test)
+
+
+def test_a_task_waits_a_moment_for_the_worker_that_knows_its_problem(monkeypatch):
+    monkeypatch.setattr(pools, "PATIENCE", 0.05)
+
+    async def test(pool):
+        await ask(pool, "a", "heart")
+        (expert,) = (w for w in pool.workers if w.seen)
+        quick = ask(pool, "wait", "heart")
+        await until(lambda: expert.seen[-1].task == "wait")
+        work = ask(pool, "b", "heart")
+        await asyncio.sleep(0)
+        assert pool.n_busy == 1  # it waits,
+        assert (await work).content == b"b"  # and then takes another
+        assert expert.seen[-1].task == "wait"
+        expert.go.set()
+        await quick
+
+    run(test)
+
+
+def test_clients_take_turns():
+    async def test(pool):
+        greedy = [ask(pool, f"wait {k}", level=Level.LONG, client="greedy") for k in range(4)]
+        await until(lambda: pool.n_busy == 1)
+        modest = ask(pool, "wait modest", level=Level.LONG, client="modest")
+        for worker in pool.workers:
+            worker.go.set()
+        await asyncio.gather(modest, *greedy)
+        seen = [r.task for worker in pool.workers for r in worker.seen]
+        assert seen.index("wait modest") == 1
+
+    run(test, n_workers=2)
+
+
+def test_what_lost_its_worker_is_tried_once_more():
+    async def test(pool):
+        assert (await ask(pool, "die once")).content == b"die once"
+        assert len(Scripted.deaths) == 1
+        with pytest.raises(Busy, match="^the worker process ended twice at this"):
+            await ask(pool, "die")
+        assert (await ask(pool, "a")).content == b"a"
+
+    run(test)
+
+
+def test_what_takes_too_long_is_stopped_and_what_waits_too_long_is_refused():
+    async def test(pool):
+        first = ask(pool, "wait 1", level=Level.LONG, seconds=0.2)
+        waiting = ask(pool, "wait 2", level=Level.LONG, seconds=0.1)
+        with pytest.raises(Busy, match="^too many requests are waiting"):
+            await waiting
+        with pytest.raises(TooLargeError, match="^not done after 0.2 seconds; ask for less"):
+            await first
+        assert (await ask(pool, "a", level=Level.LONG)).content == b"a"
+
+    run(test, n_workers=2)
+
+
+def test_a_job_that_is_cancelled_is_stopped_and_any_other_task_goes_on():
+    async def test(pool):
+        job = ask(pool, "wait job", level=Level.JOB)
+        await until(lambda: pool.n_busy == 1)
+        queued = ask(pool, "wait queued", level=Level.JOB)
+        queued.cancel()
+        job.cancel()
+        await until(lambda: pool.n_busy == 0)
+        assert [r.task for w in pool.workers for r in w.seen if r.task != "warm"] == ["wait job"]
+        long = ask(pool, "wait long", level=Level.LONG)
+        await until(lambda: pool.n_busy == 1)
+        long.cancel()
+        await asyncio.sleep(0.3)
+        assert pool.n_busy == 1
+
+    run(test)
+
+
+def test_no_more_tasks_wait_than_may(monkeypatch):
+    monkeypatch.setattr(pools, "MAX_WAITING", 1)
+
+    async def test(pool):
+        work = [ask(pool, f"wait {k}", level=Level.LONG) for k in range(2)]
+        await until(lambda: pool.n_busy == 1)
+        with pytest.raises(Busy, match="^too many requests are waiting"):
+            await ask(pool, "wait", level=Level.LONG)
+        for worker in pool.workers:
+            worker.go.set()
+        await asyncio.gather(*work)
+
+    run(test, n_workers=2)
+
+
+def test_a_pool_that_is_closed_says_so():
+    async def test(pool):
+        work = [ask(pool, f"wait {k}", level=Level.LONG) for k in range(2)]
+        await until(lambda: pool.n_busy == 1)
+        await pool.close()
+        for one in (*work, ask(pool, "late")):
+            with pytest.raises(Busy, match="^the server is being stopped$"):
+                await one
+
+    run(test, n_workers=2)
+
+
+def test_workers_warm_up_one_after_another():
+    async def test(pool):
+        pool.start()
+        await until(lambda: all(worker.seen for worker in pool.workers))
+        assert {r.task for worker in pool.workers for r in worker.seen} == {"warm"}
+        assert pool.n_busy == 0
+
+    run(test)

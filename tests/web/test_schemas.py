@@ -1,0 +1,56 @@
+"""Every document has exactly the keys, of the types, that its model says."""
+
+import json
+
+import pytest
+from helpers.ward import WARD
+
+from voilattice import load_problem
+from voilattice.web import schemas, tasks
+from voilattice.web.tasks import Matter
+from voilattice.web.uploads import read_upload
+
+pytestmark = pytest.mark.slow
+
+PROBLEMS = ("asia", "car")
+TASKS = {
+    "describe": (schemas.ProblemSummary, {}),
+    "posterior": (schemas.Standing, {}),
+    "advise": (schemas.Advice, {"policy": "greedy-la", "seconds": 20.0}),
+    "value": (schemas.SetValue, {"features": []}),
+    "explain": (schemas.Explanation, {}),
+    "best": (schemas.BestSet, {"seconds": 20.0}),
+    "lattice": (schemas.Lattice, {}),
+    "policy": (schemas.Policy, {"policy": "optimal", "seconds": 20.0}),
+    "compare": (schemas.Comparison, {"points": [0.0, 100.0], "seconds": 20.0}),
+}
+
+
+@pytest.fixture(scope="module", params=[*PROBLEMS, "ward"])
+def matter(request):
+    """A problem, with something known and something not available."""
+    name = request.param
+    problem = read_upload({"w.toml": WARD.encode()}) if name == "ward" else load_problem(name)
+    tasks.keep(name, problem)
+    first, last = problem.features[0], problem.features[-1]
+    known = {first: problem.states(first)[0]}
+    return Matter(name, evidence=known, unavailable=(last,) if len(problem.features) > 2 else ())
+
+
+def check(model, document):
+    """Hold a document, as it is sent, against its model: nothing is lost and nothing converted."""
+    sent = json.loads(json.dumps(document))
+    read = model.model_validate(sent, strict=True)
+    assert read.model_dump(exclude_unset=True) == sent
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_answer_fits_its_model(matter, task):
+    model, options = TASKS[task]
+    if task == "explain":
+        options = {"features": [f for f in matter.narrowed.features if f not in matter.evidence]}
+    check(model, tasks.TASKS[task](matter, lambda *told: None, **options))
+
+
+def test_every_task_has_a_model_here():
+    assert set(TASKS) == set(tasks.TASKS)

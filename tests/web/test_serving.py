@@ -1,0 +1,114 @@
+"""A real server with much to do: nobody waits for what is not theirs, and all processes end."""
+
+import os
+import signal
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import psutil
+import pytest
+from helpers.serving import start_server, stop_server, waited_for
+
+pytestmark = pytest.mark.slow
+
+SWEEP = {"problem": "thyroid", "points": [float(x) for x in range(0, 4000, 40)]}
+
+
+def test_jobs_can_be_cancelled_and_the_next_one_runs(api):
+    slow = api.post("/api/v1/compare", json=SWEEP | {"problem": "hepatitis"}).json()
+    waiting = api.post("/api/v1/policy", json={"problem": "asia", "policy": "greedy"}).json()
+    assert api.delete(f"/api/v1/jobs/{slow['job']}").status_code == 200
+    assert waited_for(api, slow)["state"] == "cancelled"
+    assert waited_for(api, waiting)["state"] == "done"
+    assert api.get("/api/v1/jobs/nothing").status_code == 404
+    assert api.delete("/api/v1/jobs/nothing").status_code == 404
+
+
+def test_light_requests_are_answered_while_heavy_ones_run(api):
+    heavy = [api.post("/api/v1/compare", json=SWEEP).json() for _ in range(3)]
+
+    def ask(k):
+        begin = time.perf_counter()
+        asked = {"problem": "heart", "evidence": {"age": 30 + k}}
+        status = api.post("/api/v1/posterior", json=asked).status_code
+        return status, time.perf_counter() - begin
+
+    with ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(ask, range(50)))
+    states = [api.get(f"/api/v1/jobs/{job['job']}").json()["state"] for job in heavy]
+    for job in heavy:
+        api.delete(f"/api/v1/jobs/{job['job']}")
+    assert {status for status, _ in answers} == {200}
+    assert "running" in states  # so no answer waited for the heavy ones
+    print(f"median {statistics.median(t for _, t in answers):.3f} s")
+
+
+def test_a_failing_job_says_why(api):
+    asked = {"problem": "asia", "policy": "greedy", "unavailable": ["lung"]}  # the target
+    found = waited_for(api, api.post("/api/v1/policy", json=asked).json())
+    assert (found["state"], found["result"]) == ("failed", None)
+    assert (found["error"]["status"], "'lung'" in found["error"]["detail"]) == (400, True)
+
+
+def test_many_at_once_are_answered_or_told_to_come_again(api):
+    def ask(k):
+        stakes = {"kind": "symmetric", "expected": 100.0 + k}
+        asked = {"problem": "diabetes", "policy": "greedy-la", "stakes": stakes}
+        return api.post("/api/v1/advise", json=asked).status_code
+
+    with ThreadPoolExecutor(60) as pool:
+        answers = list(pool.map(ask, range(60)))
+    assert set(answers) <= {200, 503}
+    assert answers.count(200) >= 10
+
+
+@pytest.fixture
+def own_server():
+    """A server that a test may ill-treat."""
+    process, address = start_server("--workers", "2")
+    with httpx.Client(base_url=address, timeout=60) as client:
+        yield process, client
+    if process.poll() is None:
+        stop_server(process)
+
+
+def workers_of(process):
+    """Return the processes of a server that do its work."""
+    found = psutil.Process(process.pid).children()
+    return [p for p in found if "spawn_main" in " ".join(p.cmdline())]
+
+
+def test_a_worker_that_is_killed_costs_no_answer(own_server):
+    process, client = own_server
+    asked = {"problem": "asia", "policy": "greedy"}
+    assert client.post("/api/v1/advise", json=asked).status_code == 200
+    for k in range(3):
+        for worker in workers_of(process):
+            os.kill(worker.pid, signal.SIGKILL)
+        changed = asked | {"stakes": {"scale": 2.0 + k}}
+        assert client.post("/api/v1/advise", json=changed).status_code == 200
+    job = client.post("/api/v1/compare", json=SWEEP | {"points": [100.0]}).json()
+    while client.get(f"/api/v1/jobs/{job['job']}").json()["state"] == "queued":
+        time.sleep(0.01)
+    for worker in workers_of(process):
+        os.kill(worker.pid, signal.SIGKILL)
+    assert waited_for(client, job)["state"] == "done"  # it was begun again
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_server_that_ends_leaves_no_process_behind(own_server, how):
+    process, client = own_server
+    job = client.post("/api/v1/compare", json=SWEEP).json()
+    while client.get(f"/api/v1/jobs/{job['job']}").json()["state"] == "queued":
+        time.sleep(0.01)
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert len(children) >= 2
+    process.send_signal(how)
+    _, complaints = process.communicate(timeout=30)
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert not alive
+    assert "Traceback" not in complaints
+    if how != signal.SIGKILL:
+        assert (process.returncode in {0, -signal.SIGTERM}, complaints) == (True, "")
