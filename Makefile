@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUN := .venv/.run
 DEV := .venv/.dev
 
-.PHONY: demo check test browser lint bench mutants clean
+.PHONY: demo check test test-gpu browser lint bench mutants clean
 
 demo: $(RUN)
 	@$(BIN)/voilattice value figure1 --features X1,X2
@@ -26,6 +26,11 @@ check: $(DEV)
 
 test: $(DEV) browser
 	$(BIN)/pytest -n auto
+
+# On a machine with an NVIDIA GPU: the engine "cuda" there, on a thousand random problems and more.
+test-gpu: $(DEV)
+	$(PIP) -r requirements-gpu.txt
+	$(BIN)/pytest tests/policy/test_cuda_engine.py tests/policy/test_plain.py tests/policy/test_plain_solution.py
 
 # The page is tested in a real browser: Debian's, installed where it is missing and allowed to be.
 browser:
@@ -53,6 +58,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/estimator.py
 	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/gpu.py
 
 # About half an hour; prints the mutants that survive and are not listed in mutants.toml.
 mutants: $(DEV) requirements-mutants.txt

@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.host_device import any_device
+
+from voilattice import devices
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
@@ -42,6 +45,7 @@ HEADINGS = {
         "time / that without limits",
         "asia: the cost of a round",
     ],
+    "gpu": ["a copy moves", "one core", "the whole policy of 6 features"],
     "learning": ["5% of the cells missing", "parameters"],
     "estimator": ["120 rows x 5 features", "the same, 5% of the cells missing"],
     "cluster": ["a task that does nothing", "tasks that learn and plan", "67,500"],
@@ -74,6 +78,7 @@ RATIOS = {
         r"^  rounds +2 +(\S+)$",
         r"^search / table in NumPy, 3 features +(\S+)$",
     ],
+    "gpu": [r"^ 7 +2,187 +64 .* +(\S+) +\S+$"],
     "learning": [r"^  all / structure search +(\S+)$"],
     "estimator": [r"^  fit, n_jobs=1 +(\S+) s$", r"^  predict 500 rows +(\S+) s$"],
     "cluster": [
@@ -96,6 +101,8 @@ def test_every_benchmark_of_the_makefile_is_tested():
 def test_benchmarks_run_in_small_and_print_finite_ratios(name, tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(BENCHMARKS)  # they import each other
     monkeypatch.chdir(tmp_path)  # they run from any directory
+    device = any_device()
+    monkeypatch.setattr(devices, "find_device", lambda: device)
     spec = importlib.util.spec_from_file_location(f"benchmark_{name}", BENCHMARKS / f"{name}.py")
     script = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, script)  # dataclasses look their module up

@@ -20,11 +20,13 @@ from voilattice.learning.held_out_results import Evaluation
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
+from voilattice.policy.advice_threshold import AdviceThreshold, Change
 from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.policy.feature_use import Threshold
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.standing import Purchase, Standing
+from voilattice.policy.steps import FirstSteps
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
 
@@ -35,12 +37,14 @@ if TYPE_CHECKING:  # it loads scikit-learn
 __all__ = [
     "Document",
     "advice_document",
+    "advice_threshold_document",
     "applied_document",
     "arena_document",
     "best_document",
     "comparison_document",
     "evaluation_document",
     "explanation_document",
+    "first_steps_document",
     "lattice_document",
     "policy_document",
     "problem_document",
@@ -248,6 +252,40 @@ def _bill_document(bill: Iterable[Purchase]) -> list[Document]:
     ]
 
 
+def first_steps_document(found: FirstSteps) -> Document:
+    """Return what it costs to begin with each feature."""
+    return {
+        "decide": found.decide,
+        "chosen": sorted(found.chosen),
+        "exact": found.exact,
+        "steps": [
+            {
+                "features": sorted(step.features),
+                "cost": step.cost,
+                "cost_to_go": step.cost_to_go,
+                "lower_bound": step.lower_bound,
+                "over": step.over,
+                "outcomes": [
+                    {
+                        "result": dict(outcome.result),
+                        "probability": outcome.probability,
+                        "emc": outcome.emc,
+                        "cost_to_go": outcome.cost_to_go,
+                        "then": {
+                            "action": "decide" if outcome.decision is not None else "acquire",
+                            "features": sorted(outcome.then),
+                            "decision": outcome.decision,
+                        },
+                    }
+                    for outcome in step.outcomes
+                ],
+                "text": step.text,
+            }
+            for step in found.steps
+        ],
+    }
+
+
 def applied_document(applied: Applied) -> Document:
     """Return what a policy bought, decided and paid on average, in a table of cases."""
     truth = applied.truth
@@ -388,4 +426,25 @@ def threshold_document(found: Threshold) -> Document:
         "stake_curve": [list(point) for point in stakes.curve],
         "stake_curve_without": [list(point) for point in stakes.without],
         "text": str(found),
+    }
+
+
+def advice_threshold_document(found: AdviceThreshold) -> Document:
+    """Return where the first step changes, and to what."""
+
+    def change(entry: Change | None) -> Document | None:
+        return None if entry is None else {"at": entry.at, "first": sorted(entry.first)}
+
+    return {
+        "along": found.along,
+        "feature": found.feature,
+        "now": found.now,
+        "stake": found.stake,
+        "first": sorted(found.first),
+        "below": change(found.below),
+        "above": change(found.above),
+        "low": found.low,
+        "high": found.high,
+        "exact": found.exact,
+        "text": found.text,
     }

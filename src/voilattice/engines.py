@@ -1,29 +1,42 @@
-"""Two engines for every inner loop, and the one place that chooses between them.
+"""Engines for every inner loop, and the one place that chooses between them.
 
 Each inner loop exists twice, with the same signature. One is readable, in Python and NumPy
 (``"python"``): the tests take it as the reference. The other is compiled by numba (``"compiled"``,
 in the package `compiled`). numba takes a second or two to load, so ``"auto"`` uses it only above
 the threshold of the loop. Below the threshold, Python finishes before numba loads.
+
+The plain table of the optimal policy has a third twin, which runs on an NVIDIA GPU (``"cuda"``).
+``"auto"`` uses it if there is a GPU and the table is large. All other loops have no such twin:
+for them ``"cuda"`` means ``"auto"``.
+
+The engine is a context, like the memory budget: what is called inside ``with use_engine("cuda")``
+needs no parameter for it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from voilattice.errors import UnknownNameError
 from voilattice.wording import quote
 
 __all__ = [
     "COMPILED_FROM",
+    "CUDA_FROM",
     "ENGINES",
     "check_engine",
     "choose_engine",
     "count_threads",
     "is_loaded",
+    "preferred_engine",
+    "use_engine",
 ]
 
-ENGINES = ("auto", "python", "compiled")
+ENGINES = ("auto", "python", "compiled", "cuda")
 
 # The least work for which the compiled engine is worth loading.
 COMPILED_FROM = {
@@ -40,6 +53,28 @@ COMPILED_FROM = {
     "trees": 20_000,  # cells, times the trees that are grown
 }
 
+# The least number of states for which a GPU is worth loading: it takes a second or two.
+CUDA_FROM = 30_000_000
+
+_engine: ContextVar[str] = ContextVar("engine", default="auto")
+
+
+@contextmanager
+def use_engine(engine: str) -> Iterator[None]:
+    """Use this engine inside a ``with`` block, wherever no other engine is named."""
+    check_engine(engine)
+    token = _engine.set(engine)
+    try:
+        yield
+    finally:
+        _engine.reset(token)
+
+
+def preferred_engine(engine: str = "auto") -> str:
+    """Return an engine as it is, and for ``"auto"`` the engine of the context."""
+    check_engine(engine)
+    return _engine.get() if engine == "auto" else engine
+
 
 def check_engine(engine: str) -> None:
     """Raise `UnknownNameError` unless an engine has this name."""
@@ -49,8 +84,8 @@ def check_engine(engine: str) -> None:
 
 def choose_engine(engine: str, loop: str, work: float) -> str:
     """Return ``"python"`` or ``"compiled"`` for an inner loop with this much work."""
-    check_engine(engine)
-    if engine != "auto":
+    engine = preferred_engine(engine)
+    if engine in ("python", "compiled"):
         return engine
     return "compiled" if work >= COMPILED_FROM[loop] else "python"
 

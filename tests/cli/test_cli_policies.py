@@ -205,6 +205,27 @@ def test_candidates_that_cannot_be_acquired_are_marked_with_the_reason(run, rule
     assert "biopsy" not in out.replace("biopsy = clean (biopsy 60.00, the round 5.00)", "")
 
 
+def test_why_tells_what_it_costs_to_begin_with_something_else(run):
+    _, out, _ = run("advise", "asia", "--policy", "optimal", "--why", "tub", "--why", "smoke")
+    flat = " ".join(out.split())
+    assert "to begin with" in flat
+    assert "Beginning with tub costs 5.37 more than beginning with xray." in flat
+    assert "Beginning with smoke costs" in flat
+    command = ("advise", "asia", "--policy", "greedy", "--why", "tub,smoke", "--json")
+    document = json.loads(run(*command)[1])["first_steps"]
+    assert [step["features"] for step in document["steps"]] == [["xray"], ["smoke", "tub"]]
+    assert "first_steps" not in json.loads(run("advise", "asia", "--policy", "none", "--json")[1])
+
+
+def test_why_refuses_what_cannot_come_first(run, rules):
+    status, out, err = run("advise", rules, "--policy", "greedy", "--why", "biopsy", "--json")
+    assert (status, out) == (2, "")
+    assert "--why: features: biopsy cannot be acquired now. biopsy comes after X-ray" in err
+    status, _, err = run("advise", rules, "--policy", "greedy", "--why", "age", "--interactive")
+    assert status == 2
+    assert "--why: cannot be used together with --interactive" in err
+
+
 def test_an_obstacle_that_no_reason_speaks_of_follows_the_table(run, rules):
     rules.write_text(WARD.replace("biopsy = 60", "biopsy = 600"))
     _, out, _ = run("advise", rules, "--policy", "greedy")

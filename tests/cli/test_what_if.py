@@ -219,3 +219,15 @@ def test_the_output_says_which_numbers_were_changed(run, monkeypatch):
     assert "What the optimal policy buys first, and uses, follows the costs; - decides." in out
     monkeypatch.undo()
     assert "Changed" not in run("compare", "asia")[1]
+
+
+def test_threshold_tells_where_the_first_step_changes(run):
+    command = ("threshold", "asia", "--feature", "xray", "--first-step")
+    _, out, _ = run(*command)
+    assert "From 15.90 on it begins with smoke." in " ".join(out.split())
+    document = json.loads(run(*command, "--json")[1])
+    assert document["price"]["above"]["first"] == ["smoke"]
+    assert document["stakes"]["below"]["first"] == []
+    status, _, err = run(*command, "--plot", "x.svg")
+    assert status == 2
+    assert "--plot: cannot be used together with --first-step" in err

@@ -5,15 +5,32 @@ import math
 
 import numpy as np
 import pytest
+from helpers.host_device import HostDevice, any_device
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voilattice.budgets import Deadline
+from voilattice.compiled import plain_cuda
 from voilattice.errors import TooLargeError
 from voilattice.policy.optimal import plain
-from voilattice.policy.optimal.plain import count_states, digit_prices, scratch_bytes, solve_plain
+from voilattice.policy.optimal.plain import (
+    count_states,
+    digit_prices,
+    scratch_bytes,
+    solve_cuda,
+    solve_plain,
+)
 
-ENGINES = ("python", "compiled")
+HOST_ENGINES = ("python", "compiled")
+ENGINES = (*HOST_ENGINES, "cuda")
+
+
+def solve(joint, sizes, cost, prices, *, engine, deadline=None):
+    """V of every state, on the host."""
+    if engine == "cuda":
+        values = solve_cuda(joint, sizes, cost, prices, device=any_device(), deadline=deadline)
+        return values[np.arange(count_states(sizes))]
+    return solve_plain(joint, sizes, cost, prices, engine=engine, deadline=deadline)
 
 
 def random_table(seed):
@@ -57,7 +74,7 @@ def state_by_state(joint, sizes, cost, prices):
     return list(value.values()), list(mass.values())
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", HOST_ENGINES)
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1), tile=st.sampled_from([1, 4, 12, 3**9]))
 def test_arrays_say_what_the_recursion_says(engine, seed, tile):
@@ -75,17 +92,66 @@ def test_arrays_say_what_the_recursion_says(engine, seed, tile):
     np.testing.assert_allclose(mass, want_mass, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow  # gcc, once for each number of classes and decisions
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32 - 1), room=st.sampled_from([1, 200, 1_000, 56_000]))
+def test_the_kernel_of_a_gpu_says_what_the_recursion_says(seed, room):
+    joint, sizes, cost, prices = random_table(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plain_cuda, "ROOM_BYTES", room)
+        found = solve(joint, sizes, cost, digit_prices(*prices), engine="cuda")
+    want, _ = state_by_state(joint, sizes, cost, prices)
+    np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.slow
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1), room=st.sampled_from([1, 200, 1_000]))
+def test_values_in_32_bits_are_as_right_as_they_say(seed, room):
+    joint, sizes, cost, prices = random_table(seed)
+    joint, cost = joint * 1e-9, cost * 1e30  # far below and above what 32 bits can hold
+    own, named, groups, surcharges = prices
+    own, surcharges = [1e30 * table for table in own], [1e30 * s for s in surcharges]
+    prices = own, named, groups, surcharges
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plain_cuda, "ROOM_BYTES", room)
+        patch.setattr(plain_cuda, "DTYPES", (np.float32,))
+        values = solve_cuda(joint, sizes, cost, digit_prices(*prices), device=any_device())
+    want, _ = state_by_state(joint, sizes, cost, prices)
+    found = values[np.arange(len(want))]
+    for v, w in zip(found.tolist(), want, strict=True):
+        assert abs(v - w) <= values.error(v) * (1 + 1e-6)
+        assert values.error(v) <= 1e-6 * (len(sizes) + 1) * v + 1e-40 * values.scale
+
+
+def test_32_bits_are_used_only_if_64_do_not_fit():
+    joint, cost, prices = np.ones((2, 8)), np.eye(2), digit_prices([0.1] * 3)
+    kinds = {}
+    for free in (10_000, 27 * 8 + 2 * 8 * 8 + 8, 27 * 8 + 2 * 8 * 8 + 7):
+        device = HostDevice(free_bytes=free)
+        kinds[free] = solve_cuda(joint, [2] * 3, cost, prices, device=device).n_roundings
+    assert list(kinds.values()) == [0, 0, 1]
+    with pytest.raises(TooLargeError, match="27 states need 2[0-9]{2} bytes of the GPU, which has"):
+        solve_cuda(joint, [2] * 3, cost, prices, device=HostDevice(free_bytes=200))
+
+
+def test_a_tile_that_no_block_of_threads_can_hold_is_refused():
+    joint, prices = np.ones((9, 30)), digit_prices([0.1])
+    with pytest.raises(TooLargeError, match="of the GPU"):
+        solve_cuda(joint, [30], np.ones((1, 9)), prices, device=HostDevice(room_bytes=6_000))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_follows_from_nothing_known_stands_last(engine):
     joint = np.array([[0.4, 0.1], [0.1, 0.4]])
-    value = solve_plain(joint, [2], [[0, 50], [50, 0]], digit_prices([2.0]), engine=engine)
+    value = solve(joint, [2], [[0, 50], [50, 0]], digit_prices([2.0]), engine=engine)
     assert value.tolist() == [5.0, 5.0, 12.0]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_without_features_there_is_one_state(engine):
     joint = np.array([[0.25], [0.75]])
-    value = solve_plain(joint, [], [[0.0, 8.0], [4.0, 0.0]], digit_prices([]), engine=engine)
+    value = solve(joint, [], [[0.0, 8.0], [4.0, 0.0]], digit_prices([]), engine=engine)
     assert value.tolist() == [1.0]
 
 
@@ -93,7 +159,7 @@ def test_without_features_there_is_one_state(engine):
 def test_impossible_states_cost_nothing(engine):
     joint = np.array([[0.5, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.5]])  # A and B cannot differ
     prices = digit_prices([1.0, 2.0])
-    value = solve_plain(joint, [2, 2], [[0, 40], [40, 0]], prices, engine=engine)
+    value = solve(joint, [2, 2], [[0, 40], [40, 0]], prices, engine=engine)
     assert value.reshape(3, 3).tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 1.0]]
 
 
@@ -103,8 +169,8 @@ def test_a_part_of_a_larger_joint_table_needs_no_copy_by_the_caller(engine):
     prices, cost = digit_prices([0.1, 0.2, 0.3]), np.array([[0.0, 9.0], [5.0, 0.0]])
     for x in range(3):
         part = whole[:, x]
-        found = solve_plain(part, [2] * 3, cost, prices, engine=engine)
-        want = solve_plain(part.copy(), [2] * 3, cost, prices, engine=engine)
+        found = solve(part, [2] * 3, cost, prices, engine=engine)
+        want = solve(part.copy(), [2] * 3, cost, prices, engine=engine)
         assert np.array_equal(found, want)
 
 
@@ -127,7 +193,7 @@ def test_the_number_of_threads_changes_nothing(n_threads, monkeypatch):
 def test_a_table_that_is_not_solved_in_time_is_refused(engine):
     joint, prices = np.ones((2, 4)), digit_prices([1.0, 1.0])
     with pytest.raises(TooLargeError, match="the states were not solved in time"):
-        solve_plain(joint, [2, 2], np.eye(2), prices, engine=engine, deadline=Deadline(0))
+        solve(joint, [2, 2], np.eye(2), prices, engine=engine, deadline=Deadline(0))
 
 
 def test_the_work_stops_between_tasks(monkeypatch):

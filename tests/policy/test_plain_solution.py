@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.host_device import any_device
 from helpers.problems import bystander, chain, noisy_bayes, rare_findings, twins, varied
 from helpers.strategies import possible_evidence, problems
 from helpers.table_dp import optimal_cost
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from voilattice import ConditionalCost, Network, Problem, load_problem
+from voilattice import ConditionalCost, Network, Problem, devices, load_problem
 from voilattice.budgets import Deadline, memory_limit
 from voilattice.errors import InputError, TooLargeError
 from voilattice.policy.optimal import plain_solution
@@ -20,7 +21,16 @@ from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace, 
 from voilattice.policy.optimal.solution import solve
 from voilattice.policy.optimal.space import StateSpace
 
-ENGINES = ("python", "compiled")
+ENGINES = ("python", "compiled", "cuda")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def a_device():
+    """A GPU, or the host in its place."""
+    with pytest.MonkeyPatch.context() as patch:
+        device = any_device()
+        patch.setattr(devices, "find_device", lambda: device)
+        yield
 
 
 def close(amount):

@@ -17,6 +17,7 @@ from voilattice.cli.completion import (
     complete_policy,
     complete_problem,
 )
+from voilattice.engines import ENGINES, use_engine
 from voilattice.errors import InputError, UnknownNameError, within
 from voilattice.files.problems import find_problem
 from voilattice.model.problem import Problem
@@ -162,11 +163,12 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
         expected: float | None,
         kind: str | None,
         memory: int,
+        engine: str,
         **options: Any,
     ) -> None:
         if kind is not None and options.get("emc") is not None:
             raise InputError("a sweep (--emc) has both kinds; leave --kind out", "--kind")
-        with memory_limit(memory << 20):
+        with memory_limit(memory << 20), use_engine(engine):
             loaded, given = _load(problem, evidence, expected, kind)
             command(loaded, given, **options)
 
@@ -198,6 +200,13 @@ def on_problem(command: Callable[..., None]) -> Callable[..., None]:
             show_default=True,
             metavar="MIB",
             help="The memory for tables; the sets of a lattice need more.",
+        ),
+        click.option(
+            "--engine",
+            type=click.Choice(ENGINES),
+            default="auto",
+            show_default=True,
+            help="What computes: NumPy, compiled code, or an NVIDIA GPU for the optimum.",
         ),
         json_option,
     )

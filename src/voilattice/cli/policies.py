@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from voilattice.budgets import Deadline
 from voilattice.cli import console, terminal
 from voilattice.cli.completion import complete_evidence, complete_feature, complete_features
+from voilattice.cli.first_steps import print_first_steps
 from voilattice.cli.interrupts import deaf_workers, finish_on_interrupt
 from voilattice.cli.options import (
     feature_list,
@@ -26,7 +27,12 @@ from voilattice.cli.options import (
 )
 from voilattice.cli.progress import progress_line
 from voilattice.cli.what_if import load_changed, read_points, read_settings
-from voilattice.documents import advice_document, comparison_document, policy_document
+from voilattice.documents import (
+    advice_document,
+    comparison_document,
+    first_steps_document,
+    policy_document,
+)
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import KINDS
@@ -78,6 +84,14 @@ _time_limit_option = time_limit_option(
     help="Features of --evidence that were acquired in one round; repeatable. Without it, each "
     "was a round of its own.",
 )
+@click.option(
+    "--why",
+    multiple=True,
+    metavar="X1,X2",
+    shell_complete=complete_features,
+    help="Tell what it would cost to begin with these features in place of what is advised; "
+    "repeatable.",
+)
 @_time_limit_option
 @click.option("--interactive", is_flag=True, help="Go on to the decision: ask for each result.")
 def advise_command(
@@ -88,6 +102,7 @@ def advise_command(
     unavailable: tuple[str, ...],
     free: tuple[str, ...],
     together: tuple[str, ...],
+    why: tuple[str, ...],
     time_limit: Deadline,
     interactive: bool,
 ) -> None:
@@ -110,6 +125,8 @@ def advise_command(
 
         if as_json:
             raise InputError("cannot be used together with --interactive", "--json")
+        if why:
+            raise InputError("cannot be used together with --interactive", "--why")
         consult(
             problem, policy, given, unavailable=unavailable, free=known_free, together=rounds,
             time_limit=time_limit.seconds,  # for each advice
@@ -123,12 +140,27 @@ def advise_command(
             problem, policy, given,
             unavailable=unavailable, given=known_free, together=rounds, time_limit=time_limit,
         )  # fmt: skip
+        steps = None
+        if why:
+            from voilattice.policy.first_steps import find_first_steps
+
+            with within("--why"):
+                steps = find_first_steps(
+                    problem, given, features=[feature_list(problem, (text,)) for text in why],
+                    unavailable=unavailable, given=known_free, together=rounds,
+                    time_limit=time_limit,
+                )  # fmt: skip
     if not as_json:
         console.print_advice(problem, advice)
+        if steps is not None:
+            print_first_steps(problem, steps)
         if problem.counts_rounds and len(given) > 1 and not rounds:
             console.print_count_of_rounds(given)
         return
-    console.print_json(advice_document(advice))
+    document = advice_document(advice)
+    if steps is not None:
+        document["first_steps"] = first_steps_document(steps)
+    console.print_json(document)
 
 
 @click.command(name="policy")

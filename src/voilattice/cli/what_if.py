@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from voilattice.budgets import Deadline
-from voilattice.cli import console
+from voilattice.cli import console, terminal
 from voilattice.cli.completion import complete_feature
 from voilattice.cli.interrupts import finish_on_interrupt
 from voilattice.cli.options import on_problem, output_option, time_limit_option, with_options
 from voilattice.cli.progress import progress_line
-from voilattice.documents import threshold_document
+from voilattice.documents import advice_threshold_document, threshold_document
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
 from voilattice.policy.interface import TIME_LIMIT
@@ -40,6 +40,11 @@ MAX_POINTS = 10_000
     show_default=True,
     help="Which policy.",
 )
+@click.option(
+    "--first-step",
+    is_flag=True,
+    help="Find where the first step of the optimum changes, along this price and along the stakes.",
+)
 @output_option(
     "--plot", ".svg", ".png", ".pdf", help="Plot the costs; the extension chooses the format."
 )
@@ -50,6 +55,7 @@ def threshold_command(
     as_json: bool,
     feature: str,
     policy: str,
+    first_step: bool,
     plot: str | None,
     time_limit: Deadline,
 ) -> None:
@@ -61,6 +67,11 @@ def threshold_command(
     """
     from voilattice.policy.threshold import find_threshold
 
+    if first_step:
+        if plot is not None:
+            raise InputError("cannot be used together with --first-step", "--plot")
+        _tell_first_steps(problem, given, feature, time_limit, as_json=as_json)
+        return
     with (
         progress_line(_describe_values, "threshold") as progress,
         finish_on_interrupt(time_limit),
@@ -75,6 +86,36 @@ def threshold_command(
         console.print_threshold(found)
         return
     console.print_json(threshold_document(found))
+
+
+def _tell_first_steps(
+    problem: Problem,
+    given: Mapping[str, str],
+    feature: str,
+    time_limit: Deadline,
+    *,
+    as_json: bool,
+) -> None:
+    """Say where the first step changes, along the price of a feature and along the stakes."""
+    from voilattice.policy.advice_threshold import find_advice_threshold
+
+    with (
+        progress_line(_describe_values, "threshold") as progress,
+        finish_on_interrupt(time_limit),
+        within("--feature"),
+    ):
+        price, stakes = (
+            find_advice_threshold(
+                problem, given, feature=name, time_limit=time_limit.share(share), progress=progress
+            )
+            for name, share in ((feature, 0.5), (None, 1.0))
+        )
+    if not as_json:
+        for found in (price, stakes):
+            terminal.console().print(found.text)
+        return
+    documents = (advice_threshold_document(found) for found in (price, stakes))
+    console.print_json(dict(zip(("price", "stakes"), documents, strict=True)))
 
 
 def _describe_values(done: int, what: str) -> str:

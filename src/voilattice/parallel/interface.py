@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from voilattice.budgets import memory_limit
+from voilattice.engines import use_engine
 
 __all__ = ["SECONDS_PER_WAIT", "THREAD_VARIABLES", "Crew", "Died", "Job", "Work"]
 
@@ -35,10 +36,12 @@ class Job:
     work: Work
     shared: Any
     memory_bytes: int
+    engine: str
 
     def do(self, task: Any) -> Any:
         """Return the result of a task."""
-        with memory_limit(self.memory_bytes):  # another process does not inherit the budget
+        # Another process does not inherit the budget and the engine.
+        with memory_limit(self.memory_bytes), use_engine(self.engine):
             return self.work(self.shared, task)
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from voilattice.budgets import memory_budget
+from voilattice.engines import preferred_engine
 from voilattice.errors import ClusterError
 from voilattice.parallel.cluster import join_cluster
 from voilattice.parallel.interface import Crew, Died, Job, Work
@@ -44,7 +45,7 @@ def run_tasks(
     >>> sorted(run_tasks(pow, [3, 1, 2], where=Workers.of(n_jobs=1), shared=10))
     [(0, 1000), (1, 10), (2, 100)]
     """
-    with _crew(where, tasks, Job(work, shared, memory_budget())) as crew:
+    with _crew(where, tasks, Job(work, shared, memory_budget(), preferred_engine())) as crew:
         suspects = []
         for number, task, result in _work_through(crew, enumerate(tasks)):
             if isinstance(result, Died):

@@ -23,15 +23,7 @@ from voilattice.policy.reasons import reasons_of_rules, reasons_of_solver, reaso
 from voilattice.policy.relevance import Relevance
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import TIME_LIMIT, Limits, Solver, Step, policy_names, solver_of
-from voilattice.policy.standing import (
-    Purchase,
-    decision_costs,
-    list_purchases,
-    locked_features,
-    narrow_problem,
-    what_is_left,
-    why_missing,
-)
+from voilattice.policy.standing import Purchase, decision_costs, start_from
 from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.valuation.valuation import Value
 from voilattice.wording import quote
@@ -123,19 +115,15 @@ def advise(
             f"must be the name of a policy, or a policy, got {quote(policy)}", "policy"
         )
     deadline = Deadline.of(time_limit)
-    here = narrow_problem(problem, evidence, unavailable, given)
-    acquired = here.further(here.merge_evidence(evidence))
-    locked = locked_features(problem, here, unavailable)
-    missing = why_missing(problem, unavailable, locked)
-    bill = list_purchases(here, acquired, together)
-    left = what_is_left(here, bill)
-    if here.limits:  # some steps later, this is a problem with what is left of the limits
-        here, acquired = replace(here.with_evidence(acquired), limits=left), {}
+    start = start_from(problem, evidence, unavailable=unavailable, given=given, together=together)
+    here, acquired, bill = start.problem, start.acquired, start.bill
     situation = situation_at(here, acquired, deadline=deadline)
     decision, fallback = situation.decision, None
     tree = policy if isinstance(policy, Policy) else None
     place = (
-        tree if tree is None else _place_in_tree(tree, problem, situation.known, left, unavailable)
+        tree
+        if tree is None
+        else _place_in_tree(tree, problem, situation.known, start.left, unavailable)
     )
     if tree is not None and place is not None:
         solver, step, notes = None, _step_of_tree(tree, place), list[str]()
@@ -179,7 +167,7 @@ def advise(
     barred = tuple(v for v in ordered if v.obstacles)
     considered = wanted.union(*(v.features for v in candidates))
     ignored = ignored_features(
-        problem, situation, considered, dear=dear, barred=barred, missing=missing
+        problem, situation, considered, dear=dear, barred=barred, missing=start.missing
     )
     return Advice(
         step.features,
@@ -190,7 +178,7 @@ def advise(
         math.fsum(purchase.cost for purchase in bill),
         benefit,
         candidates,
-        (*notes, *reasons, *locked.values(), *([_UNVALUED] if unvalued else [])),
+        (*notes, *reasons, *start.locked, *([_UNVALUED] if unvalued else [])),
         step.certificate,
         fallback,
         decision_costs(here, situation.posterior),

@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 PROBABILITY_TOLERANCE = 1e-6
+NEARLY = 1e-5  # relative to the cost: two decimals do not show such a gap
 STATUSES = ("ok", "time", "memory")
 
 
@@ -192,6 +193,9 @@ class Policy:
         if self.exact:
             least = format_amount(cost, currency)
             return f"Proved optimal: no policy costs less than {least} on average."
+        if cost - bound <= NEARLY * cost:
+            gap = f"{cost - bound:.1g} {currency}".strip()
+            return f"Optimal within {gap}, which is proved. {note}".strip()
         said = (
             f"Not proved optimal: no policy costs less than {format_amount(bound, currency)} on "
             f"average. {within_gap(cost, bound, currency)}"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from voilattice.errors import InputError, located
 from voilattice.model.acquisition import PathLimits
@@ -26,13 +26,11 @@ from voilattice.wording import join_names, quote
 __all__ = [
     "Purchase",
     "Standing",
+    "Start",
     "decision_costs",
-    "list_purchases",
-    "locked_features",
     "narrow_problem",
     "standing_at",
-    "what_is_left",
-    "why_missing",
+    "start_from",
 ]
 
 
@@ -65,6 +63,46 @@ class Standing:
         return math.fsum(purchase.cost for purchase in self.bill)
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """From where a consultation goes on: the problem that is left, and what led to it."""
+
+    problem: Problem  # without what cannot be had, with what is left of the limits
+    acquired: dict[str, str]  # evidence beyond that of the problem
+    bill: tuple[Purchase, ...]
+    left: PathLimits
+    missing: dict[str, str]  # the features that cannot be had, and why
+    locked: tuple[str, ...]  # those sentences that speak of features which need others
+
+    @property
+    def known(self) -> dict[str, str]:
+        """All evidence."""
+        return {**self.problem.evidence, **self.acquired}
+
+
+def start_from(
+    problem: Problem,
+    evidence: Evidence | None,
+    *,
+    unavailable: Collection[str] = (),
+    given: Evidence | None = None,
+    together: Collection[Collection[str]] = (),
+) -> Start:
+    """Return from where a consultation goes on. The parameters are those of `advise`."""
+    check_problem(problem)
+    here = narrow_problem(problem, evidence, unavailable, given)
+    acquired = here.further(here.merge_evidence(evidence))
+    bill = _list_purchases(here, acquired, together)
+    left = here.limits
+    for purchase in bill:
+        left = left.after(purchase.cost, len(purchase.features))
+    if here.limits:  # some steps later, this is a problem with what is left of the limits
+        here, acquired = replace(here.with_evidence(acquired), limits=left), {}
+    locked = _locked_features(problem, here, unavailable)
+    missing = {f: f"{problem.label(f)} is not available." for f in unavailable} | locked
+    return Start(here, acquired, bill, left, missing, tuple(locked.values()))
+
+
 def standing_at(
     problem: Problem,
     evidence: Evidence | None = None,
@@ -82,20 +120,14 @@ def standing_at(
     >>> now.spent, now.costs["dysp"], round(now.emc, 2)
     (19.0, 2.0, 4.72)
     """
-    check_problem(problem)
-    here = narrow_problem(problem, evidence, unavailable, given)
-    known = here.merge_evidence(evidence)
-    bill = list_purchases(here, here.further(known), together)
-    left = what_is_left(here, bill)
+    start = start_from(problem, evidence, unavailable=unavailable, given=given, together=together)
+    here, known, left = start.problem, start.known, start.left
     joint = here.joint(known)
     if not joint.any():
         raise impossible(known)
     leaf = Leaf.at(here, joint / joint.sum())
     costs: dict[str, float] = {}
-    locked = locked_features(problem, here, unavailable)
-    obstacles: dict[str, tuple[str, ...]] = {
-        feature: (why,) for feature, why in why_missing(problem, unavailable, locked).items()
-    }
+    obstacles: dict[str, tuple[str, ...]] = {f: (why,) for f, why in start.missing.items()}
     for k, feature in enumerate(here.features):
         if feature in known:
             continue
@@ -110,7 +142,7 @@ def standing_at(
         leaf.emc,
         leaf.decision,
         decision_costs(here, joint / joint.sum()),
-        bill,
+        start.bill,
         left,
         {f: costs.get(f) for f in problem.features if f not in known},
         obstacles,
@@ -140,7 +172,7 @@ def narrow_problem(
     return here.without(unavailable, known)
 
 
-def locked_features(
+def _locked_features(
     problem: Problem, narrowed: Problem, unavailable: Collection[str]
 ) -> dict[str, str]:
     """Return which features cannot be acquired because others are unavailable, and why."""
@@ -153,14 +185,7 @@ def locked_features(
     return said
 
 
-def why_missing(
-    problem: Problem, unavailable: Collection[str], locked: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the features that cannot be had, by themselves or because others cannot, and why."""
-    return {f: f"{problem.label(f)} is not available." for f in unavailable} | dict(locked)
-
-
-def list_purchases(
+def _list_purchases(
     problem: Problem, evidence: Mapping[str, str], together: Collection[Collection[str]]
 ) -> tuple[Purchase, ...]:
     """Return the bill of some evidence, beyond the problem's own, in this order."""
@@ -187,14 +212,6 @@ def list_purchases(
             bill.append(Purchase(tuple(results), results, cost, items))
             known |= results
     return tuple(bill)
-
-
-def what_is_left(problem: Problem, bill: Collection[Purchase]) -> PathLimits:
-    """Return what is left of the limits of a problem after a bill."""
-    left = problem.limits
-    for purchase in bill:
-        left = left.after(purchase.cost, len(purchase.features))
-    return left
 
 
 def _itemise(

@@ -40,21 +40,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, TimeLimit
-from voilattice.errors import InputError
-from voilattice.model.costs import MAX_AMOUNT, FeatureCosts
+from voilattice.model.costs import MAX_AMOUNT
 from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.policy.concave_lines import corners, least_gap
 from voilattice.policy.feature_use import CENT, Curve, PriceUse, StakeUse, Threshold, Verdict
-from voilattice.policy.interface import TIME_LIMIT, Cost, Limits
-from voilattice.policy.optimal.solver import OptimalSolver
+from voilattice.policy.interface import TIME_LIMIT, Cost
+from voilattice.policy.optimal_values import (
+    NotProved,
+    OptimalValues,
+    exact_cost,
+    is_concave_in_price,
+)
 from voilattice.policy.sweep import Sweep
 from voilattice.ties import TOLERANCE, tolerance
 
 __all__ = ["find_threshold"]
 
 GROWTH = 4.0  # how fast prices grow until the feature is not used
-SHARE_OF_FIRST = 0.4  # of the time that is left, for the first value
-SHARE = 0.2  # the same for a value once one was not proved in time
 SHARE_OF_PRICES = 0.5  # of the time, for the threshold
 SHARE_OF_STAKES = 0.8  # of the rest; what they leave is for the curve along prices
 CLEAR = 10.0  # a difference of this many tolerances is no tie, even if it is interpolated
@@ -91,12 +93,8 @@ def find_threshold(
     check_problem(problem)
     here = problem.with_evidence(evidence)
     here.check_acquirable([feature], here.evidence)
-    if not isinstance(here.costs, FeatureCosts):
-        raise InputError(
-            f"must be prices that can be changed, got {type(here.costs).__name__}", "costs"
-        )
     deadline = Deadline.of(time_limit)
-    values = _Values(here, here.costs, feature, progress)
+    values = _Values(here, feature, progress)
     is_used = values.at(1.0, deadline).beats(values.without(1.0, deadline))
     prices = _along_prices(values, deadline.share(SHARE_OF_PRICES))
     stakes = _along_stakes(values, deadline.share(SHARE_OF_STAKES))
@@ -109,37 +107,20 @@ def find_threshold(
     )  # fmt: skip
 
 
-class _NotProved(Exception):
-    """A value is not known exactly."""
-
-
-class _Values:
-    """The optimal cost with a feature and without it, at any price and any stakes, each once."""
+class _Values(OptimalValues):
+    """The optimal cost with a feature, and without it."""
 
     def __init__(
         self,
         problem: Problem,
-        costs: FeatureCosts,
         feature: str,
         progress: Callable[[int, str], None] | None,
     ) -> None:
-        self.problem, self.costs, self.feature, self._progress = problem, costs, feature, progress
-        self.price = costs.prices[feature]
-        off = (discount.off[feature] for discount in costs.discounts if feature in discount.off)
-        self.least_price = next(off, 0.0)
-        self.stake = float((problem.misclassification @ problem.prior).min())
+        super().__init__(problem, feature, progress)
+        assert self.price_now is not None
+        self.price = self.price_now
         self._lacking = problem.without({feature})
-        self._sweep, self._lacking_sweep = Sweep(problem), Sweep(self._lacking)
-        self._solver = OptimalSolver()
-        self._share = SHARE_OF_FIRST
-        self._found: dict[tuple[float, float | None], Cost] = {}
-
-    def at(self, factor: float, deadline: Deadline, price: float | None = None) -> Cost:
-        """Return V, the optimal cost, with the stakes times a factor and at a price."""
-        price = self.price if price is None else price
-        costs = replace(self.costs, prices={**self.costs.prices, self.feature: price})
-        problem = replace(self.problem, costs=costs)
-        return self._cost(problem, factor, price, self._sweep, deadline)
+        self._lacking_sweep = Sweep(self._lacking)
 
     def prices(self) -> list[float]:
         """Return the prices at which V is worked out, with the stakes as they are."""
@@ -157,43 +138,12 @@ class _Values:
         """Return W, the optimal cost without the feature, with the stakes times a factor."""
         return self._cost(self._lacking, factor, None, self._lacking_sweep, deadline)
 
-    def _cost(
-        self,
-        problem: Problem,
-        factor: float,
-        price: float | None,
-        sweep: Sweep,
-        deadline: Deadline,
-    ) -> Cost:
-        key = factor, price
-        if key not in self._found:
-            staked = replace(problem, misclassification=factor * problem.misclassification)
-            limits = Limits(time_limit=deadline.share(self._share))
-            found = self._found[key] = self._solver.cost(staked, limits, sweep=sweep)
-            # Where one value is proved, the others take as long, and no share is too short.
-            self._share = 1.0 if found.certificate.exact else SHARE
-            if self._progress is not None:
-                self._progress(len(self._found), "stakes" if factor != 1 else "prices")
-        return self._found[key]
-
-
-def _exact(cost: Cost, deadline: Deadline) -> float:
-    """Return a cost that is proved optimal, in time."""
-    if deadline.is_over or not cost.certificate.exact or cost.expected_total_cost is None:
-        raise _NotProved
-    return cost.expected_total_cost
-
-
-def _is_concave_in_price(problem: Problem) -> bool:
-    """Return whether V(p) is a minimum of lines: no price rules out a policy."""
-    return problem.limits.spend is None
-
 
 def _along_prices(values: _Values, deadline: Deadline) -> PriceUse:
     """Return at which prices the feature is used, without the curve."""
     lacking, least = values.without(1.0, deadline), values.least_price
     without = lacking.expected_total_cost
-    is_concave = _is_concave_in_price(values.problem)
+    is_concave = is_concave_in_price(values.problem)
 
     def is_used(price: float) -> bool | None:
         return values.at(1.0, deadline, price).beats(lacking)
@@ -207,7 +157,7 @@ def _along_prices(values: _Values, deadline: Deadline) -> PriceUse:
         if is_concave:
             at = _last_corner(values, least, high, deadline)
             return PriceUse("below", (at, at), least, True, (), without)
-    except _NotProved:
+    except NotProved:
         high = least + max(1.0, without or 0.0)
     _narrow(is_used, least, high, deadline)
     # V does not fall: what is proved at any price holds on its side of the threshold.
@@ -219,11 +169,11 @@ def _along_prices(values: _Values, deadline: Deadline) -> PriceUse:
 
 def _price_curve(values: _Values, prices: PriceUse, deadline: Deadline) -> Curve:
     """Return V along prices, up to some price beyond the threshold; empty: not proved in time."""
-    if not (prices.exact and _is_concave_in_price(values.problem)):
+    if not (prices.exact and is_concave_in_price(values.problem)):
         return ()
 
     def cost(price: float) -> float:
-        return _exact(values.at(1.0, deadline, price), deadline)
+        return exact_cost(values.at(1.0, deadline, price), deadline)
 
     top = max(2 * values.price, prices.least + 1.0)
     at = prices.threshold
@@ -231,8 +181,8 @@ def _price_curve(values: _Values, prices: PriceUse, deadline: Deadline) -> Curve
         points = corners(cost, prices.least, top if at is None else at)
         line = tuple((price, cost(price)) for price in points)
         if at is not None:
-            line += ((max(top, 1.5 * at), _exact(values.without(1.0, deadline), deadline)),)
-    except _NotProved:
+            line += ((max(top, 1.5 * at), exact_cost(values.without(1.0, deadline), deadline)),)
+    except NotProved:
         return ()
     return line
 
@@ -245,10 +195,10 @@ def _last_corner(values: _Values, low: float, high: float, deadline: Deadline) -
     bisection shortens the interval, and with it the chord.
     """
     lacking = values.without(1.0, deadline)
-    without = _exact(lacking, deadline)
+    without = exact_cost(lacking, deadline)
 
     def cost(price: float) -> float:
-        return _exact(values.at(1.0, deadline, price), deadline)
+        return exact_cost(values.at(1.0, deadline, price), deadline)
 
     before, tries_chord = low, False
     while high - low > TOLERANCE * max(1.0, high):
@@ -279,7 +229,7 @@ def _unused_price(
     top = step / TOLERANCE
     while (used := is_used(least + step)) is not False:
         if used is None or deadline.is_over:
-            raise _NotProved
+            raise NotProved
         if step >= top:
             return None
         step *= GROWTH
@@ -313,10 +263,10 @@ def _along_stakes(values: _Values, deadline: Deadline) -> StakeUse:
     """Return at which stakes the feature is used, as far as that is proved in time."""
 
     def cost(factor: float) -> float:
-        return _exact(values.at(factor, deadline), deadline)
+        return exact_cost(values.at(factor, deadline), deadline)
 
     def cost_without(factor: float) -> float:
-        return _exact(values.without(factor, deadline), deadline)
+        return exact_cost(values.without(factor, deadline), deadline)
 
     ranges: list[tuple[float, float]] = []
     limit = 0.0
@@ -328,7 +278,7 @@ def _along_stakes(values: _Values, deadline: Deadline) -> StakeUse:
                     goes_on = bool(ranges) and ranges[-1][1] == start
                     ranges.append((ranges.pop()[0] if goes_on else start, end))
                 limit = end
-    except _NotProved:
+    except NotProved:
         pass
     stake = values.stake
     at_most = ranges[0][0] * stake if ranges else None

@@ -286,9 +286,17 @@ class BatchSolution:
         Deciding wins a tie, then fewer features, then the cheaper set, then the first features.
         `left` is what is left of the limits.
         """
+        offers = self.offers(known, left)
+        return winner(offers, offers.__getitem__, tolerance(-offers[0].benefit))
+
+    def offers(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> dict[int, Offer]:
+        """Return what each set that can be acquired at some evidence offers, as masks.
+
+        The benefit of an offer is minus the cost to go if it comes first; 0 is the offer to decide.
+        """
         space, table = self.space, self.space.table
         if (found := self._locate(known)) is None:
-            return self._deeper.at(known, left).choose(known, left)
+            return self._deeper.at(known, left).offers(known, left)
         digits, at = found
         r = self._rounds_left(digits, left)
         mass = float(table.part(table.mass, digits)[at])
@@ -301,7 +309,7 @@ class BatchSolution:
             after = self._after(digits, at, mask, r)
             wide = space.wide(mask)
             offers[wide] = Offer(-(price + after / mass), price, wide)
-        return winner(offers, offers.__getitem__, tolerance(now))
+        return offers
 
     def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return v(e), the least expected cost from some evidence on."""

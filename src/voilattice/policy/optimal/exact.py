@@ -3,7 +3,7 @@
 Blocks merge all partial assignments that are one state (`space`, `solution`). A plain table merges
 nothing, but needs a third of the memory and an eighth of the time for a state (`plain_solution`).
 Both need the joint table P(Y, R). The smaller one is taken, counted in bytes, if it can be solved
-in time.
+in time. A large plain table is solved on a GPU if there is one: then its memory counts.
 
 If rounds or a limit on spending count, or if sets are cheaper together, steps acquire sets
 (`batch_solution`). A limit on features alone is counted down over merged states
@@ -24,14 +24,20 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from voilattice.budgets import Deadline, memory_budget
-from voilattice.errors import TooLargeError
+from voilattice.engines import CUDA_FROM, preferred_engine
+from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import bits
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix
 from voilattice.policy.optimal.batch_solution import BatchSolution, BatchSpace, needs_batches
 from voilattice.policy.optimal.counted_solution import CountedSolution, bytes_per_state
-from voilattice.policy.optimal.plain import count_states
-from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace, plain_bytes
+from voilattice.policy.optimal.plain import count_states, cuda_bytes
+from voilattice.policy.optimal.plain_solution import (
+    PlainSolution,
+    PlainSpace,
+    joint_bytes,
+    plain_bytes,
+)
 from voilattice.policy.optimal.solution import Solution
 from voilattice.policy.optimal.space import BYTES_PER_STATE, StateSpace, check_own_prices
 from voilattice.policy.relevance import Relevance
@@ -44,6 +50,8 @@ ExactSolution: TypeAlias = Solution | PlainSolution | BatchSolution  # Solution:
 # Cautious estimates of speed.
 BLOCK_STATES_PER_SECOND = 4_000_000
 PLAIN_NANOSECONDS = (1.0, 10.0)  # a state, for each feature and for each class
+CUDA_NANOSECONDS = 1.0  # a state, on any GPU that has the memory
+CUDA_SECONDS = 3.0  # to load it
 
 SHARE_OF_PASS = 0.35  # of the time to find and solve blocks, for one more pass over them
 
@@ -53,15 +61,17 @@ N_DRAWN = 64
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """What a plain table would take."""
+    """What a plain table would take, and where it would be solved."""
 
+    engine: str
     n_states: int
     n_bytes: int
     seconds: float
+    room: int  # bytes that there are
 
     def fits(self, deadline: Deadline) -> bool:
         left = deadline.seconds_left
-        return self.n_bytes <= memory_budget() and (left is None or self.seconds <= left)
+        return self.n_bytes <= self.room and (left is None or self.seconds <= left)
 
 
 def find_states(
@@ -84,20 +94,24 @@ def find_states(
     ------
     TooLargeError
         Neither fits the memory budget and the time, or neither supports the prices.
+    InputError
+        The engine is ``"cuda"``, and there is no GPU, or the problem has rounds or limits.
     """
     check_own_prices(problem)
+    if (engine := preferred_engine(engine)) == "cuda":
+        return _find_on_device(problem, unit)
     if needs_batches(problem):
         return BatchSpace(problem, unit, engine=engine, deadline=deadline)
     deadline = deadline or Deadline()
     if problem.limits.features is not None:
         return _find_counted(problem, unit, problem.limits.features, engine, deadline)
     relevance = Relevance(problem)
-    table = _count(problem, relevance)
+    table = _count(problem, relevance, engine)
     fits = table.fits(deadline)
     if fits and table.n_states >= PLAIN_FROM:
         share = _share_apart(problem, relevance)
         if share * table.n_states * BYTES_PER_STATE > table.n_bytes:
-            return PlainSpace(problem, unit, engine=engine)
+            return PlainSpace(problem, unit, engine=table.engine)
     left = deadline.seconds_left
     most = None if left is None else int(min(left, 1e9) * BLOCK_STATES_PER_SECOND)
     if fits and table.n_states >= PLAIN_FROM:
@@ -108,7 +122,7 @@ def find_states(
     except TooLargeError:
         if not table.fits(deadline):
             raise
-        return PlainSpace(problem, unit, engine=engine)
+        return PlainSpace(problem, unit, engine=table.engine)
 
 
 def solve_exactly(
@@ -156,14 +170,32 @@ def _find_counted(
         return BatchSpace(problem, unit, engine=engine, deadline=deadline)
 
 
-def _count(problem: Problem, relevance: Relevance) -> _Table:
-    """Count a plain table."""
+def _find_on_device(problem: Problem, unit: CostMatrix | None) -> PlainSpace:
+    """Return the plain table of a problem, to be solved on the GPU."""
+    from voilattice.devices import find_device
+
+    find_device()
+    if needs_batches(problem) or problem.limits:
+        raise InputError("'cuda' does not support limits, rounds and cyclic prices", "engine")
+    return PlainSpace(problem, unit, engine="cuda")
+
+
+def _count(problem: Problem, relevance: Relevance, engine: str) -> _Table:
+    """Count a plain table: on a GPU if there is one and the table is large."""
     relevant, _ = relevance.what_matters(problem.feature_mask(problem.evidence))
     sizes = [len(problem.states(problem.features[k])) for k in bits(relevant)]
     n_classes, n_states = len(problem.classes), count_states(sizes)
+    if engine == "auto" and n_states >= CUDA_FROM:
+        from voilattice.devices import find_device, has_device
+
+        fits_host = joint_bytes(sizes, n_classes) <= memory_budget()
+        if fits_host and has_device():
+            seconds = CUDA_SECONDS + 1e-9 * CUDA_NANOSECONDS * n_states
+            needed, room = cuda_bytes(sizes, n_classes), find_device().free_bytes
+            return _Table("cuda", n_states, needed, seconds, room)
     a_feature, a_class = PLAIN_NANOSECONDS
     seconds = 1e-9 * n_states * (a_feature * len(sizes) + a_class * n_classes)
-    return _Table(n_states, plain_bytes(sizes, n_classes), seconds)
+    return _Table(engine, n_states, plain_bytes(sizes, n_classes), seconds, memory_budget())
 
 
 def _share_apart(problem: Problem, relevance: Relevance) -> float:

@@ -23,6 +23,8 @@ Order. A tile depends on tiles with one slow unknown digit fewer. So tiles with 
 unknown slow digits can be solved side by side, by several threads (`_levels`). Inside a tile, a
 *row* holds the states that agree in all but the last digits. The steps of all other digits run over
 whole rows. Only the steps inside a row are taken state by state.
+
+On a GPU each tile is solved by one block of threads, and V stays there (`solve_cuda`).
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,7 +44,20 @@ from voilattice.engines import choose_engine, count_threads
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
 
-__all__ = ["MAX_THREADS", "count_states", "digit_prices", "scratch_bytes", "solve_plain"]
+if TYPE_CHECKING:
+    from voilattice.compiled.plain_cuda import DeviceValues
+    from voilattice.devices import Device
+
+__all__ = [
+    "MAX_THREADS",
+    "count_slow",
+    "count_states",
+    "cuda_bytes",
+    "digit_prices",
+    "scratch_bytes",
+    "solve_cuda",
+    "solve_plain",
+]
 
 MAX_THREADS = 2
 TILE_STATES = 3**9  # a tile's tables then stay in the cache of a core
@@ -95,6 +110,53 @@ def solve_plain(
     twin = _TWINS[choose_engine(engine, "plain", n_states)]
     twin(joint, tuple(sizes), cost, prices, value, mass, deadline or Deadline())
     return value
+
+
+def solve_cuda(
+    joint: Floats,
+    sizes: Sequence[int],
+    cost: Floats,
+    prices: DigitPrices,
+    *,
+    device: Device | None = None,
+    deadline: Deadline | None = None,
+) -> DeviceValues:
+    """Return V of every state as `solve_plain` does, on a GPU.
+
+    Parameters
+    ----------
+    device
+        By default, the current GPU.
+
+    Raises
+    ------
+    InputError
+        There is no GPU, or CuPy is missing.
+    TooLargeError
+        The table does not fit the GPU, or it is not solved in time.
+    """
+    from voilattice.compiled.plain_cuda import solve_on_device, tile_states
+    from voilattice.devices import find_device
+
+    layout = _layout(tuple(sizes), prices, tile_states(len(joint)), ROW_STATES)
+    return solve_on_device(
+        device or find_device(), layout, _levels(layout), np.asarray(joint, dtype=np.float64),
+        np.asarray(cost, dtype=np.float64), prices, deadline or Deadline(),
+    )  # fmt: skip
+
+
+def cuda_bytes(sizes: Sequence[int], n_classes: int) -> int:
+    """Return how many bytes of a GPU a plain table takes to solve, with V in 32 bits."""
+    from voilattice.compiled.plain_cuda import device_bytes
+
+    return device_bytes(sizes, count_slow(sizes, n_classes), n_classes, 4)
+
+
+def count_slow(sizes: Sequence[int], n_classes: int) -> int:
+    """Return how many digits are slow in the tiles of a GPU."""
+    from voilattice.compiled.plain_cuda import tile_states
+
+    return _cut(sizes, tile_states(n_classes))
 
 
 def digit_prices(

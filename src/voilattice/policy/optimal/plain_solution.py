@@ -8,6 +8,9 @@ The table holds V alone. At evidence e, P(Y, e) is the sum of the joint table P(
 unknown features. It gives P(e), so v(e) = V(e) / P(e), and the risk of deciding now. What to do
 follows from V of the children. Only features that can still matter at e compete (`relevance`): a
 free feature that says nothing must not win a tie because it is cheaper.
+
+The table may be on a GPU (engine ``"cuda"``) and stays there: whoever follows the policy asks for
+the values of one state and its children at a time.
 """
 
 from __future__ import annotations
@@ -15,12 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from voilattice.budgets import Deadline, memory_budget
-from voilattice.compiled.arrays import DigitPrices, Floats
-from voilattice.engines import check_engine
+from voilattice.compiled.arrays import DigitPrices, Floats, Ints
+from voilattice.engines import preferred_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
 from voilattice.model.acquisition import INFEASIBLE, NO_LIMITS, PathLimits
@@ -32,6 +36,7 @@ from voilattice.policy.optimal.plain import (
     count_states,
     digit_prices,
     scratch_bytes,
+    solve_cuda,
     solve_plain,
 )
 from voilattice.policy.optimal.space import Deeper, Room, check_same_states, check_supported
@@ -40,7 +45,10 @@ from voilattice.ties import TOLERANCE
 from voilattice.valuation.tables import TABLES_AT_ONCE, root_table
 from voilattice.wording import format_bytes
 
-__all__ = ["PlainSolution", "PlainSpace", "feature_prices", "plain_bytes"]
+if TYPE_CHECKING:
+    from voilattice.compiled.plain_cuda import DeviceValues
+
+__all__ = ["PlainSolution", "PlainSpace", "feature_prices", "joint_bytes", "plain_bytes"]
 
 MAX_PRICES = 100_000  # of one feature
 
@@ -62,16 +70,15 @@ class PlainSpace:
     def __init__(
         self, problem: Problem, unit: CostMatrix | None = None, *, engine: str = "auto"
     ) -> None:
-        check_engine(engine)
         check_supported(problem)
-        self.problem, self.engine = problem, engine
+        self.problem, self.engine = problem, preferred_engine(engine)
         self.unit = problem.misclassification if unit is None else unit
         self.relevance = Relevance(problem)
         relevant, _ = self.relevance.what_matters(problem.feature_mask(problem.evidence))
         self.features = _in_order(self.relevance, relevant)
         self.sizes = tuple(len(problem.states(problem.features[k])) for k in self.features)
-        needed = plain_bytes(self.sizes, len(problem.classes))
-        if needed > memory_budget():
+        on_host = joint_bytes if self.engine == "cuda" else plain_bytes
+        if (needed := on_host(self.sizes, len(problem.classes))) > memory_budget():
             raise TooLargeError(
                 f"{self.n_states:,} states need {format_bytes(needed)}, "
                 f"and the memory budget is {format_bytes(memory_budget())}"
@@ -107,18 +114,37 @@ class PlainSolution:
         check_same_states(space.problem, problem)
         stakes_scale(problem.misclassification, space.unit)  # checks the shape of the stakes
         self.space, self.problem = space, problem
-        self._values = space.room.lend(self)
-        engine = space.engine
+        self._values: Floats | DeviceValues
+        engine, joint = space.engine, space.joint.reshape(len(space.joint), -1)
         self._deeper = Deeper(problem, lambda p: PlainSolution(PlainSpace(p, engine=engine), p))
-        solve_plain(
-            space.joint.reshape(len(space.joint), -1), space.sizes, problem.misclassification,
-            space.prices(problem), value=self._values, engine=space.engine, deadline=deadline,
-        )  # fmt: skip
+        cost, prices = problem.misclassification, space.prices(problem)
+        if engine == "cuda":
+            values = solve_cuda(joint, space.sizes, cost, prices, deadline=deadline)
+            self._values, self._error_of, least = values, values.error, values.least_mass
+        else:
+            self._values = space.room.lend(self)
+            self._error_of, least = _no_error, 0.0
+            solve_plain(
+                joint, space.sizes, cost, prices,
+                value=self._values, engine=engine, deadline=deadline,
+            )  # fmt: skip
+        self._least_mass = space.probability * max(least, LEAST_MASS)
 
     @property
     def expected_total_cost(self) -> float:
         """The least expected cost of all policies."""
-        return float(self._values[-1]) / self.space.probability
+        return self._last / self.space.probability
+
+    @property
+    def _last(self) -> float:
+        return float(self._values[np.array([self.space.n_states - 1])][0])
+
+    def error(self, known: Mapping[str, str]) -> float:
+        """Return by how much `cost_to_go` may be wrong at most: not 0 if V has 32 bits on a GPU."""
+        if (found := self._locate(known)) is None:
+            return self._deeper.at(known).error(known)
+        place, belief = found
+        return self._error_of(float(self._values[np.array([place])][0])) / float(belief.sum())
 
     def choose(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> int:
         """Return the feature to acquire, as a mask, or 0: decide. There are no limits here.
@@ -128,31 +154,37 @@ class PlainSolution:
         if (found := self._locate(known)) is None:
             return self._deeper.at(known).choose(known)
         place, belief = found
-        space, problem = self.space, self.problem
-        here, mass = float(self._values[place]), float(belief.sum())
+        space, problem, mass = self.space, self.problem, float(belief.sum())
         now = float((problem.misclassification @ belief).min())
-        slack = TOLERANCE * max(mass, now)
-        if now <= here + slack:
-            return 0
         known = {**problem.evidence, **known}
         relevant, _ = space.relevance.what_matters(problem.feature_mask(known))
+        able = list(bits(relevant & problem.feasibility.alone(known)))
+        children = [self._children(place, space.features.index(k)) for k in able]
+        here, *values = self._values[np.concatenate([np.array([place]), *children])].tolist()
+        slack = TOLERANCE * max(mass, now) + 2 * self._error_of(here)
+        if now <= here + slack:
+            return 0
         chosen, cheapest = 0, math.inf
-        for k in bits(relevant & problem.feasibility.alone(known)):
-            axis = space.features.index(k)
-            step = count_states(space.sizes[axis + 1 :])
+        for k, places in zip(able, children, strict=True):
             price = problem.costs.cost(frozenset({problem.features[k]}), known)
-            children = self._values[place - space.sizes[axis] * step : place : step]
-            total = price * mass + float(children.sum())
+            total = price * mass + sum(values[: len(places)])
+            values = values[len(places) :]
             if total <= here + slack and price * mass < cheapest * mass - slack:
                 chosen, cheapest = 1 << k, price
         return chosen
+
+    def _children(self, place: int, axis: int) -> Ints:
+        """Return the places of the states that follow if a digit becomes known."""
+        sizes = self.space.sizes
+        step = count_states(sizes[axis + 1 :])
+        return place - step * np.arange(sizes[axis], 0, -1)
 
     def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return v(e), the least expected cost from some evidence on."""
         if (found := self._locate(known)) is None:
             return self._deeper.at(known).cost_to_go(known)
         place, belief = found
-        return float(self._values[place] / belief.sum())
+        return float(self._values[np.array([place])][0] / belief.sum())
 
     def _locate(self, known: Mapping[str, str]) -> tuple[int, Floats] | None:
         """Return the place of some evidence in the table, and P(Y, e).
@@ -182,7 +214,7 @@ class PlainSolution:
         where = [slice(None) if d == s else d for d, s in zip(digits, space.sizes, strict=True)]
         part = space.joint[:, *where]
         belief = part.reshape(len(part), -1).sum(axis=1)
-        if float(belief.sum()) < LEAST_MASS * space.probability:
+        if float(belief.sum()) < self._least_mass:
             return None
         place = 0
         for digit, size in zip(digits, space.sizes, strict=True):
@@ -192,8 +224,17 @@ class PlainSolution:
 
 def plain_bytes(sizes: Sequence[int], n_classes: int) -> int:
     """Return how many bytes a plain table takes to solve, with all that is there at once."""
-    joint = 8 * n_classes * math.prod(sizes)
-    return 8 * count_states(sizes) + TABLES_AT_ONCE * joint + scratch_bytes(sizes, n_classes)
+    tables = joint_bytes(sizes, n_classes) + scratch_bytes(sizes, n_classes)
+    return 8 * count_states(sizes) + tables
+
+
+def joint_bytes(sizes: Sequence[int], n_classes: int) -> int:
+    """Return how many bytes the joint table P(Y, R) takes to compute."""
+    return TABLES_AT_ONCE * 8 * n_classes * math.prod(sizes)
+
+
+def _no_error(value: float) -> float:
+    return 0.0
 
 
 def feature_prices(

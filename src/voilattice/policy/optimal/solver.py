@@ -19,6 +19,7 @@ from voilattice.policy.interface import Cost, Limits, Progress, Step
 from voilattice.policy.optimal.anytime import Found, search_optimum
 from voilattice.policy.optimal.batch_solution import needs_batches
 from voilattice.policy.optimal.exact import ExactSolution, find_states, solve_exactly
+from voilattice.policy.optimal.plain_solution import PlainSolution
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.situations import PolicyBuilder
@@ -66,9 +67,12 @@ class OptimalSolver:
         policy = builder.build(
             self.name, lambda situation: solution.choose(situation.known, situation.left)
         )
+        least, mine = _certificate(solution, {}), policy.certificate
         # The two costs differ only by rounding, but a bound must not exceed the cost.
-        bound = min(solution.expected_total_cost, policy.expected_total_cost)
-        return policy.certify(replace(policy.certificate, lower_bound=bound))
+        bound = min(least.lower_bound or 0.0, policy.expected_total_cost)
+        note = " ".join(filter(None, [mine.note, least.note]))
+        exact = mine.exact and least.exact
+        return policy.certify(replace(mine, lower_bound=bound, exact=exact, note=note))
 
     def cost(
         self,
@@ -91,7 +95,7 @@ class OptimalSolver:
             found = solution.expected_total_cost
             step = solution.choose({}, problem.limits) if with_first else None
             first = None if step is None else problem.feature_names(step)
-            return Cost(found, Certificate(found), first=first)
+            return Cost(found, _certificate(solution, {}), first=first)
         search = self._search(problem, limits, writes=False)
         first = problem.feature_names(search.action) if with_first else None
         return Cost(search.upper, search.certificate, first=first)
@@ -104,16 +108,25 @@ class OptimalSolver:
         The exact solver solves the problem once and uses the solution for other evidence too. A
         search begins at the evidence.
         """
-        deadline = limits.deadline
-        if problem.limits:  # they are what is left at the evidence
-            problem, evidence = without_idle_limits(problem.with_evidence(evidence)), {}
-        if (solution := self._solve_once(problem, limits, deadline)) is not None:
-            known = problem.merge_evidence(evidence)
+        problem, known, solution = self.solution_at(problem, evidence, limits)
+        if solution is not None:
             to_go = solution.cost_to_go(known, problem.limits)
             chosen = problem.feature_names(solution.choose(known, problem.limits))
-            return Step(chosen, to_go, Certificate(to_go))
-        search = self._search(problem.with_evidence(evidence), limits, writes=False)
+            return Step(chosen, to_go, _certificate(solution, known))
+        search = self._search(replace(problem, evidence=known), limits, writes=False)
         return Step(problem.feature_names(search.action), search.upper, search.certificate)
+
+    def solution_at(
+        self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
+    ) -> tuple[Problem, dict[str, str], ExactSolution | None]:
+        """Return the exact optimum, or None: too large, with all that is known at the evidence.
+
+        The problem that comes with it is the one that is solved: without limits that cannot bind.
+        """
+        if problem.limits:  # they are what is left at the evidence
+            problem, evidence = without_idle_limits(problem.with_evidence(evidence)), {}
+        known = problem.merge_evidence(evidence)
+        return problem, known, self._solve_once(problem, limits, limits.deadline)
 
     def _search(
         self,
@@ -163,3 +176,13 @@ class OptimalSolver:
             return solve_exactly(space, problem, choices=choices, deadline=part)
         except TooLargeError:
             return None
+
+
+def _certificate(solution: ExactSolution, known: Mapping[str, str]) -> Certificate:
+    """Return what is known about the optimum from some evidence on."""
+    to_go = solution.cost_to_go(known, solution.problem.limits) if known else None
+    least = solution.expected_total_cost if to_go is None else to_go
+    if not isinstance(solution, PlainSolution) or not (error := solution.error(known)):
+        return Certificate(least)
+    note = "The GPU stores values in 32 bits, which rounds them."
+    return Certificate(max(least - error, 0.0), exact=False, note=note)

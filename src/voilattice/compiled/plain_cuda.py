@@ -1,0 +1,225 @@
+r"""The twin of `policy.optimal.plain` on a GPU: the same recursion, tile by tile (``plain.cu``).
+
+Masses. The joint table P(Y, features) is expanded over its slow digits: the entry "unknown" is the
+sum of the others. This gives P(y, e) of all states whose digits inside their tile are known. The
+other states of a tile are summed in the memory that the threads of a block share.
+
+Values. V is stored in 64 bits if that fits the GPU, else in 32 bits. All arithmetic is in 64 bits,
+and inside a tile nothing is rounded to 32 bits. Prices, costs and probabilities are not negative,
+so V is a minimum of sums of terms that are not negative, and a relative error never grows in a sum
+or in a minimum. Each tile rounds once, by a factor between 1 - u and 1 + u with u = 2^-24, and it
+reads tiles that have one unknown slow digit fewer. With a slow digits, the last value therefore has
+at most a + 1 such factors:
+
+    |V' - V| <= ((1 + u)^(a + 1) - 1) V
+
+A value below the smallest normal number loses at most 2^-149 instead. At most one such loss for
+each state enters V. So V is divided by the largest cost before it is stored (`DeviceValues.error`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voilattice.budgets import Deadline
+from voilattice.compiled.arrays import DigitPrices, Floats, Ints, PlainLayout
+from voilattice.devices import Device, constants
+from voilattice.errors import TooLargeError
+from voilattice.wording import format_bytes
+
+__all__ = ["DeviceValues", "device_bytes", "solve_on_device", "tile_states"]
+
+DTYPES: tuple[type[np.floating[Any]], ...] = (np.float64, np.float32)  # of V, the better first
+ROUNDING = 2.0**-24  # of a number in 32 bits
+LEAST_NUMBER = 2.0**-149  # in 32 bits
+SLACK = 1.001  # for the rounding of sums in 64 bits, which is far below that in 32 bits
+LEAST_MASS = 1e-20  # relative to the root: below it, a value in 32 bits says too little
+
+# What a block of threads should take of the shared memory, so that a processor has several blocks.
+ROOM_BYTES = 56_000
+SPARE_BYTES = 4_096  # of shared memory, for what all tiles need besides their tables
+
+_COUNTS = ("n_digits", "n_slow", "tile_states", "tile_cells", "n_levels")
+_ARRAYS = (
+    "sizes", "steps", "level_first", "level_state", "cell", "sum_digit", "unknown", "cost", "own",
+    "price_start", "price_step", "group_of", "surcharge", "place_varies", "open_varies",
+    "price_place", "is_open",
+)  # fmt: skip
+# The struct `Table` of the kernel.
+CUDA_TABLE = np.dtype(
+    [*((name, np.int32) for name in _COUNTS), *((name, np.uint64) for name in _ARRAYS)], align=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceValues:
+    """V of every state, on the device: an array of places gives the values there."""
+
+    device: Device
+    handle: Any
+    n_states: int
+    scale: float  # of what is stored
+    n_roundings: int  # to 32 bits, at most; 0: the values have 64 bits
+
+    def __getitem__(self, places: Ints) -> Floats:
+        return self.scale * self.device.take(self.handle, places)
+
+    @property
+    def least_mass(self) -> float:
+        """The least P(e), relative to the root, whose value can be used."""
+        return LEAST_MASS if self.n_roundings else 0.0
+
+    def error(self, value: float) -> float:
+        """Return by how much a value may be wrong at most."""
+        if not self.n_roundings:
+            return 0.0
+        relative = SLACK * ((1 + ROUNDING) ** self.n_roundings - 1)
+        return relative * value + LEAST_NUMBER * self.n_states * self.scale
+
+
+def tile_states(n_classes: int) -> int:
+    """Return how many states a tile should have at most."""
+    return ROOM_BYTES // _state_bytes(n_classes)
+
+
+def device_bytes(sizes: Sequence[int], n_slow: int, n_classes: int, itemsize: int) -> int:
+    """Return how many bytes of the device a plain table takes to solve."""
+    n_tiles = math.prod(size + 1 for size in sizes[:n_slow])
+    n_states = n_tiles * math.prod(size + 1 for size in sizes[n_slow:])
+    parts = 8 * n_tiles * n_classes * math.prod(sizes[n_slow:])
+    # Before its last expansion, the table of masses was smaller; it is gone before V is there.
+    before = parts * sizes[0] // (sizes[0] + 1) if n_slow else 0
+    return parts + max(before, itemsize * n_states + 8 * n_tiles)
+
+
+def solve_on_device(
+    device: Device,
+    layout: PlainLayout,
+    levels: Iterable[Ints],
+    joint: Floats,
+    cost: Floats,
+    prices: DigitPrices,
+    deadline: Deadline,
+) -> DeviceValues:
+    """Return V of every state.
+
+    Parameters
+    ----------
+    levels
+        The tiles, by the number of their unknown slow digits.
+    joint
+        P(Y, features), a row for each class.
+
+    Raises
+    ------
+    TooLargeError
+        The table does not fit the device, or it is not solved in time.
+    """
+    sizes, (n_decisions, n_classes) = tuple(layout.sizes.tolist()), cost.shape
+    n_states = math.prod(size + 1 for size in sizes)
+    free = device.free_bytes
+    fitting = (
+        dtype
+        for dtype in DTYPES
+        if device_bytes(sizes, layout.n_slow, n_classes, np.dtype(dtype).itemsize) <= free
+    )
+    room = _state_bytes(n_classes) * layout.tile_states
+    if (dtype := next(fitting, None)) is None or room + SPARE_BYTES > device.room_bytes:
+        needed = device_bytes(sizes, layout.n_slow, n_classes, 4)
+        raise TooLargeError(
+            f"{n_states:,} states need {format_bytes(needed)} of the GPU, "
+            f"which has {format_bytes(free)} left"
+        )
+    # What is stored must be far from the largest number in 32 bits.
+    scale = float(cost.max()) or 1.0 if dtype is np.float32 else 1.0
+    prices = prices._replace(own=prices.own / scale, surcharge=prices.surcharge / scale)
+    arrays = _arrays(layout, cost / scale, prices)
+    handles = {name: device.put(array) for name, array in arrays.items()}
+    table = device.put(_table(device, layout, arrays["level_first"], handles))
+    parts = _expand(device, layout, joint)
+    value = device.empty(n_states, dtype)
+    given = constants(sizes, n_decisions, n_classes, dtype)
+    for tiles in levels:
+        if deadline.is_over:
+            raise TooLargeError("the states were not solved in time")
+        device.solve_tiles(given, room, table, device.put(tiles), parts, value)
+        device.wait()  # so that the time is checked, and Ctrl-C is handled
+    n_roundings = layout.n_slow + 1 if dtype is np.float32 else 0
+    return DeviceValues(device, value, n_states, scale, n_roundings)
+
+
+def _state_bytes(n_classes: int) -> int:
+    """Return the shared memory for a state: P(y, e) for each class, and P(e)."""
+    return 8 * (n_classes + 1)
+
+
+def _expand(device: Device, layout: PlainLayout, joint: Floats) -> Any:
+    """Return P(y, e) of the states whose digits inside their tile are known: [tile, class, cell].
+
+    The last digit to be expanded is the first, and the largest table but one is gone by then.
+    """
+    slow = tuple(layout.sizes[: layout.n_slow].tolist())
+    n_classes, cells = len(joint), math.prod(layout.sizes[layout.n_slow :].tolist())
+    in_order = joint.reshape(n_classes, -1, cells).swapaxes(0, 1)
+    table = device.put(np.ascontiguousarray(in_order).reshape(-1))
+    inner = n_classes * cells
+    for i in reversed(range(len(slow))):
+        outer = math.prod(slow[:i])
+        longer = device.empty(outer * (slow[i] + 1) * inner, np.float64)
+        device.expand(table, longer, outer, slow[i], inner)
+        table, inner = longer, inner * (slow[i] + 1)
+    return table
+
+
+def _arrays(layout: PlainLayout, cost: Floats, prices: DigitPrices) -> dict[str, NDArray[Any]]:
+    """Return the arrays that the kernel reads."""
+    sizes, fast = layout.sizes, layout.sizes[layout.n_slow :]
+    steps = np.cumprod([1, *(sizes[:0:-1] + 1)])[: len(sizes)][::-1]
+    digits = np.indices((fast + 1).tolist()).reshape(len(fast), layout.tile_states)
+    is_unknown = digits == fast[:, None]
+    n_unknown = is_unknown.sum(axis=0)
+    order = np.argsort(n_unknown, kind="stable")
+    levels = np.arange(len(fast) + 2)
+    cell = np.zeros(layout.tile_states, np.int32)
+    for digit, size in zip(digits, fast, strict=True):
+        cell = cell * size + np.minimum(digit, size - 1)
+    first = is_unknown.argmax(axis=0) if len(fast) else np.zeros(1, np.int64)
+    return {
+        "sizes": sizes.astype(np.int32),
+        "steps": steps.astype(np.int64),
+        "level_first": np.searchsorted(n_unknown[order], levels).astype(np.int32),
+        "level_state": order.astype(np.int32),
+        "cell": cell.astype(np.int32),
+        "sum_digit": (first + layout.n_slow).astype(np.int32),
+        "unknown": (is_unknown << np.arange(len(fast))[:, None]).sum(axis=0).astype(np.uint32),
+        "cost": np.ascontiguousarray(cost, np.float64),
+        "own": prices.own,
+        "price_start": prices.starts.astype(np.int64),
+        "price_step": np.ascontiguousarray(prices.steps, np.int64),
+        "group_of": prices.group_of.astype(np.int32),
+        "surcharge": prices.surcharge,
+        "place_varies": layout.place_varies,
+        "open_varies": layout.open_varies,
+        "price_place": layout.place,
+        "is_open": layout.is_open,
+    }
+
+
+def _table(
+    device: Device, layout: PlainLayout, level_first: Ints, handles: dict[str, Any]
+) -> NDArray[Any]:
+    """Return the struct `Table` of the kernel."""
+    table = np.zeros(1, CUDA_TABLE)
+    table["n_digits"], table["n_slow"] = len(layout.sizes), layout.n_slow
+    table["tile_states"] = layout.tile_states
+    table["tile_cells"] = math.prod(layout.sizes[layout.n_slow :].tolist())
+    table["n_levels"] = len(level_first) - 1
+    for name, handle in handles.items():
+        table[name] = device.address(handle)
+    return table.view(np.uint8)

@@ -1,0 +1,228 @@
+import math
+from dataclasses import replace
+
+import pytest
+from helpers.problems import noisy_bayes
+from helpers.rich_worlds import PARTS, Referee, rich_problem
+from helpers.strategies import OwnCosts
+from helpers.ward import ward
+
+from voilattice import load_problem
+from voilattice.budgets import Deadline
+from voilattice.documents import first_steps_document
+from voilattice.errors import InputError, UnknownNameError
+from voilattice.policy.first_steps import find_first_steps
+from voilattice.policy.optimal.exact import find_states
+from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
+from voilattice.policy.optimal.solver import OptimalSolver
+from voilattice.policy.situations import situation_at
+from voilattice.policy.solvers import build_policy
+from voilattice.policy.step_reasons import savings_after
+
+# Parts that the exact solvers support together, and which one then solves.
+KINDS = (
+    (),
+    ("groups", "discounts", "constraints", "decisions"),
+    ("conditional", "decisions"),
+    ("rounds", "groups", "constraints", "decisions"),
+    ("limits", "decisions"),
+    PARTS,
+)
+
+
+def cost_of(referee, known, features, price):
+    """Q(S) by enumeration, times P(e), and the cost to go after each result."""
+    after = {
+        tuple(then.items()): referee._cheapest(then, price, len(features), 1)
+        for then in referee.outcomes(features, known)
+    }
+    return price * referee.mass(known) + sum(after.values()), after
+
+
+@pytest.mark.parametrize("parts", KINDS)
+@pytest.mark.parametrize("seed", range(40))
+def test_what_it_costs_to_begin_with_a_feature_is_what_enumeration_says(seed, parts):
+    problem = rich_problem(seed, parts, n_features=3 + seed % 2)
+    referee, known = Referee(problem), dict(problem.evidence)
+    mass = referee.mass(known)
+    found = find_first_steps(problem)
+    allowed = dict(referee.choices(known, 0.0, 0, 0))
+    assert found.decide == pytest.approx(referee.risk(known) / mass, abs=1e-7)
+    costs = {}
+    for step in found.steps:
+        assert step.cost == pytest.approx(allowed[step.features])
+        total, after = cost_of(referee, known, step.features, step.cost)
+        if not found.exact:
+            assert step.lower_bound - 1e-7 <= total / mass <= step.cost_to_go + 1e-7
+            continue
+        assert step.cost_to_go == pytest.approx(total / mass, abs=1e-6)
+        costs[step.features] = total / mass
+        assert sum(o.probability for o in step.outcomes) == pytest.approx(1)
+        for outcome in step.outcomes:
+            then = {**known, **outcome.result}
+            share = referee.mass(then)
+            assert outcome.probability == pytest.approx(share / mass)
+            assert outcome.emc == pytest.approx(referee.risk(then) / share, abs=1e-6)
+            wanted = next(v for k, v in after.items() if dict(k) == then) / share
+            assert outcome.cost_to_go == pytest.approx(wanted, abs=1e-6)
+            assert (outcome.decision is None) == bool(outcome.then)
+    if found.exact:
+        best = referee.optimum()
+        chosen = costs[found.chosen] if found.chosen else found.decide
+        assert chosen == pytest.approx(best, abs=1e-6)
+        for step in found.steps:
+            assert step.over == pytest.approx(step.cost_to_go - best, abs=1e-6)
+        policy = build_policy(problem, "optimal")
+        first = getattr(policy.root, "features", ())
+        assert found.chosen == set(first)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_each_feature_that_can_come_first_is_told_with_the_best_set_it_is_in(seed):
+    problem = rich_problem(seed, ("rounds", "groups", "constraints", "decisions"))
+    referee, known = Referee(problem), dict(problem.evidence)
+    found = find_first_steps(problem)
+    if not (found.exact and problem.counts_rounds):
+        return
+    told = {step.features: step.cost_to_go for step in found.steps}
+    for features, price in referee.choices(known, 0.0, 0, 0):
+        total = cost_of(referee, known, features, price)[0] / referee.mass(known)
+        for feature in features:
+            sets = [cost for names, cost in told.items() if feature in names]
+            if sets:  # a feature that cannot matter is not told
+                assert min(sets) <= total + 1e-6
+
+
+@pytest.mark.parametrize("parts", [(), ("conditional",), ("groups", "discounts", "decisions")])
+@pytest.mark.parametrize("seed", range(40))
+def test_savings_after_both_orders_explain_the_difference(seed, parts):
+    problem = rich_problem(seed, parts)
+    found = find_first_steps(problem)
+    if len(found.steps) < 2:
+        return
+    situation = situation_at(problem)
+    solution = OptimalSolver.solve(problem, Deadline())
+    one, two = found.steps[:2]
+
+    def to_go(known, left, leaf):
+        return solution.cost_to_go(known)
+
+    mine = savings_after(situation, one, two, to_go)
+    its = savings_after(situation, two, one, to_go)
+    assert min(mine) >= -1e-7  # what is not forced on the optimum never costs more
+    assert min(its) >= -1e-7
+    order = two.cost_to_go - one.cost_to_go - (math.fsum(mine) - math.fsum(its))
+    if not (problem.costs.conditional or problem.costs.discounts):
+        assert order == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_plain_table_and_merged_blocks_tell_the_same(seed, monkeypatch):
+    problem = rich_problem(seed, ("groups", "decisions"))
+    merged = find_first_steps(problem)
+    plain = PlainSolution(PlainSpace(problem), problem)
+    monkeypatch.setattr(OptimalSolver, "_solve_once", lambda *_: plain)
+    other = find_first_steps(problem)
+    assert [step.features for step in other.steps] == [step.features for step in merged.steps]
+    for one, two in zip(merged.steps, other.steps, strict=True):
+        assert one.cost_to_go == pytest.approx(two.cost_to_go)
+    assert not isinstance(find_states(problem), PlainSpace)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_separated_feature_costs_its_price_and_what_its_place_under_the_limits_is_worth(seed):
+    problem = rich_problem(seed, ("limits", "decisions"))
+    referee, known = Referee(problem), dict(problem.evidence)
+    for features, _ in referee.choices(known, 0.0, 0, 0):
+        if len(features) > 1:
+            continue
+        found = find_first_steps(problem, features=[features])
+        (step,) = (s for s in found.steps if features <= s.features)
+        if found.exact:
+            total, _ = cost_of(referee, known, step.features, step.cost)
+            assert step.cost_to_go == pytest.approx(total / referee.mass(known), abs=1e-6)
+
+
+def test_evidence_counts_against_the_limits_and_what_is_given_does_not():
+    problem = ward()
+    spent = find_first_steps(problem, {"xray": "shadow", "consent": "given"})
+    free = find_first_steps(problem, given={"xray": "shadow", "consent": "given"})
+    assert spent.decide == pytest.approx(free.decide)
+    assert min(s.cost_to_go for s in spent.steps) >= min(s.cost_to_go for s in free.steps) - 1e-9
+    gone = find_first_steps(problem, unavailable=["xray"])
+    assert all("xray" not in s.features and "biopsy" not in s.features for s in gone.steps)
+
+
+def test_the_text_names_the_outcome_that_makes_the_difference():
+    steps = {tuple(s.features): s for s in find_first_steps(load_problem("asia")).steps}
+    assert steps["tub",].text.startswith(
+        "Beginning with tub costs 5.37 more than beginning with xray. "
+        "Alone, tub would bring more: -6.00 against -8.00, prices deducted. "
+        "But after xray = no (89 % of cases) tub is not needed: the decision is no. "
+        "That saves 5.34 on average."
+    )
+    assert steps["xray",].text == (
+        "The optimum begins with xray: 62.46 in all; deciding now costs 110.00."
+    )
+
+
+@pytest.mark.slow
+def test_a_tie_is_called_a_tie():
+    steps = {tuple(s.features): s for s in find_first_steps(load_problem("heart")).steps}
+    assert steps["cp",].text == (
+        "Beginning with cp costs as much as beginning with age, which is named first in the "
+        "problem."
+    )
+
+
+def test_where_the_optimum_decides_each_step_says_what_would_change():
+    found = find_first_steps(load_problem("figure1"))
+    assert found.chosen == frozenset()
+    assert found.steps[0].text == (
+        "Beginning with X1 costs 3.80 more than deciding now. After X1 = T (60 % of cases) the "
+        "decision would be T, but that is not worth the price."
+    )
+    sure = find_first_steps(load_problem("figure1").with_expected("symmetric", 0))
+    assert sure.steps[0].text.endswith("No result of X1 changes the decision.")
+
+
+def test_a_larger_first_round_says_what_is_not_needed():
+    steps = find_first_steps(ward()).steps
+    larger = next(s for s in steps if s.features == {"xray", "consent", "blood"})
+    assert "biopsy comes next, and blood only if still needed" in larger.text
+
+
+@pytest.mark.parametrize(
+    ("features", "error", "message"),
+    [
+        ([["biopsy"]], InputError, "features: biopsy cannot be acquired now. biopsy comes after"),
+        (["xry"], UnknownNameError, r"features: no feature 'xry' \(nearest: 'xray'\)"),
+        ([[]], InputError, "features: a first step has at least one feature"),
+        ("xray", InputError, "features: must be a list of features or sets, got 'xray'"),
+        (["age"], InputError, r"features: 'age' is known already"),
+    ],
+)
+def test_a_step_that_makes_no_sense_is_refused(features, error, message):
+    with pytest.raises(error, match=message):
+        find_first_steps(ward(), {"age": "young"}, features=features)
+
+
+@pytest.mark.slow
+def test_what_the_exact_solver_does_not_support_is_enclosed():
+    problem = replace(load_problem("figure1"), costs=OwnCosts(1))
+    found = find_first_steps(problem)
+    assert not found.exact
+    assert "too large for the exact optimum" in found.steps[0].text
+    large = find_first_steps(noisy_bayes(40), time_limit=2.0)
+    assert not large.exact
+    assert len(large.steps) == 8
+    assert all(s.lower_bound <= s.cost_to_go for s in large.steps)
+    assert large.chosen == large.steps[0].features
+
+
+def test_the_document_is_plain_json():
+    document = first_steps_document(find_first_steps(load_problem("asia"), features=["tub"]))
+    assert document["chosen"] == ["xray"]
+    assert [step["features"] for step in document["steps"]] == [["xray"], ["tub"]]
+    then = [outcome["then"] for outcome in document["steps"][0]["outcomes"]]
+    assert {"action": "decide", "features": [], "decision": "no"} in then
