@@ -108,7 +108,7 @@ def test_nothing_of_another_problem_is_left(page, server):
     open_page(page, server, "#problem=asia&policy=greedy-la&view=policy")
     expect(page.locator("#tree-list li").first).to_be_visible()
     page.locator("#problem").select_option("thyroid")
-    expect(page.locator("#tree-list")).not_to_contain_text("tub")
+    expect(page.locator("#tree")).not_to_contain_text("tub")
 
 
 def test_other_candidates_policies_and_stakes(page, server):

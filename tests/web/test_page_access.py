@@ -59,7 +59,7 @@ def test_what_if_by_the_keyboard_alone(page, server):
     page.keyboard.press("Control+a")
     page.keyboard.type("200")
     expect(page.locator("#effect")).to_contain_text("xray costs 200.00 in place of 8.00")
-    expect(page.get_by_label("Price of xray")).to_be_focused()  # typing is not interrupted
+    expect(page.get_by_label("Price of xray", exact=True)).to_be_focused()  # typing is not interrupted
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Undo the price of xray")).to_be_focused()
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

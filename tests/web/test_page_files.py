@@ -19,7 +19,7 @@ def test_an_uploaded_problem_with_markup_for_names(page, server, own_problem):
     expect(page.locator("#candidates")).to_contain_text("<script>alert(1)</script>")
     for name in ("Lattice", "Whole policy", "What if", "Network", "Cost curves"):
         view(page, name)
-    expect(page.locator("#curves-picture svg")).to_be_visible()
+    expect(page.locator("#curves-picture svg.lines")).to_be_visible()
     view(page, "Whole policy")
     expect(page.locator("#tree-list li").first).to_be_visible()
     assert page.locator("script").count() == 1

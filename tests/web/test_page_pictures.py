@@ -25,7 +25,7 @@ def test_lattice_policy_and_curves(page, server):
     folded.locator("summary").first.click()
     expect(folded).not_to_have_attribute("open", "")
     page.get_by_role("tab", name="Cost curves").click()
-    expect(page.locator("#curves-picture svg")).to_be_visible()
+    expect(page.locator("#curves-picture svg.lines")).to_be_visible()
 
 
 def test_only_the_optimum_is_called_proved(page, server):
@@ -71,7 +71,7 @@ def test_curves_have_a_table_with_differences_from_the_best(page, server, is_pho
     page.keyboard.press("ArrowRight")
     expect(point.locator("h3")).not_to_have_text(before)
     page.get_by_label("Only what each costs above the best").check()
-    expect(page.locator("#curves-picture svg")).to_have_attribute(
+    expect(page.locator("#curves-picture svg.lines")).to_have_attribute(
         "aria-label", re.compile("above the best")
     )
     page.get_by_text("All stakes").click()

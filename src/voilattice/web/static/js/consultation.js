@@ -7,7 +7,7 @@ import { clearAdvice, showAdvice, showNoAdvice } from "./advice.js";
 import { clearCandidates, showCandidates } from "./candidates.js";
 import { showChanged } from "./changes.js";
 import { clearComparison, offerComparison } from "./comparison.js";
-import { $ } from "./dom.js";
+import { $, button } from "./dom.js";
 import { showHistory } from "./history.js";
 import { showImagined, updateImagined } from "./imagined.js";
 import { Cancelled, call, findProblem, isStale, pause, startJob } from "./server.js";
@@ -143,13 +143,15 @@ function take(now, advice, isQuick, note) {
   fillSheet(now);
 }
 
-function offerAgain() {
-  const again = document.createElement("button");
-  again.type = "button";
-  again.textContent = "Work it out again";
-  again.onclick = () => { question = null; show(); };
-  $("working").replaceChildren(again);
+const offerAgain = () => $("working").replaceChildren(button("Work it out again", showAgain));
+
+export function showAgain() {
+  question = null;
+  return show();
 }
+
+// The page is left: nobody waits for its jobs.
+export const leave = () => run.abort();
 
 async function known(name) {
   try { return await findProblem(name); }

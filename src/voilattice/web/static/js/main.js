@@ -2,7 +2,7 @@
 
 import { state, write } from "./address.js";
 import { undoAll } from "./changes.js";
-import { say, show } from "./consultation.js";
+import { leave, say, show, showAgain } from "./consultation.js";
 import { $ } from "./dom.js";
 import { wireFiles } from "./files.js";
 import { wireKeyboard } from "./keyboard.js";
@@ -22,6 +22,8 @@ function wire() {
   $("report").onclick = openReport;
   $("changed-undo").onclick = undoAll;
   addEventListener("hashchange", show);
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", (event) => { if (event.persisted) showAgain(); });
 }
 
 wire();

@@ -54,7 +54,7 @@ function enter(feature, found, batch, pressed) {
   for (const other of pressed.parentElement.children)
     if (other.hasAttribute("aria-pressed")) other.setAttribute("aria-pressed", String(other === pressed));
   if (!batch.every((name) => name in pending)) return;
-  const entered = batch.map((name, k) => (k ? [name, pending[name], true] : [name, pending[name]]));
+  const entered = Object.entries(pending).filter(([name]) => batch.includes(name)).map((step, k) => (k ? [...step, true] : step));
   pending = {};
   session.situation = null;
   write({ steps: [...state().steps.filter(([name]) => !batch.includes(name)), ...entered], imagined: null });

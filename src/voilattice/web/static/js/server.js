@@ -32,18 +32,21 @@ export const networkAddress = (name) => `${API}problems/${encodeURIComponent(nam
 // the signal is given, it is cancelled on the server too, and nobody hears of it any more.
 export function startJob(path, body, { signal, tell }) {
   let name = null, isCancelled = false;
-  const end = () => { if (name) call("DELETE", "jobs/" + name).catch(() => {}); };
+  // Sent even while the page is being left.
+  const end = () => { if (name) fetch(`${API}jobs/${name}`, { method: "DELETE", keepalive: true }).catch(() => {}); };
+  signal.addEventListener("abort", end, { once: true });
   const result = (async () => {
     let found = await call("POST", path, body);
     name = found.job;
     for (let wait = FIRST_POLL; ["queued", "running"].includes(found.state); wait = Math.min(1.4 * wait, LAST_POLL)) {
-      if (isCancelled || signal.aborted) end();
+      if (isCancelled || signal.aborted) end(); // before it had a name
       signal.throwIfAborted();
       tell?.(found);
       await pause(wait, signal);
       found = await call("GET", "jobs/" + name);
     }
     signal.throwIfAborted();
+    name = null;
     if (found.state === "done") return found.result;
     if (found.state === "cancelled") throw new Cancelled("Cancelled.");
     throw new Error(complaint(found.error) || `the job has ${found.state}`);

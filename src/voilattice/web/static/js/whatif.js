@@ -12,7 +12,7 @@ import { action, amount, change, decisionLabel, label, money, stateLabel } from 
 const TYPING = 250; // ms without a key: then the question is asked
 const SLIDER = 100; // steps of the slider to either side: ten times more, or less
 
-let given = null; // {question, advice}: the advice without any change
+let given = null; // {question, advice}: the advice without any change; null: it is being worked out
 
 export function clearWhatIf() {
   clearThresholds();
@@ -30,28 +30,30 @@ export function fillWhatIf(now, signal) {
 // -- what the changes do
 
 async function showEffect(now, signal) {
-  const box = $("effect-table"), advice = session.isQuick ? null : session.advice;
+  const box = $("effect-table"), question = JSON.stringify([asked(asGiven(now)), now.policy]);
+  const present = () => (session.isQuick ? null : session.advice);
+  const advice = present();
   box.classList.remove("stale");
   if (!isChanged(now)) {
     box.replaceChildren(element("p", {}, "Nothing is changed: this is the problem as given. Change a price, a cost or a result below."),
       advice ? element("p", {}, `${action(advice)} Expected cost from here: ${amount(toGo(advice))}.`) : element("p", {}, "Working …"));
-    if (advice) given = { question: key(now), advice };
+    if (advice) given = { question, advice };
     return;
   }
-  const before = () => (given?.question === key(now) ? given.advice : null);
-  const draw = () => box.replaceChildren(effect(before(), advice), changeList(now));
+  const isAsked = given?.question === question;
+  if (!isAsked) given = { question, advice: null };
+  const base = given;
+  const draw = () => box.replaceChildren(effect(base.advice, present()), changeList(now));
   draw();
-  if (before()) return;
+  if (isAsked) return;
   try {
-    const found = await startJob("jobs/advise", { ...asked(asGiven(now)), policy: now.policy }, { signal }).result;
-    given = { question: key(now), advice: found };
+    base.advice = await startJob("jobs/advise", { ...asked(asGiven(now)), policy: now.policy }, { signal }).result;
     draw();
   } catch (error) {
+    if (given === base) given = null;
     if (!signal.aborted && !isStale(error)) box.append(element("p", {}, `The problem as given has no answer: ${error.message}.`));
   }
 }
-
-const key = (now) => JSON.stringify([asked(asGiven(now)), now.policy]);
 
 const toGo = (advice) => advice.emc - Math.max(advice.benefit, 0);
 
