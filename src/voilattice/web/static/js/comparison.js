@@ -39,19 +39,28 @@ async function compare(body, signal) {
 
 function summary({ decide, steps, exact }) {
   const best = steps.find((step) => step.over <= TIE);
-  const doubt = exact ? "" : " These costs are not proved: the search ended early.";
-  if (!best) return `Deciding now costs ${amount(decide)}, and no first step lowers that.${doubt}`;
-  return `Going on in the best way costs ${amount(best.cost_to_go)} from here; deciding now, ${amount(decide)}. “+” is what another first step adds.${doubt}`;
+  if (!exact) return "The problem is too large for the exact cost of each first step: what is said of them are bounds.";
+  if (!best || best.cost_to_go > decide) return `Deciding now costs ${amount(decide)}, and no first step lowers that.`;
+  return `Going on in the best way costs ${amount(best.cost_to_go)} from here; deciding now, ${amount(decide)}. “+” is what another first step adds.`;
 }
 
-const stepOf = (features) => session.steps?.steps.find((step) => step.features.join() === features.join());
+// The step of some features; in rounds, the step of one feature may be a set with others.
+function stepOf(features, steps = session.steps?.steps ?? []) {
+  return steps.find((step) => step.features.join() === features.join()) ??
+    (features.length === 1 ? steps.find((step) => step.features.includes(features[0])) : undefined);
+}
 
 // What taking some features first adds to the cost of going on in the best way.
 export function overOf(features) {
   const step = stepOf(features);
   if (!step) return null;
-  return step.over <= TIE ? `first: ${money(step.cost_to_go)}, the least` : `first: ${money(step.cost_to_go)}, +${money(step.over)}`;
+  const others = step.features.filter((name) => !features.includes(name));
+  const what = others.length ? `first, with ${list(labels(others))}` : "first";
+  if (!isExact(step)) return `${what}: ${money(step.lower_bound)} to ${money(step.cost_to_go)}`;
+  return `${what}: ${money(step.cost_to_go)}, ${step.over <= TIE ? "the least" : `+${money(step.over)}`}`;
 }
+
+const isExact = (step) => step.cost_to_go - step.lower_bound <= TIE;
 
 export function comparisonWith(feature) {
   const step = stepOf([feature]);
@@ -68,8 +77,7 @@ async function compareOne(feature, pressed) {
   const features = [...new Set([feature, ...session.advice.features])];
   try {
     const found = await call("POST", "first-steps", { ...asked(state()), policy: "optimal", features });
-    const step = found.steps.find((other) => other.features.join() === feature);
-    box.replaceWith(comparison(step, found.steps.find((other) => other.features.join() === session.advice?.features.join())));
+    box.replaceWith(comparison(stepOf([feature], found.steps), stepOf(session.advice?.features ?? [], found.steps)));
   } catch (error) { box.textContent = `This could not be compared: ${error.message}.`; }
 }
 

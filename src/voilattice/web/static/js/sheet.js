@@ -47,10 +47,12 @@ function bill(situation) {
     const items = (round.items ?? []).length > 1 ? round.items.map(({ what, amount: part }) => `${what} ${money(part)}`).join(", ") : "";
     return [[found, items, amount(round.cost)]];
   });
-  return table("The bill", ["found", "made of", "cost"], [
+  const made = table("The bill", ["found", "made of", "cost"], [
     ...rows,
     ["Spent on features", "", amount(situation.spent)],
     ["Expected cost of deciding now", "", amount(situation.emc)],
     ["Total", "", amount(situation.spent + situation.emc)],
   ]);
+  made.classList.add("bill");
+  return made;
 }
