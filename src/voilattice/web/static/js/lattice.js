@@ -68,23 +68,21 @@ function summary(found) {
 }
 
 function level(row, found, more) {
-  const best = new Set(found.best?.features ?? []);
   const most = Math.max(...found.rows.flatMap(({ sets }) => sets.map((set) => Math.max(set.evi ?? 0, set.cost ?? 0))), 1e-9);
   const left = row.count - row.sets.length;
   return element("section", { class: "level" },
     element("h3", {}, row.size === 0 ? "Nothing" : `Sets of ${count(row.size, "feature")}`,
       element("small", {}, row.size === 0 ? "" : ` ${row.count.toLocaleString("en")}${left > 0 ? `, the best ${row.sets.length} shown` : ""}`)),
-    element("ul", { class: "sets" }, row.sets.map((set) => card(set, best, most))),
+    element("ul", { class: "sets" }, row.sets.map((set) => card(set, most))),
     left > 0 ? button("Show more", more, { class: "link", "aria-label": `Show more sets of ${count(row.size, "feature")}` }) : null);
 }
 
-function card(set, best, most) {
+function card(set, most) {
   const names = labels(set.features);
-  const isOnTheWay = set.features.every((name) => best.has(name));
   const fill = element("span", { class: "fill" }), price = element("span", { class: "price" });
   fill.style.setProperty("width", `${100 * (set.evi ?? 0) / most}%`);
   price.style.setProperty("left", `${Math.min(100 * (set.cost ?? 0) / most, 100)}%`);
-  return element("li", { class: "set" + (set.best ? " best" : isOnTheWay ? " way" : "") + (set.feasible === false ? " barred" : ""), "data-text": `${names.join(" ")} ${set.features.join(" ")}`.toLowerCase() },
+  return element("li", { class: "set" + (set.best ? " best" : set.on_way ? " way" : "") + (set.feasible === false ? " barred" : ""), "data-text": `${names.join(" ")} ${set.features.join(" ")}`.toLowerCase() },
     element("b", {}, list(names) || "nothing"),
     set.best ? element("span", { class: "badge" }, "best set") : null,
     set.feasible === false ? element("span", { class: "badge plain" }, "not feasible as it is") : null,
