@@ -7,7 +7,7 @@ Features inside a set are sorted by name; floats are not rounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,8 @@ from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.standing import Purchase, Standing
 from voilattice.policy.steps import FirstSteps
 from voilattice.valuation.best_set import Best
+from voilattice.valuation.lattice_levels import top_by_level, way_to_the_best
+from voilattice.valuation.lattice_values import LatticeValues
 from voilattice.valuation.valuation import Value, emc
 
 if TYPE_CHECKING:  # it loads scikit-learn
@@ -41,11 +43,13 @@ __all__ = [
     "applied_document",
     "arena_document",
     "best_document",
+    "case_documents",
     "comparison_document",
     "evaluation_document",
     "explanation_document",
     "first_steps_document",
     "lattice_document",
+    "lattice_levels_document",
     "policy_document",
     "problem_document",
     "problem_entry",
@@ -165,6 +169,58 @@ def lattice_document(lattice: Lattice, top: Sequence[Value] | None = None) -> Do
     if top is not None:
         document["values"] = [set_document(entry) for entry in top]
     return document
+
+
+def lattice_levels_document(
+    lattice: Lattice,
+    values: LatticeValues | None,
+    *,
+    top: int,
+    containing: Collection[str] = (),
+) -> Document:
+    """Return the best sets of each level, and the set of highest benefit.
+
+    Without values, `best` is null and a level shows its first sets, whose amounts are null.
+    """
+    if values is not None:
+        best, way = values.top(1)[0], set(way_to_the_best(values))
+        levels = top_by_level(values, top, containing, with_way=not containing)
+        return {
+            "best": set_document(best),
+            "rows": [
+                {
+                    "size": level.size,
+                    "count": level.count,
+                    "sets": [
+                        set_document(v)
+                        | {"best": v.features == best.features, "on_way": v.features in way}
+                        for v in level.sets
+                    ],
+                }
+                for level in levels
+            ],
+        }
+    wanted, feasible = set(containing), lattice.feasible
+    lattice.problem.feature_mask(wanted)  # checks that they are features
+    rows: list[Document] = []
+    numbers = iter(range(len(lattice)))
+    for size in range(len(lattice.level_sizes)):
+        found = [(next(numbers), s) for s in lattice.level(size)]
+        found = [(number, s) for number, s in found if wanted <= s]
+        sets = [
+            {
+                "features": sorted(s),
+                "evi": None,
+                "cost": None,
+                "benefit": None,
+                "feasible": None if feasible is None else bool(feasible[number]),
+                "best": False,
+                "on_way": False,
+            }
+            for number, s in found[:top]
+        ]
+        rows += [{"size": size, "count": len(found), "sets": sets}] if found else []
+    return {"best": None, "rows": rows}
 
 
 def best_document(found: Best) -> Document:
@@ -301,6 +357,20 @@ def applied_document(applied: Applied) -> Document:
         "unfinished": int(applied.unfinished.sum()),
         "unseen": {column: dict(values) for column, values in applied.unseen.items()},
     }
+
+
+def case_documents(applied: Applied) -> list[Document]:
+    """Return what a policy bought, decided and paid, case by case."""
+    unknown = [None] * len(applied.decision)
+    mistakes, totals = applied.misclassification_cost, applied.total_cost
+    columns = {
+        "decision": applied.decision.tolist(),
+        "bought": [list(path) for path in applied.bought.tolist()],
+        "feature_cost": applied.feature_cost.tolist(),
+        "misclassification_cost": unknown if mistakes is None else mistakes.tolist(),
+        "total_cost": unknown if totals is None else totals.tolist(),
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def evaluation_document(found: Evaluation) -> Document:

@@ -17,6 +17,16 @@ TASKS = {
     "describe": (schemas.ProblemSummary, {}),
     "posterior": (schemas.Standing, {}),
     "advise": (schemas.Advice, {"policy": "greedy-la", "seconds": 20.0}),
+    "batch": (
+        schemas.Batch,
+        {"policy": "greedy", "cases": [{}, {"evidence": {"nothing": 1}}], "seconds": 20.0},
+    ),
+    "apply": (schemas.Applied, {"policy": "greedy", "rows": [{}, {}], "seconds": 20.0}),
+    "first_steps": (
+        schemas.FirstSteps,
+        {"policy": "optimal", "features": None, "seconds": 20.0},
+    ),
+    "threshold": (schemas.Threshold, {"seconds": 20.0}),
     "value": (schemas.SetValue, {"features": []}),
     "explain": (schemas.Explanation, {}),
     "best": (schemas.BestSet, {"seconds": 20.0}),
@@ -47,8 +57,11 @@ def check(model, document):
 @pytest.mark.parametrize("task", TASKS)
 def test_every_answer_fits_its_model(matter, task):
     model, options = TASKS[task]
+    unknown = [f for f in matter.narrowed.features if f not in matter.evidence]
     if task == "explain":
-        options = {"features": [f for f in matter.narrowed.features if f not in matter.evidence]}
+        options = {"features": unknown}
+    if task == "threshold":
+        options = options | {"feature": unknown[0]}
     check(model, tasks.TASKS[task](matter, lambda *told: None, **options))
 
 

@@ -168,3 +168,24 @@ def test_what_is_given_is_known_to_every_task(asia):
     )
     with pytest.raises(InputError, match="known, so it cannot be unavailable"):
         assert Matter("asia", given={"smoke": "yes"}, unavailable=("smoke",)).narrowed
+
+
+def test_a_batch_answers_each_case_and_says_which_are_wrong(asia):
+    cases = [{"evidence": {"smoke": "yes"}}, {"evidence": {"smoke": "maybe"}}, {"given": {}}]
+    found = tasks.TASKS["batch"](Matter("asia"), silent, "greedy", cases, 20.0)["answers"]
+    single = tasks.TASKS["advise"](Matter("asia", **cases[0]), silent, "greedy", 20.0)
+    assert found[0] == single
+    assert found[1]["error"]["status"] == 400
+    assert "'maybe'" in found[1]["error"]["detail"]
+    late = tasks.TASKS["batch"](Matter("asia"), silent, "greedy", cases, 0.0)["answers"]
+    assert {answer["error"]["status"] for answer in late} == {413}
+
+
+def test_a_policy_is_followed_for_rows_as_for_a_table(asia):
+    rows = [{"tub": "yes", "lung": "yes"}, {"tub": "no", "xray": "no", "lung": "no", "other": 1}]
+    found = tasks.TASKS["apply"](Matter("asia"), silent, "greedy-la", rows, 20.0)
+    assert [case["bought"] for case in found["cases"]] == [["tub"], ["tub", "xray"]]
+    assert found["mean_total_cost"] == pytest.approx(
+        sum(case["total_cost"] for case in found["cases"]) / 2
+    )
+    assert found["rows"] == 2

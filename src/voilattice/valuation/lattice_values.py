@@ -42,24 +42,31 @@ class LatticeValues:
 
     def top(self, n: int) -> list[Value]:
         """Return the n sets of highest benefit; `ties` decides between equal ones."""
-        benefit, rows, tol = self.benefit, self.lattice.rows, tolerance(self.emc)
-        n = min(n, len(rows))
+        return self.best_of(np.arange(len(self.evi)), n)
+
+    def best_of(self, places: NDArray[np.intp], n: int) -> list[Value]:
+        """Return the n sets of highest benefit among those at some places of the lattice."""
+        benefit, rows, tol = self.benefit[places], self.lattice.rows, tolerance(self.emc)
+        n = min(n, len(places))
         least = np.partition(benefit, len(benefit) - n)[len(benefit) - n] if n else np.inf
-        left = {int(place) for place in np.flatnonzero(benefit >= least - tol)}
+        left = {int(place) for place in places[benefit >= least - tol]}
 
         def offer(place: int) -> Offer:
-            return Offer(float(benefit[place]), float(self.cost[place]), to_mask(rows[place]))
+            worth, price = float(self.evi[place]), float(self.cost[place])
+            return Offer(worth - price, price, to_mask(rows[place]))
 
         found = []
         for _ in range(n):
             place = winner(left, offer, tol)
             left.remove(place)
-            worth, price = float(self.evi[place]), float(self.cost[place])
-            mask, problem = to_mask(rows[place]), self.lattice.problem
-            found.append(
-                Value.of_set(problem, mask, self.known, emc=self.emc, evi=worth, cost=price)
-            )
+            found.append(self.value_at(place))
         return found
+
+    def value_at(self, place: int) -> Value:
+        """Return what the set at one place of the lattice is worth."""
+        worth, price = float(self.evi[place]), float(self.cost[place])
+        mask, problem = to_mask(self.lattice.rows[place]), self.lattice.problem
+        return Value.of_set(problem, mask, self.known, emc=self.emc, evi=worth, cost=price)
 
 
 def value_lattice(

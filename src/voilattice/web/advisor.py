@@ -21,7 +21,7 @@ from voilattice.web.answers import Answers
 from voilattice.web.catalogue import Catalogue
 from voilattice.web.jobs import Job, Jobs
 from voilattice.web.pool import Level, Pool
-from voilattice.web.questions import AdviceAsked, Asked, Case
+from voilattice.web.questions import AdviceAsked, Asked, Case, WhatIf
 from voilattice.web.uploads import upload_id
 from voilattice.web.workers import Outcome, Request, Tell
 
@@ -32,7 +32,10 @@ SHARE_OF_POLICY = 0.75  # of the time for advice, for the policy asked for; then
 
 QUICK_POLICIES = frozenset({"none", FALLBACK})
 QUICK_TASKS = frozenset({"describe", "posterior", "value", "explain"})
-TIMED_TASKS = frozenset({"advise", "best", "policy", "compare"})  # they keep to a time limit
+# They keep to a time limit.
+TIMED_TASKS = frozenset(
+    {"advise", "batch", "apply", "first_steps", "best", "policy", "compare", "threshold"}
+)
 
 
 class Limits(BaseModel):
@@ -68,7 +71,7 @@ class Advisor:
         """Say what a problem holds."""
         return await self._answer(Request("describe", name, self.catalogue.find(name)), "", client)
 
-    async def answer(self, task: str, asked: Asked, client: str) -> bytes:
+    async def answer(self, task: str, asked: WhatIf, client: str) -> bytes:
         """Return the answer to a question: a kept one, or one that a worker finds."""
         return await self._answer(self._request(task, asked), asked.model_dump_json(), client)
 
@@ -163,15 +166,16 @@ class Advisor:
             task.add_done_callback(lambda task: task.cancelled() or task.exception())
         return await asyncio.shield(task)
 
-    def _request(self, task: str, asked: Asked) -> Request:
+    def _request(self, task: str, asked: WhatIf) -> Request:
         """Return what a worker is asked; raw values are states then."""
-        problem = self.catalogue.find(asked.problem)
-        options = asked.options | {"case": case_options(problem, asked)}
+        problem, options = self.catalogue.find(asked.problem), asked.options
+        if isinstance(asked, Case):
+            options["case"] = _case_of(problem, asked)
         share = SHARE_OF_TASK if task in TIMED_TASKS else None
         return Request(task, asked.problem, problem, json.dumps(asked.changes), options, share)
 
 
-def case_options(problem: Problem, case: Case) -> dict[str, Any]:
+def _case_of(problem: Problem, case: Case) -> dict[str, Any]:
     """Return a case as a task takes it."""
     with located("given"):
         given = _states(problem, case.given)

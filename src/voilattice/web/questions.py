@@ -122,17 +122,15 @@ class WhatIf(Question):
             changes["misclassification"] = self.misclassification
         return changes
 
-
-class Asked(WhatIf, Case):
-    """What every question says."""
-
     @property
     def options(self) -> dict[str, Any]:
-        """What this question says beyond that, as its task takes it."""
-        return {name: getattr(self, name) for name in set(type(self).model_fields) - _COMMON}
+        """What this question says beyond its problem and its case, as its task takes it."""
+        own = set(type(self).model_fields) - set(Asked.model_fields)
+        return {name: getattr(self, name) for name in own}
 
 
-_COMMON = set(Asked.model_fields)
+class Asked(WhatIf, Case):
+    """What most questions say."""
 
 
 class ValueAsked(Asked):
@@ -191,8 +189,13 @@ class BatchAsked(WhatIf):
     policy: PolicyName
     cases: Annotated[list[Case], Field(min_length=1, max_length=MAX_CASES)]
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the task takes: cases as plain tables."""
+        return {"policy": self.policy, "cases": [case.model_dump() for case in self.cases]}
 
-class ApplyAsked(Asked):
+
+class ApplyAsked(WhatIf):
     """A policy followed for each row of a table of raw values or states."""
 
     policy: PolicyName

@@ -15,10 +15,14 @@ from voilattice.web.guards import client_of
 from voilattice.web.jobs import Job
 from voilattice.web.questions import (
     AdviceAsked,
+    ApplyAsked,
     Asked,
+    BatchAsked,
     CompareAsked,
     ExplainAsked,
+    FirstStepsAsked,
     PolicyAsked,
+    ThresholdAsked,
     ValueAsked,
 )
 from voilattice.web.uploads import MAX_BYTES, MAX_FILES
@@ -89,6 +93,21 @@ def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
         """Say what to do now; greedy says it where the policy asked for cannot in time."""
         return _json(await advisor.advise(asked, client))
 
+    @routes.post("/advise/batch", response_model=schemas.Batch)
+    async def advise_batch(client: Client, asked: BatchAsked) -> Response:
+        """Say what to do now in each of many cases; a case that is wrong is answered as such."""
+        return _json(await advisor.answer("batch", asked, client))
+
+    @routes.post("/first-steps", response_model=schemas.FirstSteps)
+    async def first_steps(client: Client, asked: FirstStepsAsked) -> Response:
+        """Say what it costs to begin with each feature, and which outcome makes the difference."""
+        return _json(await advisor.answer("first_steps", asked, client))
+
+    @routes.post("/apply", response_model=schemas.Applied)
+    async def apply(client: Client, asked: ApplyAsked) -> Response:
+        """Follow a policy for each row of a table of raw values or states."""
+        return _json(await advisor.answer("apply", asked, client))
+
     @routes.post("/value", response_model=schemas.SetValue)
     async def value(client: Client, asked: ValueAsked) -> Response:
         """Value a set of features."""
@@ -130,6 +149,11 @@ def _add_jobs(routes: APIRouter, advisor: Advisor) -> None:
     async def start_comparison(client: Client, asked: CompareAsked) -> Response:
         """Start to compare all policies along a sweep; the answer names a job to ask for."""
         return _json(advisor.start("compare", asked, client).document, 202)
+
+    @routes.post("/threshold", status_code=202, response_model=schemas.JobStatus)
+    async def start_threshold(client: Client, asked: ThresholdAsked) -> Response:
+        """Start to find where a feature is used and where the advice changes; names a job."""
+        return _json(advisor.start("threshold", asked, client).document, 202)
 
     @routes.get("/jobs/{name}", response_model=schemas.JobStatus)
     async def show_job(name: Name) -> Response:

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from voilattice.web.problem_schemas import Answer, PathLimits, ProblemEntry, ProblemSummary
 
 __all__ = [
     "Advice",
+    "Applied",
+    "Batch",
     "BestSet",
     "Comparison",
     "Explanation",
+    "FirstSteps",
     "Health",
     "JobStatus",
     "Lattice",
@@ -25,16 +30,11 @@ __all__ = [
     "ProblemSummary",
     "SetValue",
     "Standing",
+    "Threshold",
 ]
 
 Status = Literal["ok", "time", "memory"]
 Point = Annotated[list[float], Field(min_length=2, max_length=2)]
-
-
-class Answer(BaseModel):
-    """A document that has these keys and no others."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class Health(Answer):
@@ -53,90 +53,6 @@ class ProblemDetails(Answer):
     title: str
     status: int
     detail: str
-
-
-class ProblemEntry(Answer):
-    """A problem of the list."""
-
-    name: str
-    title: str
-    target: str
-    features: list[str]
-
-
-class SharedOverhead(Answer):
-    """Features whose overhead is paid once."""
-
-    name: str
-    overhead: float
-    features: list[str]
-
-
-class Discount(Answer):
-    """Features that cost less once one of them is acquired."""
-
-    name: str
-    off: dict[str, float]
-
-
-class ConditionalCost(Answer):
-    """Another price of a feature, once some evidence is known."""
-
-    feature: str
-    when: dict[str, str]
-    cost: float
-
-
-class RoundCost(Answer):
-    """What each acquisition costs, whatever it brings."""
-
-    cost: float
-
-
-class Constraint(Answer):
-    """When a feature can be acquired."""
-
-    feature: str
-    after: list[str]
-    only_if: dict[str, str]
-    not_if: dict[str, str]
-
-
-class PathLimits(Answer):
-    """What may be acquired at most; null: no limit."""
-
-    spend: float | None
-    features: int | None
-    rounds: int | None
-
-
-class ProblemSummary(Answer):
-    """Everything in a problem except its network."""
-
-    name: str
-    title: str
-    target: str
-    classes: list[str]
-    decisions: list[str]
-    prior: dict[str, float]
-    features: list[str]
-    states: dict[str, list[str]]
-    bins: dict[str, list[float]]
-    hidden: list[str]
-    labels: dict[str, str]
-    state_labels: dict[str, dict[str, str]]
-    currency: str
-    misclassification: dict[str, dict[str, float]]
-    evidence: dict[str, str]
-    emc: float
-    costs: dict[str, float] | None = None
-    groups: list[SharedOverhead] | None = None
-    discounts: list[Discount] | None = None
-    conditional_costs: list[ConditionalCost] | None = None
-    rounds: RoundCost | None = None
-    constraints: list[Constraint]
-    limits: PathLimits
-    rules: list[str]
 
 
 class SetEntry(Answer):
@@ -267,6 +183,83 @@ class Advice(Certified):
     quick: Annotated[bool, Field(description="Greedy answered in place of the policy asked for.")]
 
 
+class NextStep(Answer):
+    """What the optimum does after a result."""
+
+    action: Literal["acquire", "decide"]
+    features: list[str]
+    decision: str | None
+
+
+class OutcomeOfStep(Answer):
+    """A result of a first step, and what follows from it."""
+
+    result: dict[str, str]
+    probability: float
+    emc: float
+    cost_to_go: float
+    then: NextStep
+
+
+class FirstStep(Answer):
+    """What it costs to begin with some features and to go on in the best way."""
+
+    features: list[str]
+    cost: float
+    cost_to_go: float
+    lower_bound: float
+    over: Annotated[float, Field(description="What it costs more than the best first step.")]
+    outcomes: list[OutcomeOfStep]
+    text: str
+
+
+class FirstSteps(Answer):
+    """Why this and not that."""
+
+    decide: Annotated[float, Field(description="What deciding now costs.")]
+    chosen: list[str]
+    exact: bool
+    steps: list[FirstStep]
+
+
+class CaseRefused(Answer):
+    """A case of a batch that has no answer, and why."""
+
+    error: ProblemDetails
+
+
+class Batch(Answer):
+    """Advice for many cases, in their order."""
+
+    answers: list[Advice | CaseRefused]
+
+
+class AppliedCase(Answer):
+    """What a policy bought, decided and paid in a case; null: the true class is not known."""
+
+    decision: str
+    bought: list[str]
+    feature_cost: float
+    misclassification_cost: float | None
+    total_cost: float | None
+
+
+class Applied(Answer):
+    """What a policy bought, decided and paid in a table of cases."""
+
+    rows: int
+    mean_feature_cost: float | None
+    mean_misclassification_cost: float | None
+    mean_total_cost: float | None
+    accuracy: float | None
+    mean_features: float | None
+    replanned: int
+    impossible: int
+    unfinished: int
+    unseen: dict[str, dict[str, int]]
+    cases: list[AppliedCase]
+
+
 class Policy(Certified):
     """A policy: what it costs, and its tree."""
 
@@ -309,6 +302,62 @@ class Comparison(Answer):
     svg: str
 
 
+class ChangeOfAdvice(Answer):
+    """Where the first step changes, and to what."""
+
+    at: float
+    first: list[str]
+
+
+class AdviceThreshold(Answer):
+    """From where to where the first step stays what it is."""
+
+    along: Literal["price", "stakes"]
+    feature: str | None
+    now: float
+    stake: float
+    first: list[str]
+    below: ChangeOfAdvice | None
+    above: ChangeOfAdvice | None
+    low: float
+    high: float
+    exact: bool
+    text: str
+
+
+class AdviceThresholds(Answer):
+    """Where the first step changes; null: the problem is too large to tell."""
+
+    price: AdviceThreshold | None
+    stakes: AdviceThreshold | None
+
+
+class Threshold(Answer):
+    """From which price, and from which stakes, a feature is used, and where the advice changes."""
+
+    feature: str
+    price: float
+    price_threshold: float | None
+    stake: float
+    stake_threshold: float | None
+    exact: bool
+    used: bool | None
+    price_use: str
+    price_at_least: float | None
+    price_at_most: float | None
+    least_price: float
+    stake_at_most: float | None
+    stake_end: float | None
+    stake_ranges: list[Point]
+    stake_limit: float
+    cost_without: float | None
+    price_curve: list[Point]
+    stake_curve: list[Point]
+    stake_curve_without: list[Point]
+    advice: AdviceThresholds
+    text: str
+
+
 class Lattice(Answer):
     """The lattice of irreducible sets."""
 
@@ -326,7 +375,7 @@ class Lattice(Answer):
     svg: str
 
 
-Result = Advice | Policy | Comparison
+Result = Advice | Policy | Comparison | Threshold
 
 
 class JobStatus(Answer):

@@ -17,36 +17,45 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from voilattice.budgets import memory_limit
+from voilattice.budgets import Deadline, memory_limit
 from voilattice.documents import (
     Document,
     advice_document,
+    advice_threshold_document,
+    applied_document,
     best_document,
+    case_documents,
     comparison_document,
     explanation_document,
+    first_steps_document,
     lattice_document,
     policy_document,
     problem_document,
     standing_document,
+    threshold_document,
     value_document,
 )
 from voilattice.drawing.lattice import lattice_svg
 from voilattice.drawing.plots import savings_svg
 from voilattice.drawing.policy import policy_tree
-from voilattice.errors import Remedy, TooLargeError, VoilatticeError
+from voilattice.errors import InputError, Remedy, TooLargeError, VoilatticeError
 from voilattice.files.problems import load_problem
 from voilattice.lattice.explanations import explain
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.problem import Problem
 from voilattice.model.what_if import change_problem
 from voilattice.policy.advice import advise
+from voilattice.policy.advice_threshold import find_advice_threshold
+from voilattice.policy.application import apply_policy
 from voilattice.policy.comparison import compare
+from voilattice.policy.first_steps import find_first_steps
 from voilattice.policy.solvers import build_policy, describe_search
 from voilattice.policy.standing import narrow_problem, standing_at
+from voilattice.policy.threshold import find_threshold
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.valuation import emc, value
-from voilattice.web.refusals import Broken
+from voilattice.web.refusals import Broken, refusal_of
 from voilattice.web.uploads import read_upload
 from voilattice.web.workers import MAX_VARIANTS, Outcome, Request, Tell
 
@@ -57,6 +66,8 @@ MAX_LATTICE = 100_000
 MAX_VALUED = 20_000
 MAX_DRAWN_STATES = 200_000
 TOP_SETS = 10
+
+SHARE_OF_USE = 0.5  # of the time for thresholds, to find where a feature is used
 
 _problems: OrderedDict[str, Problem] = OrderedDict()
 
@@ -131,8 +142,39 @@ def _advise(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document
     return advice_document(advise(matter.problem, policy, **matter.case, time_limit=seconds))
 
 
+def _batch(
+    matter: Matter, tell: Tell, policy: str, cases: Sequence[Mapping[str, Any]], seconds: float
+) -> Document:
+    deadline, answers = Deadline(seconds), list[Document]()
+    for case in cases:
+        try:
+            if deadline.is_over:
+                raise TooLargeError("there was no time left", remedies=(Remedy("ask for less"),))
+            advice = advise(matter.problem, policy, **case, time_limit=deadline)
+            answers.append(advice_document(advice))
+        except VoilatticeError as error:
+            answers.append({"error": refusal_of(error)})
+    return {"answers": answers}
+
+
+def _apply(
+    matter: Matter, tell: Tell, policy: str, rows: Sequence[Mapping[str, Any]], seconds: float
+) -> Document:
+    names = dict.fromkeys(name for row in rows for name in row)
+    table = {name: [row.get(name) for row in rows] for name in names}
+    applied = apply_policy(policy, table, problem=matter.problem, time_limit=seconds)
+    return applied_document(applied) | {"cases": case_documents(applied)}
+
+
 def _posterior(matter: Matter, tell: Tell) -> Document:
     return standing_document(standing_at(matter.problem, **matter.case))
+
+
+def _first_steps(
+    matter: Matter, tell: Tell, policy: str, features: Sequence[str] | None, seconds: float
+) -> Document:
+    found = find_first_steps(matter.problem, **matter.case, features=features, time_limit=seconds)
+    return first_steps_document(found)
 
 
 def _value(matter: Matter, tell: Tell, features: Sequence[str]) -> Document:
@@ -181,14 +223,51 @@ def _compare(matter: Matter, tell: Tell, points: Sequence[float], seconds: float
     }
 
 
+def _threshold(matter: Matter, tell: Tell, feature: str, seconds: float) -> Document:
+    deadline = Deadline(seconds)
+
+    def note(n: int, along: str) -> None:
+        tell(f"{n} values along {along}", None)
+
+    use = threshold_document(
+        find_threshold(
+            matter.narrowed, feature, matter.evidence,
+            time_limit=deadline.share(SHARE_OF_USE), progress=note,
+        )
+    )  # fmt: skip
+    changes = {
+        along: _advice_threshold(matter, deadline.share(share), note, changed)
+        for along, share, changed in (("price", 0.5, feature), ("stakes", 1.0, None))
+    }
+    said = [use["text"], *(change["text"] for change in changes.values() if change)]
+    return use | {"advice": changes, "text": "\n".join(said)}
+
+
+def _advice_threshold(
+    matter: Matter, deadline: Deadline, note: Callable[[int, str], None], feature: str | None
+) -> Document | None:
+    """Return where the first step changes; None: the problem is too large to tell."""
+    try:
+        found = find_advice_threshold(
+            matter.problem, **matter.case, feature=feature, time_limit=deadline, progress=note
+        )
+    except (InputError, TooLargeError):
+        return None
+    return advice_threshold_document(found)
+
+
 TASKS: dict[str, Callable[..., Document | str]] = {
     "describe": _describe,
     "advise": _advise,
+    "batch": _batch,
+    "apply": _apply,
     "posterior": _posterior,
     "value": _value,
     "best": _best,
     "explain": _explain,
     "lattice": _lattice,
+    "first_steps": _first_steps,
+    "threshold": _threshold,
     "policy": _policy,
     "compare": _compare,
 }
