@@ -111,7 +111,7 @@ function showIgnored() {
   $("ignored").replaceChildren(element("details", { open: rest.length <= MANY },
     element("summary", {}, `Not considered: ${count(rest.length, "feature")}`),
     element("ul", { class: "reasons" }, rest.map(({ feature, why }) => element("li", { "data-feature": feature },
-      why.startsWith(label(feature)) ? why : `${label(feature)}: ${why}`, " ", isUnavailable(feature) ? again(feature) : null)))));
+      why.includes(label(feature)) ? why : `${label(feature)}: ${why}`, " ", isUnavailable(feature) ? again(feature) : null)))));
 }
 
 const isUnavailable = (feature) => state().steps.some(([name, found]) => name === feature && found === null);

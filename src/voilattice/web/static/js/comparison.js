@@ -91,7 +91,7 @@ function comparison(step, reference = bestStep()) {
       element("div", { class: "beside" }, outcomes(step), isBest || !reference ? null : outcomes(reference))));
 }
 
-const bestStep = () => session.steps?.steps.reduce((best, step) => (!best || step.over < best.over ? step : best), null);
+const bestStep = () => stepOf(session.steps?.chosen ?? []) ?? session.steps?.steps.find((step) => step.over <= TIE);
 
 function outcomes(step) {
   const name = list(labels(step.features));
