@@ -14,17 +14,20 @@ slow digit, and writes its own V. They are compared with what a copy of a large 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import arguments
 import numpy as np
-from large_problems import tree_augmented
+from large_problems import naive_bayes, tree_augmented
 from timing import best_of, one_thread
 
 from voilattice import Problem, build_policy, devices
 from voilattice.devices import Device
 from voilattice.engines import use_engine
-from voilattice.policy.optimal import plain
+from voilattice.policy.optimal import plain, repeats
 from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
+from voilattice.policy.optimal.pools import Shape
+from voilattice.policy.optimal.repeats import repeat_bound
 
 FULL, SMALL = range(12, 22), range(4, 8)
 CPU_UPTO = 18
@@ -39,12 +42,14 @@ def main(small: bool = False) -> None:
     sizes = SMALL if small else FULL
     for engine in ("cuda", "compiled"):  # loads and compiles
         solve(tree_augmented(4, 0), engine)
+        repeat_bound(naive_bayes(3, 0), engine=engine, shape=Shape(1, 0))
     bandwidth = copy_bandwidth(devices.find_device(), 1 << (16 if small else 30))
     print(f"a copy moves {bandwidth / 1e12:.3f} TB/s\n")
     print(" n         states  bits   seconds  states/s  bandwidth  one core   ratio  difference")
     for n in sizes:
         measure(n, bandwidth)
     read_back(sizes[-2])
+    bound(6, 2, (2, 3)) if small else bound(30, 10, (10, 14, 18, 20))
 
 
 def solve(problem: Problem, engine: str) -> PlainSolution:
@@ -97,6 +102,24 @@ def read_back(n: int) -> None:
     print(f"\nthe whole policy of {n} features: {len(policy.nodes):,} states in {seconds:.2f} s")
     print(f"  cost {policy.expected_total_cost:.6f}, at least {policy.lower_bound:.6f}")
     print(f"  {policy.verdict}")
+
+
+def bound(n: int, compared: int, once: Sequence[int]) -> None:
+    """Print the bound "once or repeatedly" of n features, some of them bought at most once."""
+    problem = naive_bayes(n, seed=0)
+    print(f"\nbound of {n} features, independent given the target, so many of them bought once")
+    for n_once in once:
+        shape = Shape(n_once, 0)
+        begin = time.perf_counter()
+        found = repeat_bound(problem, engine="cuda", shape=shape)
+        seconds = time.perf_counter() - begin
+        row = f"  {n_once:2} {found.lower():10.4f} {seconds:9.3f} s"
+        if n_once == compared:
+            begin = time.perf_counter()
+            with one_thread(repeats):
+                repeat_bound(problem, engine="compiled", shape=shape)
+            row += f", one core takes {(time.perf_counter() - begin) / seconds:.1f} times as long"
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,31 +1,31 @@
 """The GPU that kernels run on, through CuPy (the extra ``gpu``).
 
-A `Device` is what `plain_cuda` needs of it: memory, and the kernels of ``plain.cu``. `CudaDevice`
-is the real one. The tests run the same source on the host behind the same interface.
+A `Device` has memory and runs the kernels of ``compiled/*.cu``. `CudaDevice` is the real one. The
+tests compile the same sources for the host and run them behind the same interface.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError, VoilatticeError
 
-__all__ = ["CudaDevice", "Device", "constants", "find_device", "has_device", "kernel_source"]
+__all__ = ["THREADS", "CudaDevice", "Device", "Kernel", "find_device", "has_device"]
 
-THREADS = 256  # of a block
-BLOCKS = 4  # that a processor can hold at once: four tiles fit its shared memory
+THREADS = 256  # of a block: a power of 2
+BLOCKS = 4  # of `TILE_KERNEL`, that a processor can hold at once: their shared memory fits
 MAX_BLOCKS = 1 << 20  # of a kernel whose threads run over the rest
 
 # What the kernels are written with, on a GPU.
 _CUDA = rf"""
 #define KERNEL extern "C" __global__
 #define TILE_KERNEL KERNEL __launch_bounds__({THREADS}, {BLOCKS})
+#define FUNCTION static __device__ __forceinline__
 #define SHARED __shared__
 #define SHARED_ROOM(type, name) extern __shared__ type name[]
 #define SYNC __syncthreads()
@@ -34,55 +34,54 @@ _CUDA = rf"""
 """
 
 
+class Kernel(NamedTuple):
+    """A function of a source file, compiled with some constants."""
+
+    file: str
+    name: str
+    constants: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The text of the file, below its constants."""
+        text = (resources.files("voilattice.compiled") / self.file).read_text("utf-8")
+        return "".join(f"#define {name} {value}\n" for name, value in self.constants) + text
+
+
 class Device(Protocol):
-    """Memory, and the kernels of ``plain.cu``. What is put there is known by its handle."""
+    """Memory, and kernels that run there. What is put there is known by its handle."""
 
     @property
     def free_bytes(self) -> int: ...
 
     @property
     def room_bytes(self) -> int:
-        """The memory that the threads of a block share."""
+        """The memory that the threads of a block can share."""
 
     def put(self, array: NDArray[Any]) -> Any: ...
+
+    def get(self, handle: Any) -> NDArray[Any]: ...
+
+    def take(self, handle: Any, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the numbers at these places, in 64 bits."""
 
     def empty(self, n: int, dtype: Any) -> Any: ...
 
     def address(self, handle: Any) -> int: ...
 
-    def take(self, handle: Any, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the numbers at these places, in 64 bits."""
+    def launch(self, kernel: Kernel, n_blocks: int, room: int, *arguments: Any) -> None:
+        """Start a kernel; it runs after those that were started before.
+
+        Parameters
+        ----------
+        room
+            The bytes that the threads of a block share.
+        arguments
+            Handles, and numbers: integers of 64 bits, and floats.
+        """
 
     def wait(self) -> None:
         """Wait until all kernels are done."""
-
-    def expand(self, table: Any, longer: Any, outer: int, size: int, inner: int) -> None: ...
-
-    def solve_tiles(
-        self,
-        given: Mapping[str, object],
-        room: int,
-        table: Any,
-        tiles: Any,
-        parts: Any,
-        value: Any,
-    ) -> None:
-        """Solve some tiles, with a kernel that was compiled for these constants."""
-
-
-def kernel_source(given: Mapping[str, object]) -> str:
-    """Return the source of the kernels, with its constants."""
-    text = (resources.files("voilattice.compiled") / "plain.cu").read_text("utf-8")
-    return "".join(f"#define {name} {value}\n" for name, value in given.items()) + text
-
-
-def constants(
-    sizes: tuple[int, ...], n_decisions: int, n_classes: int, dtype: Any
-) -> dict[str, object]:
-    """Return what the kernels are compiled for."""
-    value = {4: "float", 8: "double"}[np.dtype(dtype).itemsize]
-    size = sizes[0] if len(set(sizes)) == 1 else 0
-    return {"VALUE": value, "CLASSES": n_classes, "DECISIONS": n_decisions, "SIZE": size}
 
 
 class CudaDevice:
@@ -92,12 +91,13 @@ class CudaDevice:
         import cupy
 
         self._cupy = cupy
-        self._kernels: dict[tuple[object, ...], Any] = {}
+        self._compiled: dict[Kernel, Any] = {}
 
     @property
     def free_bytes(self) -> int:
-        self._cupy.get_default_memory_pool().free_all_blocks()
-        return int(self._cupy.cuda.Device().mem_info[0])
+        # What CuPy keeps for later is free too.
+        kept = self._cupy.get_default_memory_pool().free_bytes()
+        return int(self._cupy.cuda.Device().mem_info[0] + kept)
 
     @property
     def room_bytes(self) -> int:
@@ -105,6 +105,13 @@ class CudaDevice:
 
     def put(self, array: NDArray[Any]) -> Any:
         return self._cupy.asarray(array)
+
+    def get(self, handle: Any) -> NDArray[Any]:
+        found: NDArray[Any] = handle.get()
+        return found
+
+    def take(self, handle: Any, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self.get(handle[self._cupy.asarray(places)]).astype(np.float64)
 
     def empty(self, n: int, dtype: Any) -> Any:
         try:
@@ -115,39 +122,16 @@ class CudaDevice:
     def address(self, handle: Any) -> int:
         return int(handle.data.ptr)
 
-    def take(self, handle: Any, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = handle[self._cupy.asarray(places)].get().astype(np.float64)
-        return found
+    def launch(self, kernel: Kernel, n_blocks: int, room: int, *arguments: Any) -> None:
+        if kernel not in self._compiled:
+            module = self._cupy.RawModule(code=_CUDA + kernel.source, options=("--std=c++17",))
+            self._compiled[kernel] = module.get_function(kernel.name)
+        function = self._compiled[kernel]
+        function.max_dynamic_shared_size_bytes = max(function.max_dynamic_shared_size_bytes, room)
+        function((n_blocks,), (THREADS,), arguments, shared_mem=room)
 
     def wait(self) -> None:
         self._cupy.cuda.get_current_stream().synchronize()
-
-    def expand(self, table: Any, longer: Any, outer: int, size: int, inner: int) -> None:
-        n_blocks = min(max(-(-outer * inner // THREADS), 1), MAX_BLOCKS)
-        # It is the same whatever the constants are.
-        kernel = self._kernel("expand", constants((), 1, 1, np.float64))
-        kernel((n_blocks,), (THREADS,), (table, longer, outer, np.int32(size), inner))
-
-    def solve_tiles(
-        self,
-        given: Mapping[str, object],
-        room: int,
-        table: Any,
-        tiles: Any,
-        parts: Any,
-        value: Any,
-    ) -> None:
-        kernel = self._kernel("solve_tiles", given)
-        kernel.max_dynamic_shared_size_bytes = max(kernel.max_dynamic_shared_size_bytes, room)
-        kernel((len(tiles),), (THREADS,), (table, tiles, parts, value), shared_mem=room)
-
-    def _kernel(self, name: str, given: Mapping[str, object]) -> Any:
-        key = (name, *given.values())
-        if key not in self._kernels:
-            source = _CUDA + kernel_source(given)
-            module = self._cupy.RawModule(code=source, options=("--std=c++17",))
-            self._kernels[key] = module.get_function(name)
-        return self._kernels[key]
 
 
 @cache

@@ -3,23 +3,27 @@
 Without a GPU the kernels are compiled for the host (`helpers.host_device`).
 """
 
+import itertools
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.host_device import HostDevice, any_device, on_a_device
+from helpers.host_device import HostDevice, on_a_device
 from helpers.problems import noisy_bayes
 from helpers.rich_worlds import rich_problem
 from helpers.solving import optimal_step, optimum
 from helpers.strategies import possible_evidence
 
-from voilattice import compare, devices, load_problem
+from voilattice import Group, Network, Problem, compare, devices, load_problem
 from voilattice.compiled import plain_cuda
 from voilattice.engines import choose_engine, preferred_engine, use_engine
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.policy.optimal import exact
 from voilattice.policy.optimal.exact import find_states, solve_exactly
 from voilattice.policy.optimal.plain_solution import PlainSpace
+from voilattice.policy.optimal.pools import Shape
+from voilattice.policy.optimal.repeats import repeat_bound
 
 needs_gpu = pytest.mark.skipif(
     not devices.has_device(), reason="there is no NVIDIA GPU here (make test-gpu)"
@@ -64,11 +68,10 @@ def test_policies_equal_those_of_the_host(seed):
 @needs_gpu
 def test_a_thousand_random_problems_on_the_gpu():
     n_solved = 0
-    for seed in range(1_300):
+    for seed in itertools.count():
         problem = rich_problem(seed, SINGLE_STEPS, n_features=3 + seed % 5, max_states=2 + seed % 3)
-        space = find_states(problem, engine="python")
-        want = solve_exactly(space, problem).expected_total_cost
-        with on_a_device(any_device()):
+        want = solve_exactly(find_states(problem, engine="python"), problem).expected_total_cost
+        with on_a_device():
             if is_refused(problem):
                 continue
             found = solve_exactly(find_states(problem), problem)
@@ -76,7 +79,8 @@ def test_a_thousand_random_problems_on_the_gpu():
             if seed % 10 == 0:  # the policy, read back state by state
                 assert optimum(problem).expected_total_cost == pytest.approx(want, rel=1e-9)
         n_solved += 1
-    assert n_solved >= 1_000
+        if n_solved == 1_000:
+            break
 
 
 ON_THE_GPU = [
@@ -151,6 +155,45 @@ def test_without_cupy_the_engine_says_what_to_install(monkeypatch, run):
 def test_limits_and_rounds_are_refused_by_name():
     with on_a_device(), pytest.raises(InputError, match="does not support limits, rounds"):
         optimum(load_problem("heart-visits"))
+
+
+@pytest.mark.parametrize("shape", [Shape(0, 1), Shape(2, 0), Shape(3, 1), Shape(5, 0), Shape(0, 2)])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_once_or_repeatedly_is_the_same_on_a_gpu(shape, seed):
+    problem = with_groups(noisy_bayes(5, seed=seed)) if seed % 2 else three_classes(seed)
+    want = repeat_bound(problem, engine="python", shape=shape)
+    with on_a_device():
+        device = devices.find_device()
+        found = repeat_bound(problem, shape=shape)
+        if isinstance(device, HostDevice):
+            assert set(device.launched) == {"solve_counts"}
+    np.testing.assert_allclose(found.tables.values, want.tables.values, rtol=1e-9, atol=1e-12)
+
+
+def test_a_bound_that_does_not_fit_the_gpu_stays_on_the_host():
+    problem = noisy_bayes(5)
+    device = HostDevice(free_bytes=1_000)
+    with on_a_device(device):
+        found = repeat_bound(problem, shape=Shape(3, 0))
+    assert not device.launched
+    assert found.lower() == repeat_bound(problem, shape=Shape(3, 0)).lower()
+
+
+def with_groups(problem):
+    """The same problem with overheads that its features share."""
+    first, second, third, *_ = problem.features
+    group = Group("visit", 2.0, (first, second, third))
+    return replace(problem, costs=replace(problem.costs, groups=(group,)))
+
+
+def three_classes(seed):
+    rng = np.random.default_rng(seed)
+    names = [f"X{k}" for k in range(5)]
+    tables = {"Y": rng.dirichlet([2, 2, 2]), **{x: rng.dirichlet([1] * 3, 3) for x in names}}
+    states = {name: ["a", "b", "c"] for name in ("Y", *names)}
+    network = Network.from_tables(states, {x: ["Y"] for x in names}, tables)
+    prices = {x: float(rng.uniform(1, 9)) for x in names}
+    return Problem.create(network, "Y", prices, ("symmetric", 60.0))
 
 
 def test_loops_without_a_twin_on_the_gpu_choose_as_always():

@@ -219,8 +219,8 @@ def test_the_work_stops_between_tasks(monkeypatch):
 
 
 def test_blocks_with_equally_many_unknown_slow_digits_are_one_level():
-    layout = plain._layout((2, 1, 2), digit_prices([1.0] * 3), 3, 3)
-    levels = [level.tolist() for level in plain._levels(layout)]
+    tiles, starts = plain._in_levels((2, 1))
+    levels = [tiles[begin:end].tolist() for begin, end in itertools.pairwise(starts)]
     # The slow digits of tile b are b // 2 (2: unknown) and b % 2 (1: unknown).
     assert levels == [[0, 2], [1, 3, 4], [5]]
 

@@ -92,7 +92,7 @@ def test_wrong_questions_are_refused_before_anybody_works(advisor):
 
 def test_advice_as_a_job_tells_and_falls_back_too(advisor):
     async def ask():
-        job = advisor.start_advice(AdviceAsked(**ASKED, policy="optimal"), "me")
+        job = await advisor.start("advise", AdviceAsked(**ASKED, policy="optimal"), "me")
         while job.is_active:
             await asyncio.sleep(0.001)
         return json.loads(job.document)

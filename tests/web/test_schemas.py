@@ -30,7 +30,7 @@ TASKS = {
     "value": (schemas.SetValue, {"features": []}),
     "explain": (schemas.Explanation, {}),
     "best": (schemas.BestSet, {"seconds": 20.0}),
-    "lattice": (schemas.Lattice, {}),
+    "lattice": (schemas.Lattice, {"containing": [], "top": 3}),
     "policy": (schemas.Policy, {"policy": "optimal", "seconds": 20.0}),
     "compare": (schemas.Comparison, {"points": [0.0, 100.0], "seconds": 20.0}),
 }

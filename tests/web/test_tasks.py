@@ -79,6 +79,8 @@ def test_value_best_and_lattice_are_what_the_command_line_says(api, run):
     lattice = api.post("/api/v1/lattice", json=asked).json()
     printed = json.loads(run("lattice", "figure3", "--values", *options)[1])
     svg = lattice.pop("svg")
+    assert [row["size"] for row in lattice.pop("rows")] == [0, 1, 2, 3]
+    assert lattice.pop("best")["features"] == best["features"]
     assert lattice == printed
     assert "EVI" in svg
     assert len(re.findall(r'<g class="node[^"]* best"', svg)) == 1
@@ -139,17 +141,20 @@ def silent(text, fraction):
     pass
 
 
-def test_a_large_lattice_is_drawn_without_values_and_without_its_sets(asia, monkeypatch):
-    small = tasks.TASKS["lattice"](Matter("asia"), silent)
+def test_a_large_lattice_has_no_values_no_list_of_sets_and_no_drawing(asia, monkeypatch):
+    options = {"containing": [], "top": 2}
+    small = tasks.TASKS["lattice"](Matter("asia"), silent, **options)
     assert {"sets", "values"} <= set(small)
+    assert small["svg"].startswith("<")
     monkeypatch.setattr(tasks, "MAX_VALUED", 3)
-    large = tasks.TASKS["lattice"](Matter("asia"), silent)
+    monkeypatch.setattr(tasks, "MAX_DRAWN", 3)
+    large = tasks.TASKS["lattice"](Matter("asia"), silent, **options)
     assert not {"sets", "values"} & set(large)
-    assert large["nodes"] == small["nodes"]
-    assert large["svg"].startswith("<")
+    assert (large["nodes"], large["svg"]) == (small["nodes"], None)
+    assert [row["count"] for row in large["rows"]] == [row["count"] for row in small["rows"]]
     monkeypatch.setattr(tasks, "MAX_LATTICE", 3)
     with pytest.raises(TooLargeError, match="more than 3 irreducible sets"):
-        tasks.TASKS["lattice"](Matter("asia"), silent)
+        tasks.TASKS["lattice"](Matter("asia"), silent, **options)
 
 
 def test_a_comparison_tells_how_far_it_is(asia):

@@ -16,6 +16,7 @@ from voilattice.model.problem import Problem
 __all__ = ["serve_command"]
 
 PORT = 8770
+STOP_SECONDS = 3  # that requests in work have left when the server is stopped
 START = "heart"  # the page begins with the first problem: with one named by the user, or with this
 
 
@@ -34,9 +35,36 @@ START = "heart"  # the page begins with the first problem: with one named by the
     type=click.IntRange(2, 64),
     help="How many processes do the work.  [default: one a core, from 4 to 16]",
 )
+@click.option(
+    "--allow-host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    help="A name that the server is called by, behind a proxy or in a container; repeatable. "
+    "*: any name.",
+)
+@click.option(
+    "--root-path",
+    default="",
+    metavar="PATH",
+    help="Where a proxy shows the server, such as /advisor.",
+)
+@click.option(
+    "--data",
+    "folder",
+    type=click.Path(file_okay=False),
+    help="Keep uploads in this folder, so that they survive a restart.",
+)
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 def serve_command(
-    problems: Sequence[str], host: str, port: int, workers: int | None, open_page: bool
+    problems: Sequence[str],
+    host: str,
+    port: int,
+    workers: int | None,
+    hosts: Sequence[str],
+    root_path: str,
+    folder: str | None,
+    open_page: bool,
 ) -> None:
     """Serve the advisor: a page for people, and an HTTP API.
 
@@ -48,7 +76,11 @@ def serve_command(
     import uvicorn
 
     from voilattice.web.app import create_app
+    from voilattice.web.connections import Connection
+    from voilattice.web.shelf import Shelf
 
+    if root_path and not (root_path.startswith("/") and root_path.strip("/")):
+        raise InputError(f"must be a path such as /advisor, got {root_path!r}", "--root-path")
     loaded: dict[str, Problem] = {}
     for given in problems:
         name = find_problem(given).name
@@ -58,6 +90,10 @@ def serve_command(
     for name in sorted(builtin_problems(), key=lambda name: name != START):
         if name not in loaded:
             loaded[name] = load_problem(f"{BUILTIN}{name}")
+    app = create_app(
+        loaded, hosts=[host, *hosts], n_workers=workers, root_path=root_path.rstrip("/"),
+        shelf=None if folder is None else Shelf(folder),
+    )  # fmt: skip
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sends small answers at once (TCP_NODELAY) only if the protocol is named.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -77,9 +113,8 @@ def serve_command(
 
         webbrowser.open(address)
     config = uvicorn.Config(
-        create_app(loaded, hosts=[host], n_workers=workers),
-        log_level="warning",
-        timeout_graceful_shutdown=3,
-    )
+        app, http=Connection, log_level="warning", access_log=False, server_header=False,
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )  # fmt: skip
     with suppress(KeyboardInterrupt):  # which is how a server is ended
         uvicorn.Server(config).run(sockets=[listener])

@@ -20,8 +20,9 @@ each state enters V. So V is divided by the largest cost before it is stored (`D
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import DigitPrices, Floats, Ints, PlainLayout
-from voilattice.devices import Device, constants
+from voilattice.devices import MAX_BLOCKS, THREADS, Device, Kernel
 from voilattice.errors import TooLargeError
 from voilattice.wording import format_bytes
 
@@ -54,6 +55,12 @@ _ARRAYS = (
 # The struct `Table` of the kernel.
 CUDA_TABLE = np.dtype(
     [*((name, np.int32) for name in _COUNTS), *((name, np.uint64) for name in _ARRAYS)], align=True
+)
+
+
+# It is the same for all constants.
+EXPAND = Kernel(
+    "plain.cu", "expand", (("VALUE", "double"), ("CLASSES", 1), ("DECISIONS", 1), ("SIZE", 0))
 )
 
 
@@ -101,7 +108,8 @@ def device_bytes(sizes: Sequence[int], n_slow: int, n_classes: int, itemsize: in
 def solve_on_device(
     device: Device,
     layout: PlainLayout,
-    levels: Iterable[Ints],
+    tiles: Ints,
+    level_starts: Ints,
     joint: Floats,
     cost: Floats,
     prices: DigitPrices,
@@ -111,8 +119,10 @@ def solve_on_device(
 
     Parameters
     ----------
-    levels
+    tiles
         The tiles, by the number of their unknown slow digits.
+    level_starts
+        Where each of these numbers begins in `tiles`, and the end.
     joint
         P(Y, features), a row for each class.
 
@@ -144,14 +154,29 @@ def solve_on_device(
     table = device.put(_table(device, layout, arrays["level_first"], handles))
     parts = _expand(device, layout, joint)
     value = device.empty(n_states, dtype)
-    given = constants(sizes, n_decisions, n_classes, dtype)
-    for tiles in levels:
+    kernel = _tile_kernel(sizes, n_decisions, n_classes, dtype)
+    in_order = device.put(tiles)
+    for begin, end in pairwise(level_starts.tolist()):
         if deadline.is_over:
             raise TooLargeError("the states were not solved in time")
-        device.solve_tiles(given, room, table, device.put(tiles), parts, value)
-        device.wait()  # so that the time is checked, and Ctrl-C is handled
+        tiles_now = in_order[begin:end]
+        device.launch(kernel, end - begin, room, table, tiles_now, parts, value)
+    device.wait()
     n_roundings = layout.n_slow + 1 if dtype is np.float32 else 0
     return DeviceValues(device, value, n_states, scale, n_roundings)
+
+
+def _tile_kernel(
+    sizes: tuple[int, ...], n_decisions: int, n_classes: int, dtype: type[np.floating[Any]]
+) -> Kernel:
+    """Return the kernel for problems of this kind."""
+    constants = (
+        ("VALUE", "float" if dtype is np.float32 else "double"),
+        ("CLASSES", n_classes),
+        ("DECISIONS", n_decisions),
+        ("SIZE", sizes[0] if len(set(sizes)) == 1 else 0),
+    )
+    return Kernel("plain.cu", "solve_tiles", constants)
 
 
 def _state_bytes(n_classes: int) -> int:
@@ -172,7 +197,8 @@ def _expand(device: Device, layout: PlainLayout, joint: Floats) -> Any:
     for i in reversed(range(len(slow))):
         outer = math.prod(slow[:i])
         longer = device.empty(outer * (slow[i] + 1) * inner, np.float64)
-        device.expand(table, longer, outer, slow[i], inner)
+        n_blocks = min(-(-outer * inner // THREADS), MAX_BLOCKS)
+        device.launch(EXPAND, n_blocks, 0, table, longer, outer, slow[i], inner)
         table, inner = longer, inner * (slow[i] + 1)
     return table
 

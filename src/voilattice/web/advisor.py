@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -22,6 +24,8 @@ from voilattice.web.catalogue import Catalogue
 from voilattice.web.jobs import Job, Jobs
 from voilattice.web.pool import Level, Pool
 from voilattice.web.questions import AdviceAsked, Asked, Case, WhatIf
+from voilattice.web.refusals import TooMany, UnknownProblem
+from voilattice.web.shelf import Shelf
 from voilattice.web.uploads import upload_id
 from voilattice.web.workers import Outcome, Request, Tell
 
@@ -54,11 +58,19 @@ class Limits(BaseModel):
 class Advisor:
     """Answers questions about problems. Used from one event loop alone."""
 
-    def __init__(self, problems: Mapping[str, Problem], limits: Limits, n_workers: int) -> None:
+    def __init__(
+        self,
+        problems: Mapping[str, Problem],
+        limits: Limits,
+        n_workers: int,
+        shelf: Shelf | None = None,
+    ) -> None:
         self.catalogue = Catalogue(problems)
         self.limits = limits
         self.pool = Pool(n_workers, limits.memory_bytes)
         self.jobs = Jobs(limits.jobs, limits.client_jobs)
+        self._shelf = shelf
+        self._uploads: dict[str, list[float]] = {}  # when each client uploaded, lately
         self._answers = Answers(limits.answer_bytes)
         self._in_work: dict[str, asyncio.Task[bytes]] = {}
 
@@ -69,72 +81,95 @@ class Advisor:
 
     async def describe(self, name: str, client: str) -> bytes:
         """Say what a problem holds."""
-        return await self._answer(Request("describe", name, self.catalogue.find(name)), "", client)
+        request = Request("describe", name, await self._problem(name, client))
+        return await self._answer(request, "", client)
 
     async def answer(self, task: str, asked: WhatIf, client: str) -> bytes:
         """Return the answer to a question: a kept one, or one that a worker finds."""
-        return await self._answer(self._request(task, asked), asked.model_dump_json(), client)
+        request = await self._request(task, asked, client)
+        return await self._answer(request, asked.model_dump_json(), client)
 
     async def advise(self, asked: AdviceAsked, client: str) -> bytes:
         """Say what to do now; greedy says it where the policy asked for cannot in time."""
+        request = await self._request("advise", asked, client)
 
         async def work() -> Outcome:
-            return await self._advise(asked, client, self.limits.seconds)
+            return await self._advise(request, client, self.limits.seconds)
 
-        self._request("advise", asked)  # wrong evidence is known at once
         return await self._once("advise" + asked.model_dump_json(), work)
 
-    def start(self, task: str, asked: Asked, client: str) -> Job:
+    async def start(self, task: str, asked: Asked, client: str) -> Job:
         """Begin a job."""
-        request, seconds = self._request(task, asked), self.limits.job_seconds
+        request, seconds = await self._request(task, asked, client), self.limits.job_seconds
 
         async def work(tell: Tell) -> Outcome:
+            if task == "advise":
+                return await self._advise(request, client, seconds, Level.JOB, tell)
             return await self.pool.do(request, seconds, level=Level.JOB, client=client, tell=tell)
 
         return self.jobs.start(work, client)
 
-    def start_advice(self, asked: AdviceAsked, client: str) -> Job:
-        """Begin to look for advice, as a job."""
-        self._request("advise", asked)
-
-        async def work(tell: Tell) -> Outcome:
-            return await self._advise(asked, client, self.limits.job_seconds, Level.JOB, tell)
-
-        return self.jobs.start(work, client)
-
     async def upload(self, files: Mapping[str, bytes], client: str) -> bytes:
-        """Read a problem in a worker, and keep it under the name of its content."""
+        """Read a problem, and keep it under the name of its content."""
+        self._count_upload(client)
+        outcome = await self._read(files, client)
+        if self._shelf is not None:
+            await asyncio.to_thread(self._shelf.keep, upload_id(files), files)
+        return outcome.content
+
+    def _count_upload(self, client: str) -> None:
+        """Refuse an upload of a client that has sent too many in the last minute."""
+        start = time.monotonic() - 60
+        lately = {c: [t for t in times if t > start] for c, times in self._uploads.items()}
+        self._uploads = {c: times for c, times in lately.items() if times}
+        mine = self._uploads.setdefault(client, [])
+        if len(mine) >= self.limits.client_uploads:
+            raise TooMany(f"{len(mine)} uploads of yours came in a minute; try again later")
+        mine.append(time.monotonic())
+
+    async def _read(self, files: Mapping[str, bytes], client: str) -> Outcome:
+        """Have a worker read an upload: what is in it can take time and memory."""
         name = upload_id(files)
         request = Request("upload", options={"files": dict(files), "name": name})
         outcome = await self.pool.do(request, self.limits.seconds, level=Level.LONG, client=client)
         if outcome.problem is not None:
             self.catalogue.add(name, outcome.problem)
-        return outcome.content
+        return outcome
+
+    async def _problem(self, name: str, client: str) -> Problem:
+        """Return a problem; an upload of earlier days is read again if it was kept."""
+        try:
+            return self.catalogue.find(name)
+        except UnknownProblem:
+            shelf = self._shelf
+            files = None if shelf is None else await asyncio.to_thread(shelf.find, name)
+            if files is None:
+                raise
+        await self._read(files, client)
+        return self.catalogue.find(name)
 
     async def _advise(
         self,
-        asked: AdviceAsked,
+        request: Request,
         client: str,
         seconds: float,
         level: Level = Level.LONG,
         tell: Tell = lambda text, fraction: None,
     ) -> Outcome:
-        deadline = Deadline(seconds)
+        deadline, asked = Deadline(seconds), request.options["policy"]
 
         async def ask(policy: str, seconds: float) -> Outcome:
-            request = self._request("advise", asked.model_copy(update={"policy": policy}))
+            changed = replace(request, options={**request.options, "policy": policy})
             of_policy = Level.QUICK if policy in QUICK_POLICIES else level
-            return await self.pool.do(request, seconds, level=of_policy, client=client, tell=tell)
+            return await self.pool.do(changed, seconds, level=of_policy, client=client, tell=tell)
 
         try:
-            return await ask(asked.policy, SHARE_OF_POLICY * seconds)
+            return await ask(asked, SHARE_OF_POLICY * seconds)
         except TooLargeError as error:
-            if asked.policy == FALLBACK:
+            if asked == FALLBACK:
                 raise
             found = json.loads((await ask(FALLBACK, deadline.seconds_left or 0.0)).content)
-            why = (
-                f"{asked.policy} cannot answer here ({error.complaint}). This is what greedy does."
-            )
+            why = f"{asked} cannot answer here ({error.complaint}). This is what greedy does."
             found |= {"fallback": FALLBACK, "quick": True, "reasons": [why, *found["reasons"]]}
             return Outcome(json.dumps(found).encode(), is_final=False)
 
@@ -166,9 +201,9 @@ class Advisor:
             task.add_done_callback(lambda task: task.cancelled() or task.exception())
         return await asyncio.shield(task)
 
-    def _request(self, task: str, asked: WhatIf) -> Request:
+    async def _request(self, task: str, asked: WhatIf, client: str) -> Request:
         """Return what a worker is asked; raw values are states then."""
-        problem, options = self.catalogue.find(asked.problem), asked.options
+        problem, options = await self._problem(asked.problem, client), asked.options
         if isinstance(asked, Case):
             options["case"] = _case_of(problem, asked)
         share = SHARE_OF_TASK if task in TIMED_TASKS else None

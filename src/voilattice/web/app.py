@@ -27,6 +27,7 @@ from voilattice.web.guards import BodyGuard, BrowserGuard, ClientGuard, OriginGu
 from voilattice.web.refusals import MEDIA_TYPE, Refusal, describe, status_of
 from voilattice.web.routes import api_routes
 from voilattice.web.schemas import Health, ProblemDetails
+from voilattice.web.shelf import Shelf
 
 __all__ = ["Limits", "create_app", "default_workers"]
 
@@ -54,6 +55,7 @@ def create_app(
     hosts: Collection[str] = (),
     n_workers: int | None = None,
     root_path: str = "",
+    shelf: Shelf | None = None,
 ) -> FastAPI:
     """Return the server's application.
 
@@ -65,9 +67,11 @@ def create_app(
         The names that the server is called by, beside those of this machine; ``*``: any.
     root_path
         Where a proxy shows the server, such as ``/advisor``.
+    shelf
+        Where uploads are kept; None: in memory, until the server is stopped.
     """
     limits = limits or Limits()
-    advisor = Advisor(problems, limits, n_workers or default_workers())
+    advisor = Advisor(problems, limits, n_workers or default_workers(), shelf)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -21,6 +21,7 @@ from voilattice.web.questions import (
     CompareAsked,
     ExplainAsked,
     FirstStepsAsked,
+    LatticeAsked,
     PolicyAsked,
     ThresholdAsked,
     ValueAsked,
@@ -124,8 +125,8 @@ def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
         return _json(await advisor.answer("best", asked, client))
 
     @routes.post("/lattice", response_model=schemas.Lattice)
-    async def lattice(client: Client, asked: Asked) -> Response:
-        """Build the lattice, with a drawing."""
+    async def lattice(client: Client, asked: LatticeAsked) -> Response:
+        """Build the lattice: the best sets of each size, and a drawing of a small one."""
         return _json(await advisor.answer("lattice", asked, client))
 
 
@@ -135,25 +136,28 @@ def _add_jobs(routes: APIRouter, advisor: Advisor) -> None:
             raise HTTPException(404, f"no job {name!r}: it is too old, or the server was restarted")
         return job
 
+    async def started(task: str, asked: Asked, client: str) -> Response:
+        return _json((await advisor.start(task, asked, client)).document, 202)
+
     @routes.post("/jobs/advise", status_code=202, response_model=schemas.JobStatus)
     async def start_advice(client: Client, asked: AdviceAsked) -> Response:
         """Start to look for advice; the answer names a job to ask for."""
-        return _json(advisor.start_advice(asked, client).document, 202)
+        return await started("advise", asked, client)
 
     @routes.post("/policy", status_code=202, response_model=schemas.JobStatus)
     async def start_policy(client: Client, asked: PolicyAsked) -> Response:
         """Start to build a policy; the answer names a job to ask for."""
-        return _json(advisor.start("policy", asked, client).document, 202)
+        return await started("policy", asked, client)
 
     @routes.post("/compare", status_code=202, response_model=schemas.JobStatus)
     async def start_comparison(client: Client, asked: CompareAsked) -> Response:
         """Start to compare all policies along a sweep; the answer names a job to ask for."""
-        return _json(advisor.start("compare", asked, client).document, 202)
+        return await started("compare", asked, client)
 
     @routes.post("/threshold", status_code=202, response_model=schemas.JobStatus)
     async def start_threshold(client: Client, asked: ThresholdAsked) -> Response:
         """Start to find where a feature is used and where the advice changes; names a job."""
-        return _json(advisor.start("threshold", asked, client).document, 202)
+        return await started("threshold", asked, client)
 
     @routes.get("/jobs/{name}", response_model=schemas.JobStatus)
     async def show_job(name: Name) -> Response:

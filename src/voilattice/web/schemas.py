@@ -358,6 +358,28 @@ class Threshold(Answer):
     text: str
 
 
+class LatticeSet(Answer):
+    """A set of the lattice; null: the lattice is too large to value its sets."""
+
+    features: list[str]
+    evi: float | None
+    cost: float | None
+    benefit: float | None
+    feasible: bool | None
+    within_limits: bool | None = None
+    obstacles: list[str] | None = None
+    best: bool
+    on_way: Annotated[bool, Field(description="It lies on the way to the best set.")]
+
+
+class LatticeLevel(Answer):
+    """The sets of one size, the best of them named."""
+
+    size: int
+    count: int
+    sets: list[LatticeSet]
+
+
 class Lattice(Answer):
     """The lattice of irreducible sets."""
 
@@ -372,7 +394,9 @@ class Lattice(Answer):
     feasible: list[bool] | None = None
     feasible_nodes: int | None = None
     values: list[SetEntry] | None = None
-    svg: str
+    best: SetEntry | None
+    rows: list[LatticeLevel]
+    svg: Annotated[str | None, Field(description="A drawing, if there are not too many sets.")]
 
 
 Result = Advice | Policy | Comparison | Threshold

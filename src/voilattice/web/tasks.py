@@ -29,6 +29,7 @@ from voilattice.documents import (
     explanation_document,
     first_steps_document,
     lattice_document,
+    lattice_levels_document,
     policy_document,
     problem_document,
     standing_document,
@@ -64,6 +65,7 @@ __all__ = ["TASKS", "Matter", "do_tasks", "keep"]
 MAX_PROBLEMS = 32
 MAX_LATTICE = 100_000
 MAX_VALUED = 20_000
+MAX_DRAWN = 100  # sets of a lattice
 MAX_DRAWN_STATES = 200_000
 TOP_SETS = 10
 
@@ -189,7 +191,7 @@ def _explain(matter: Matter, tell: Tell, features: Sequence[str]) -> Document:
     return explanation_document(explain(matter.narrowed, features, matter.evidence or {}))
 
 
-def _lattice(matter: Matter, tell: Tell) -> Document:
+def _lattice(matter: Matter, tell: Tell, containing: Sequence[str], top: int) -> Document:
     problem, evidence = matter.narrowed, matter.evidence
     lattice = Lattice(problem, evidence, max_nodes=MAX_LATTICE)
     values = None
@@ -199,7 +201,9 @@ def _lattice(matter: Matter, tell: Tell) -> Document:
     if values is None:
         for key in ("sets", "feasible"):
             document.pop(key, None)
-    return document | {"svg": lattice_svg(lattice, values)}
+    levels = lattice_levels_document(lattice, values, top=top, containing=containing)
+    svg = lattice_svg(lattice, values) if len(lattice) <= MAX_DRAWN else None
+    return document | levels | {"svg": svg}
 
 
 def _policy(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:

@@ -23,6 +23,7 @@ import random
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from voilattice import devices
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.engines import CUDA_FROM, preferred_engine
 from voilattice.errors import InputError, TooLargeError
@@ -172,9 +173,7 @@ def _find_counted(
 
 def _find_on_device(problem: Problem, unit: CostMatrix | None) -> PlainSpace:
     """Return the plain table of a problem, to be solved on the GPU."""
-    from voilattice.devices import find_device
-
-    find_device()
+    devices.find_device()
     if needs_batches(problem) or problem.limits:
         raise InputError("'cuda' does not support limits, rounds and cyclic prices", "engine")
     return PlainSpace(problem, unit, engine="cuda")
@@ -186,12 +185,10 @@ def _count(problem: Problem, relevance: Relevance, engine: str) -> _Table:
     sizes = [len(problem.states(problem.features[k])) for k in bits(relevant)]
     n_classes, n_states = len(problem.classes), count_states(sizes)
     if engine == "auto" and n_states >= CUDA_FROM:
-        from voilattice.devices import find_device, has_device
-
         fits_host = joint_bytes(sizes, n_classes) <= memory_budget()
-        if fits_host and has_device():
+        if fits_host and devices.has_device():
             seconds = CUDA_SECONDS + 1e-9 * CUDA_NANOSECONDS * n_states
-            needed, room = cuda_bytes(sizes, n_classes), find_device().free_bytes
+            needed, room = cuda_bytes(sizes, n_classes), devices.find_device().free_bytes
             return _Table("cuda", n_states, needed, seconds, room)
     a_feature, a_class = PLAIN_NANOSECONDS
     seconds = 1e-9 * n_states * (a_feature * len(sizes) + a_class * n_classes)

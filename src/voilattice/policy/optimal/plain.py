@@ -20,7 +20,7 @@ states, and the tables of a tile stay in the cache. What to do in a state is not
 from V of the children.
 
 Order. A tile depends on tiles with one slow unknown digit fewer. So tiles with equally many
-unknown slow digits can be solved side by side, by several threads (`_levels`). Inside a tile, a
+unknown slow digits can be solved side by side, by several threads (`_in_levels`). Inside a tile, a
 *row* holds the states that agree in all but the last digits. The steps of all other digits run over
 whole rows. Only the steps inside a row are taken state by state.
 
@@ -30,14 +30,16 @@ On a GPU each tile is solved by one block of threads, and V stays there (`solve_
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voilattice import devices
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import DigitPrices, Floats, Ints, PlainLayout
 from voilattice.engines import choose_engine, count_threads
@@ -46,7 +48,6 @@ from voilattice.feature_sets import bits
 
 if TYPE_CHECKING:
     from voilattice.compiled.plain_cuda import DeviceValues
-    from voilattice.devices import Device
 
 __all__ = [
     "MAX_THREADS",
@@ -118,7 +119,7 @@ def solve_cuda(
     cost: Floats,
     prices: DigitPrices,
     *,
-    device: Device | None = None,
+    device: devices.Device | None = None,
     deadline: Deadline | None = None,
 ) -> DeviceValues:
     """Return V of every state as `solve_plain` does, on a GPU.
@@ -136,11 +137,11 @@ def solve_cuda(
         The table does not fit the GPU, or it is not solved in time.
     """
     from voilattice.compiled.plain_cuda import solve_on_device, tile_states
-    from voilattice.devices import find_device
 
-    layout = _layout(tuple(sizes), prices, tile_states(len(joint)), ROW_STATES)
+    sizes, joint = tuple(sizes), np.asarray(joint, dtype=np.float64)
+    layout = _layout(sizes, prices, tile_states(len(joint)), ROW_STATES)
     return solve_on_device(
-        device or find_device(), layout, _levels(layout), np.asarray(joint, dtype=np.float64),
+        device or devices.find_device(), layout, *_in_levels(sizes[: layout.n_slow]), joint,
         np.asarray(cost, dtype=np.float64), prices, deadline or Deadline(),
     )  # fmt: skip
 
@@ -283,7 +284,9 @@ def _solve_compiled(
     n_threads = min(MAX_THREADS, count_threads())
     pool = ThreadPoolExecutor(n_threads)
     try:
-        for level in _levels(layout):
+        tiles, starts = _in_levels(sizes[: layout.n_slow])
+        for begin, end in pairwise(starts.tolist()):
+            level = tiles[begin:end]
             per_task = max(STATES_PER_TASK // layout.tile_states, 1)
             per_task = min(per_task, -(-len(level) // n_threads))
             tasks = [level[at : at + per_task] for at in range(0, len(level), per_task)]
@@ -301,14 +304,21 @@ def _check_time(deadline: Deadline) -> None:
         raise TooLargeError("the states were not solved in time")
 
 
-def _levels(layout: PlainLayout) -> Iterator[Ints]:
-    """Return the tiles by the number of their unknown slow digits, ascending."""
+@lru_cache(maxsize=4)
+def _in_levels(slow: tuple[int, ...]) -> tuple[Ints, Ints]:
+    """Return the tiles by the number of their unknown slow digits, and where each number begins.
+
+    Parameters
+    ----------
+    slow
+        The number of values of each slow digit.
+    """
     unknown = np.zeros(1, dtype=np.int8)
-    for size in layout.sizes[: layout.n_slow].tolist():
+    for size in slow:
         last = np.arange(size + 1) == size
         unknown = (unknown[:, None] + last).reshape(-1).astype(np.int8)
-    for n_unknown in range(layout.n_slow + 1):
-        yield np.flatnonzero(unknown == n_unknown)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(unknown))])
+    return np.argsort(unknown, kind="stable"), starts
 
 
 def _cut(sizes: Sequence[int], most: int) -> int:

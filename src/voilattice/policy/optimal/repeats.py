@@ -38,16 +38,17 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import ModuleType
 
 import numpy as np
 
+from voilattice import devices
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.compiled.arrays import BeliefGrid, Floats, Ints, RepeatSteps, RepeatTables
-from voilattice.engines import choose_engine, count_threads
+from voilattice.engines import choose_engine, count_threads, preferred_engine
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.beliefs import angular_knots, locate, make_grid
@@ -76,6 +77,7 @@ N_SWEEPS = 12
 WEIGHTS_PER_SECOND = 3e8
 ROUNDS_PER_GRID = 3
 SWEEPS_PER_GRID = 25
+CUDA_WORK = 3e9  # weights, for which a GPU is worth loading
 MAX_THREADS = 2
 MAX_POOLS = 4  # before features are bought once
 MEMORY_SHARE = 1 / 8
@@ -232,6 +234,8 @@ class _Builder:
         engine = choose_engine(self.engine, "repeats", self.total_work(shapes))
         twin = twin_of(engine)
 
+        on_device = self._goes_to_device(int(counts.max(initial=0)), self.total_work(shapes))
+
         def solve_at(h: int, threads: ThreadPoolExecutor | None = None) -> None:
             if deadline.is_over:
                 return
@@ -239,9 +243,12 @@ class _Builder:
             for k, pool in enumerate(plan[h]):
                 stride[h, pool] = steps.strides[k]
             out = values[start[h] : start[h] + counts[h] * n_points]
-            _solve_in_order(twin, steps, out, deadline, threads)
+            if on_device:
+                _solve_on_device(steps, out, deadline)
+            else:
+                _solve_in_order(twin, steps, out, deadline, threads)
 
-        if engine == "python" or count_threads() == 1:
+        if on_device or engine == "python" or count_threads() == 1:
             for h in range(len(plan)):
                 solve_at(h)
         else:
@@ -257,6 +264,17 @@ class _Builder:
         names = tuple(self.problem.network.names[v] for v in hub.nodes)
         seconds = time.monotonic() - self.begin
         return RepeatBound(self.problem, tables, names, tuple(shapes), seconds, engine)
+
+    def _goes_to_device(self, n_counts: int, work: float) -> bool:
+        """Return whether W is solved on a GPU: if the engine says so, or if there is much to do."""
+        engine = preferred_engine(self.engine)
+        if engine != "cuda" and not (
+            engine == "auto" and work >= CUDA_WORK and devices.has_device()
+        ):
+            return False
+        from voilattice.compiled.repeats_cuda import fits_device
+
+        return fits_device(devices.find_device(), n_counts, len(self.grid.points))
 
     def grow(self, deadline: Deadline) -> RepeatBound | None:
         """Return the bound with as many features bought once as time and memory allow.
@@ -314,21 +332,36 @@ def _solve_in_order(
     threads: ThreadPoolExecutor | None,
 ) -> None:
     """Write W for all counts, the largest first."""
-    numbers = np.arange(len(out) // len(steps.risk))[::-1]
-    bought = np.zeros_like(numbers)
-    for s, size in zip(steps.strides, steps.sizes, strict=True):
-        bought += numbers // s % (size + 1)
 
     def solve_some(counts: Ints) -> None:
         if not deadline.is_over:
             twin.solve(steps, counts, GRID_TOLERANCE, MAX_ROUNDS, N_SWEEPS, out)
 
-    for n in range(int(bought.max()), -1, -1):  # counts of the same size are independent
-        level = numbers[bought == n]
+    for level in _levels(steps, len(out)):
         if threads is None or len(level) < 4 * MAX_THREADS:
             solve_some(level)
         else:
             list(threads.map(solve_some, np.array_split(level, 4 * MAX_THREADS)))
+
+
+def _solve_on_device(steps: RepeatSteps, out: Floats, deadline: Deadline) -> None:
+    """Do the same on the GPU."""
+    from voilattice.compiled.repeats_cuda import solve_on_device
+
+    levels = _levels(steps, len(out))
+    solve_on_device(
+        devices.find_device(), steps, levels, GRID_TOLERANCE, MAX_ROUNDS, N_SWEEPS, out, deadline
+    )
+
+
+def _levels(steps: RepeatSteps, n_values: int) -> Iterator[Ints]:
+    """Return the numbers of the counts, the largest counts first; those of one size together."""
+    numbers = np.arange(n_values // len(steps.risk))[::-1]
+    bought = np.zeros_like(numbers)
+    for s, size in zip(steps.strides, steps.sizes, strict=True):
+        bought += numbers // s % (size + 1)
+    for n in range(int(bought.max()), -1, -1):
+        yield numbers[bought == n]
 
 
 def empty_tables(n_features: int) -> RepeatTables:
