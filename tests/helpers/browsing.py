@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-expect.set_options(timeout=8_000)  # a loaded machine is slow, not wrong
+expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
 
 PHONE = {"width": 390, "height": 844}
 WIDE = {"width": 1280, "height": 900}

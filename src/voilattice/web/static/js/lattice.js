@@ -9,7 +9,8 @@ import { trace } from "./trace.js";
 import { amount, count, label, labels, list, money } from "./wording.js";
 import { showWorking } from "./working.js";
 
-const TOP = 5, MORE = 20;
+const MORE = 20;
+const TOP = matchMedia("(max-width: 48rem)").matches ? 2 : 4; // sets of each level, at first
 
 let filter = { problem: null, containing: [], top: TOP };
 
@@ -41,7 +42,8 @@ export async function fillLattice(now, signal) {
   const drawChips = () => chips.replaceChildren(...filter.containing.map((name) =>
     button(`${label(name)} ×`, () => setFilter(filter.containing.filter((other) => other !== name)), { class: "chip", "aria-label": `No longer only sets with ${label(name)}` })));
   const known = new Set([...now.steps.map(([name]) => name), ...Object.keys(session.problem.evidence)]);
-  box.replaceChildren(text, controls(levels, known, (name) => { if (name && !filter.containing.includes(name)) setFilter([...filter.containing, name]); }), chips, picture, levels);
+  const hint = element("p", { class: "hint" }, "Blue bar: what a set is worth. Orange mark: its price. Framed in blue: the way to the best set.");
+  box.replaceChildren(text, hint, controls(levels, known, (name) => { if (name && !filter.containing.includes(name)) setFilter([...filter.containing, name]); }), chips, picture, levels);
   drawChips();
   await load();
 }
