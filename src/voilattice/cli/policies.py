@@ -179,6 +179,7 @@ def advise_command(
 @output_option("--dot", ".dot", ".gv", help="Draw it for Graphviz.")
 @output_option("--svg", ".svg", help="Draw it as SVG.")
 @output_option("--html", ".html", ".htm", help="Draw it as a page.")
+@output_option("--flow", ".svg", help="Draw where the cases go: width is probability.")
 @output_option("--save", ".json", help="Save it as JSON.")
 def policy_command(
     problem: Problem,
@@ -191,6 +192,7 @@ def policy_command(
     dot: str | None,
     svg: str | None,
     html: str | None,
+    flow: str | None,
     save: str | None,
 ) -> None:
     """Build a whole policy and evaluate it exactly.
@@ -217,6 +219,10 @@ def policy_command(
         write(svg, [policy_svg(policy)])
     if html is not None:
         write(html, [policy_html(policy)])
+    if flow is not None:
+        from voilattice.drawing.flow import flow_svg
+
+        write(flow, [flow_svg(policy), "\n"])
     if save is not None:
         save_policy(policy, save)
     if not as_json:

@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 
-__all__ = ["EMPTY", "NO_BREAK", "set_labels", "set_name"]
+__all__ = ["EMPTY", "NO_BREAK", "set_labels", "set_name", "short_names"]
 
 EMPTY = "∅"
 MAX_NAME = 24
@@ -33,7 +33,7 @@ def set_labels(
     >>> list(set_labels(sets).values())
     [('a very, ver…long name 0',), ('a very, ver…long name 1',)]
     """
-    short = _short_names(sorted(map(label, set().union(*sets))))
+    short = short_names(sorted(map(label, set().union(*sets))))
     labels = {s: _lines([short[name] for name in sorted(map(label, s))]) for s in sets}
     n_alike = Counter(labels.values())
     return {
@@ -42,7 +42,7 @@ def set_labels(
     }
 
 
-def _short_names(features: Iterable[str]) -> dict[str, str]:
+def short_names(features: Iterable[str]) -> dict[str, str]:
     """Shorten names in the middle; equal short names get a number."""
     short: dict[str, str] = {}
     taken: set[str] = set()

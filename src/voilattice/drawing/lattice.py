@@ -3,27 +3,31 @@
 Sets of the same size share a band, with the largest sets on top and the empty set at the bottom, as
 in the paper's Figure 3. Within a band, a set is near the middle of its direct subsets, so that few
 edges cross. A band that is too wide for the page is broken into rows. With values, each set shows
-its worth and its cost, and the set of highest benefit is marked. For a lattice of more than
-`MAX_DRAWN` sets, one bar for each level is drawn instead.
+its worth and its cost, and the set of highest benefit is marked. Of a lattice of more than
+`MAX_DRAWN` sets, the best sets of each level are drawn (`lattice_levels`), or, without values, one
+bar for each level.
 """
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from voilattice.drawing.labels import NO_BREAK, set_labels, set_name
+from voilattice.drawing.lattice_levels import describe_worth, equation, levels_svg
 from voilattice.drawing.pages import TRACE, page
+from voilattice.drawing.svg import INK, MUTED, picture, write_text
 from voilattice.lattice.lattice import Lattice
+from voilattice.valuation.lattice_levels import way_to_the_best
 from voilattice.valuation.lattice_values import LatticeValues
-from voilattice.wording import count_noun, format_amount, in_currency, round_count
+from voilattice.wording import count_noun, in_currency, round_count
 
 __all__ = ["MAX_DRAWN", "lattice_body", "lattice_graphml", "lattice_html", "lattice_svg"]
 
-MAX_DRAWN = 400
+MAX_DRAWN = 150
 
 MAX_WIDTH = 1160  # the server's page shows this width completely in a window of 1280
 MIN_WIDTH = 520
@@ -40,24 +44,14 @@ CHARACTER = 7.2  # of the 12 px type face, on average
 WORTH_CHARACTER = 6.2  # of the 10.5 px type face: digits are wide
 ROOM = MAX_WIDTH - 2 * MARGIN - BAND_LABEL - 10  # for the boxes of a row
 
-STYLE = """
-.voilattice { font: 12px system-ui, 'DejaVu Sans', sans-serif; background: #fff; }
-.voilattice .band { fill: #f4f6f9; }
-.voilattice .size { fill: #5b6675; }
-.voilattice .edge { stroke: #8b97a8; stroke-width: 1; opacity: .45; }
-.voilattice .box { fill: #fff; stroke: #5b6675; }
-.voilattice .root .box { stroke: #1f3a5f; stroke-width: 2.5; }
-.voilattice .core .box { fill: #ffe3b3; }
-.voilattice .way .box { stroke: #2e7d4f; }
-.voilattice .best .box { fill: #cfeedb; }
-.voilattice .barred .box { stroke-dasharray: 5 3; }
-.voilattice .barred .label { fill: #5b6675; }
-.voilattice .edge.way { stroke: #2e7d4f; stroke-width: 2.4; opacity: .9; }
-.voilattice .label { fill: #1b2430; text-anchor: middle; }
-.voilattice .worth { fill: #5b6675; text-anchor: middle; font-size: 10.5px; }
-.voilattice .best .worth { fill: #1b2430; font-weight: 600; }
-.voilattice .bar { fill: #4c78a8; }
-.voilattice .all { fill: #dde4ee; }
+BAND = "#f4f6f9"
+EDGE = 'stroke="#8b97a8" stroke-width="1" opacity=".45"'
+WAY = "#2e7d4f"
+WAY_EDGE = f'stroke="{WAY}" stroke-width="2.4" opacity=".9"'
+BAR, EVERY = "#4c78a8", "#dde4ee"
+
+# What happens when a set is pointed at, in a page of its own.
+TRACED = """
 .voilattice.picked .node { opacity: .22; }
 .voilattice.picked .edge { opacity: .06; }
 .voilattice.picked .node.lit { opacity: 1; }
@@ -106,17 +100,19 @@ def lattice_html(lattice: Lattice, values: LatticeValues | None = None) -> str:
 
     `values` are as in `lattice_svg`.
     """
-    hint = (
-        "There are too many sets to draw each of them. There is a bar for each number of "
-        "features: dark for the irreducible sets, light for all sets."
-        if len(lattice) > MAX_DRAWN
-        else "Point at a set, or move to it with the Tab key, to see its subsets and supersets."
-    )
+    hint = "Point at a set, or move to it with the Tab key, to see its subsets and supersets."
+    if len(lattice) > MAX_DRAWN:
+        hint = "There are too many sets to draw each of them. " + (
+            "There is a bar for each number of features: dark for the irreducible sets, light for "
+            "all sets."
+            if values is None
+            else "Of each number of features, those of highest benefit are drawn."
+        )
     body = f"""
 <p>{hint}</p>
 {lattice_body(lattice, values)}
 <script>{TRACE}</script>"""
-    style = ".picture { overflow-x: auto; margin-top: 1rem; } .picture svg { display: block; }"
+    style = f".picture {{ overflow-x: auto; margin-top: 1rem; }} svg {{ display: block; }}{TRACED}"
     return page(escape(lattice.problem.title or "Lattice"), style, body)
 
 
@@ -138,7 +134,7 @@ def _best_in_words(values: LatticeValues | None) -> str:
     if values is None:
         return ""
     best, problem = values.top(1)[0], values.lattice.problem
-    worth = _worth_in_words(best.evi, best.cost, problem.currency)
+    worth = describe_worth(best.evi, best.cost, problem.currency)
     name = set_name(map(problem.label, best.features))
     why = "".join(f" {line}" for line in best.obstacles)
     return f"<p>Highest benefit: <b>{escape(name)}</b>: {escape(worth)}.{escape(why)}</p>\n"
@@ -193,8 +189,10 @@ def _counted(lattice: Lattice) -> str:
 
 
 def _drawn(lattice: Lattice, values: LatticeValues | None) -> str:
+    if len(lattice) > MAX_DRAWN and values is not None:
+        return levels_svg(values, f"The lattice by level: {_limited(lattice)}")
     if len(lattice) > MAX_DRAWN:
-        return _summary(lattice, values)
+        return _summary(lattice)
     return _diagram(lattice, values)
 
 
@@ -208,19 +206,20 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
         found = zip(lattice, values.evi.tolist(), values.cost.tolist(), strict=True)
         worth = {s: (evi, cost) for s, evi, cost in found}
     texts = {
-        s: _Text(label, _equation(*worth[s]) if worth else "")
+        s: _Text(label, equation(*worth[s]) if worth else "")
         for s, label in set_labels(list(lattice), problem.label).items()
     }
     boxes, width, shapes, y = _layout(lattice, below, texts)
     number = {s: k for k, s in enumerate(boxes)}
-    way = [] if values is None else _way_to_the_best(values, worth, below)
+    way = [] if values is None else way_to_the_best(values)
     for larger, subsets in below.items():
         a = boxes[larger]
         for smaller in subsets:
             b = boxes[smaller]
-            marked = " way" if larger in way and smaller in way else ""
+            is_marked = larger in way and smaller in way
+            marked, look = (" way", WAY_EDGE) if is_marked else ("", EDGE)
             shapes.append(
-                f'<line class="edge{marked}" data-from="{number[larger]}" '
+                f'<line class="edge{marked}" {look} data-from="{number[larger]}" '
                 f'data-to="{number[smaller]}" '
                 f'x1="{a.x:.1f}" y1="{a.y + a.height:g}" x2="{b.x:.1f}" y2="{b.y:g}"/>'
             )
@@ -231,14 +230,14 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
         kinds += ["best"] if way and s == way[0] else []
         kinds += ["barred"] if s in barred else []
         title = set_name(map(problem.label, s))
-        title += f": {_worth_in_words(*worth[s], problem.currency)}" if worth else ""
+        title += f": {describe_worth(*worth[s], problem.currency)}" if worth else ""
         title += " (cannot be acquired as it is)" if s in barred else ""
         shapes.append(
             f'<g class="{" ".join(kinds)}" data-node="{number[s]}" tabindex="0">'
             f"<title>{escape(title)}</title>"
-            f'<rect class="box" x="{box.x - box.width / 2:.1f}" y="{box.y:g}" '
+            f'<rect {_look(kinds)} x="{box.x - box.width / 2:.1f}" y="{box.y:g}" '
             f'width="{box.width:.1f}" height="{box.height:g}" rx="5"/>'
-            f"{_written(texts[s], box)}</g>"
+            f"{_written(texts[s], box, kinds)}</g>"
         )
     y += 4
     marks = ["thick border: no irreducible superset"] if roots else []
@@ -253,7 +252,8 @@ def _diagram(lattice: Lattice, values: LatticeValues | None) -> str:
     legend = " · ".join(mark.replace(" ", NO_BREAK) for mark in marks)
     room = int((width - 2 * MARGIN - 20) / CHARACTER)
     lines, y = _paragraph(legend, room, MARGIN + 10, y)
-    return _svg([*shapes, *lines], width, y + MARGIN, f"The lattice: {_limited(lattice)}")
+    title = f"The lattice: {_limited(lattice)}"
+    return picture([*shapes, *lines], width, y + MARGIN, title, "voilattice")
 
 
 def _layout(
@@ -273,9 +273,9 @@ def _layout(
         box_height = max(texts[s].height for s in levels[size])
         height = len(rows[size]) * (box_height + ROW_GAP) - ROW_GAP
         bands.append(
-            f'<rect class="band" x="{MARGIN}" y="{y - 10:g}" width="{width - 2 * MARGIN:g}" '
-            f'height="{height + 20:g}" rx="6"/>'
-            f'<text class="size" x="{MARGIN + 10}" y="{y + 17:g}">{_features(size)}</text>'
+            f'<rect class="band" fill="{BAND}" x="{MARGIN}" y="{y - 10:g}" '
+            f'width="{width - 2 * MARGIN:g}" height="{height + 20:g}" rx="6"/>'
+            + write_text(MARGIN + 10, y + 17, _features(size), fill=MUTED, kind="size")
         )
         for row in rows[size]:
             room = width - 2 * MARGIN - BAND_LABEL
@@ -288,42 +288,30 @@ def _layout(
     return boxes, width, bands, y
 
 
-def _written(text: _Text, box: _Box) -> str:
+def _look(kinds: Sequence[str]) -> str:
+    """Return how the box of a set looks: a root, the core, on the way, the best, or barred."""
+    fill = "#cfeedb" if "best" in kinds else "#ffe3b3" if "core" in kinds else "#fff"
+    stroke = WAY if "way" in kinds else "#1f3a5f" if "root" in kinds else MUTED
+    width = 2.5 if "root" in kinds else 1
+    dashes = ' stroke-dasharray="5 3"' if "barred" in kinds else ""
+    return f'class="box" fill="{fill}" stroke="{stroke}" stroke-width="{width:g}"{dashes}'
+
+
+def _written(text: _Text, box: _Box, kinds: Sequence[str]) -> str:
     """Return the lines in a box, vertically centered."""
     y = box.y + 17 + (box.height - text.height) / 2
-    lines = []
+    lines, ink = [], MUTED if "barred" in kinds else INK
     for line in text.label:
-        lines.append(f'<text class="label" x="{box.x:.1f}" y="{y:g}">{escape(line)}</text>')
+        lines.append(write_text(box.x, y, line, fill=ink, anchor="middle", kind="label"))
         y += LINE_HEIGHT
     if text.worth:
-        lines.append(f'<text class="worth" x="{box.x:.1f}" y="{y - 1:g}">{text.worth}</text>')
+        ink, weight = (INK, 600) if "best" in kinds else (MUTED, 400)
+        worth = write_text(
+            box.x, y - 1, text.worth,
+            size=10.5, fill=ink, anchor="middle", weight=weight, kind="worth",
+        )  # fmt: skip
+        lines.append(worth)
     return "".join(lines)
-
-
-def _equation(evi: float, cost: float) -> str:
-    return f"{_amount(evi)} − {_amount(cost)} = {_amount(evi - cost)}"
-
-
-def _worth_in_words(evi: float, cost: float, currency: str) -> str:
-    worth, price, left = (_amount(amount, currency) for amount in (evi, cost, evi - cost))
-    return f"EVI {worth}, cost {price}, benefit {left}"
-
-
-def _amount(amount: float, currency: str = "") -> str:
-    rounded = round(amount, 2) + 0.0  # 0 has no sign
-    return f"{'−' if rounded < 0 else ''}{format_amount(abs(rounded), currency)}"
-
-
-def _way_to_the_best(
-    values: LatticeValues,
-    worth: Mapping[frozenset[str], tuple[float, float]],
-    below: Mapping[frozenset[str], list[frozenset[str]]],
-) -> list[frozenset[str]]:
-    """Return the set of highest benefit, and its best direct subsets down to the empty set."""
-    way = [values.top(1)[0].features]
-    while below[way[-1]]:
-        way.append(max(below[way[-1]], key=lambda s: worth[s][0] - worth[s][1]))
-    return way
 
 
 def _rows(
@@ -353,7 +341,7 @@ def _rows(
     return rows
 
 
-def _summary(lattice: Lattice, values: LatticeValues | None) -> str:
+def _summary(lattice: Lattice) -> str:
     sizes, n = lattice.level_sizes, len(lattice.acquirable)
     shapes: list[str] = []
     room = ROOM - 260
@@ -367,48 +355,33 @@ def _summary(lattice: Lattice, values: LatticeValues | None) -> str:
     for size in reversed(range(len(sizes))):
         every = math.comb(n, size)
         x = MARGIN + BAND_LABEL
+        share = f"{sizes[size]:,} of {round_count(every)} ({100 * sizes[size] / every:.3g} %)"
         shapes.append(
-            f'<text class="size" x="{MARGIN}" y="{y + 17:g}">{_features(size)}</text>'
-            f'<rect class="all" x="{x}" y="{y:g}" width="{length(every):.1f}" '
+            write_text(MARGIN, y + 17, _features(size), fill=MUTED, kind="size")
+            + f'<rect class="all" fill="{EVERY}" x="{x}" y="{y:g}" width="{length(every):.1f}" '
             f'height="{BOX_HEIGHT}" rx="3"/>'
-            f'<rect class="bar" x="{x}" y="{y:g}" width="{length(sizes[size]):.1f}" '
+            f'<rect class="bar" fill="{BAR}" x="{x}" y="{y:g}" width="{length(sizes[size]):.1f}" '
             f'height="{BOX_HEIGHT}" rx="3"/>'
-            f'<text class="size" x="{x + length(every) + 10:.1f}" y="{y + 17:g}">'
-            f"{sizes[size]:,} of {round_count(every)} ({100 * sizes[size] / every:.3g} %)</text>"
+            + write_text(x + length(every) + 10, y + 17, share, fill=MUTED, kind="size")
         )
         y += BOX_HEIGHT + 8
     y += 14
     legend = "dark: irreducible sets · light: all sets of that size · lengths are logarithmic"
-    if values is not None:
-        best = values.top(1)[0]
-        worth = _worth_in_words(best.evi, best.cost, lattice.problem.currency)
-        name = set_name(map(lattice.problem.label, best.features))
-        legend += f" · highest benefit: {name}: {worth}"
     if _barred(lattice):
         legend += f" · {_feasible_in_words(lattice)}"
     lines, y = _paragraph(legend, int((MAX_WIDTH - 2 * MARGIN) / CHARACTER), MARGIN, y)
     title = f"The lattice by level: {_limited(lattice)}"
-    return _svg([*shapes, *lines], MAX_WIDTH, y + MARGIN, title)
+    return picture([*shapes, *lines], MAX_WIDTH, y + MARGIN, title, "voilattice")
 
 
 def _paragraph(text: str, room: int, x: float, y: float) -> tuple[list[str], float]:
     """Return the lines of a text, `room` characters wide, and the position of the last line."""
     lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
     shapes = [
-        f'<text class="size" x="{x:g}" y="{y + k * LEGEND_HEIGHT:g}">'
-        f"{escape(line.removesuffix(' ·'))}</text>"
+        write_text(x, y + k * LEGEND_HEIGHT, line.removesuffix(" ·"), fill=MUTED, kind="size")
         for k, line in enumerate(lines)
     ]
     return shapes, y + max(len(lines) - 1, 0) * LEGEND_HEIGHT
-
-
-def _svg(shapes: Iterable[str], width: float, height: float, title: str) -> str:
-    return (
-        f'<svg class="voilattice" xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style>"
-        f'<rect width="100%" height="100%" fill="#fff"/>' + "\n".join(shapes) + "</svg>"
-    )
 
 
 def _row_width(row: Sequence[frozenset[str]], texts: Mapping[frozenset[str], _Text]) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from voilattice.drawing.reports import inline_svg
+from voilattice.drawing.svg import without_styles
 from voilattice.errors import InputError
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.wording import in_currency
@@ -49,10 +50,10 @@ def savings_svg(rows: Iterable[ComparisonRow], title: str, currency: str = "") -
 
 
 def figure_svg(figure: Any) -> str:
-    """Return a figure as SVG for use inside a page."""
+    """Return a figure as SVG for use inside a page, without style sheets."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
-    return inline_svg(text.getvalue())
+    return without_styles(inline_svg(text.getvalue()))
 
 
 def _savings_figure(rows: Iterable[ComparisonRow], title: str, currency: str) -> Any:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from voilattice.drawing.pages import page
+from voilattice.drawing.svg import INK, LINE, MUTED, picture, write_text
 from voilattice.policy.policy import Acquisition, Leaf, Node, Policy
 from voilattice.wording import count_noun, format_amount
 
@@ -34,24 +35,18 @@ HEADING_LINE = 18  # what a line of the heading takes
 COLUMN_GAP = 28
 CHARACTER = 6.9  # of the 12 px type face, on average
 
-STYLE = """
-.policy { font: 12px system-ui, 'DejaVu Sans', sans-serif; }
-.policy .buy { fill: #eef3fa; stroke: #1f3a5f; }
-.policy .say { fill: #fff6e5; stroke: #b5510a; }
-.policy .way { fill: none; stroke: #8b97a8; }
-.policy .found { fill: #5b6675; }
-.policy .what, .policy .heading { fill: #1b2430; }
-.policy .heading { font-weight: 600; }
-"""
+BOXES = {  # of acquisitions and of decisions
+    "buy": 'class="buy" fill="#eef3fa" stroke="#1f3a5f"',
+    "say": 'class="say" fill="#fff6e5" stroke="#b5510a"',
+}
 
 PAGE_STYLE = """
 ul { list-style: none; margin: .3rem 0 0; padding-left: 1.2rem; }
-li { border-left: calc(1px + 9px * var(--p, 0)) solid #9db4cf; padding-left: .6rem;
-     margin: .15rem 0; }
+li { border-left: 1px solid #9db4cf; padding-left: .6rem; margin: .15rem 0; }
 small { color: #5b6675; }
 i { font-style: normal; background: #eef3fa; padding: 0 .3rem; border-radius: 4px; }
 summary { cursor: pointer; }
-"""
+""" + "".join(f"li.p{k} {{ border-left-width: {k + 1}px; }}\n" for k in range(1, 10))
 
 
 @dataclass(slots=True)
@@ -147,10 +142,12 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
     top = MARGIN + HEADING_LINE * len(heading)
     lefts = [MARGIN + sum(columns[:d]) + d * COLUMN_GAP for d in range(len(columns))]
     shapes = [
-        f'<text class="{"found" if k else "heading"}" x="{MARGIN}" '
-        f'y="{MARGIN + HEADING_LINE * k + 6}">{escape(line)}</text>'
+        write_text(
+            MARGIN, MARGIN + HEADING_LINE * k + 6, line,
+            kind="found" if k else "heading", fill=MUTED if k else INK, weight=400 if k else 600,
+        )
         for k, line in enumerate(heading)
-    ]
+    ]  # fmt: skip
 
     def draw(drawn: _Drawn, depth: int) -> None:
         x, y = lefts[depth], top + ROW * rows[id(drawn)]
@@ -162,29 +159,24 @@ def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
             x1, x2 = x + _width(policy, drawn), lefts[depth + 1]
             middle = (x1 + x2) / 2
             shapes.append(
-                f'<path class="way" stroke-width="{1 + 7 * child.probability:.2f}" '
+                f'<path class="way" fill="none" stroke="{LINE}" '
+                f'stroke-width="{1 + 7 * child.probability:.2f}" '
                 f'd="M{x1:.1f} {y + BOX_HEIGHT / 2:.1f} C{middle:.1f} {y + BOX_HEIGHT / 2:.1f} '
                 f'{middle:.1f} {cy:.1f} {x2:.1f} {cy:.1f}"/>'
             )
             draw(child, depth + 1)
         shapes.append(
-            f'<text class="found" x="{x:.1f}" y="{y + 16:.1f}">{escape(found)}</text>'
-            f'<rect class="{kind}" x="{x + head:.1f}" y="{y:.1f}" rx="5" '
+            write_text(x, y + 16, found, fill=MUTED, kind="found")
+            + f'<rect {BOXES[kind]} x="{x + head:.1f}" y="{y:.1f}" rx="5" '
             f'width="{_width(policy, drawn) - head:.1f}" height="{BOX_HEIGHT}"/>'
-            f'<text class="what" x="{x + head + 8:.1f}" y="{y + 16:.1f}">'
-            f"{escape(_sentence(policy, drawn))}</text>"
+            + write_text(x + head + 8, y + 16, _sentence(policy, drawn), kind="what")
         )
 
     draw(root, 0)
     widest = max(lefts[-1] + columns[-1], *(MARGIN + CHARACTER * len(line) for line in heading))
     width, height = widest + MARGIN, top + MARGIN + ROW * n_leaves
-    return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<svg class="policy" xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">'
-        f"<title>{escape(_title(policy))}</title><style>{STYLE}</style>"
-        f'<rect width="100%" height="100%" fill="#fff"/>' + "\n".join(shapes) + "</svg>\n"
-    )
+    drawn = picture(shapes, width, height, _title(policy), "policy")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}\n'
 
 
 def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
@@ -199,7 +191,8 @@ def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
             if drawn.node
             else "</small>"
         )
-        thick = f'<li style="--p: {drawn.probability:.4f}">'
+        tenth = min(int(10 * drawn.probability), 9)
+        thick = f'<li class="p{tenth}" data-p="{drawn.probability:.4f}">'
         if not drawn.children:
             return f"{thick}{line}</li>"
         below = "".join(map(item, drawn.children))

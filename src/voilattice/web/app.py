@@ -15,7 +15,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
+from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
@@ -23,8 +23,10 @@ from voilattice import __version__
 from voilattice.errors import VoilatticeError
 from voilattice.model.problem import Problem
 from voilattice.web.advisor import Advisor, Limits
+from voilattice.web.description import describe_api
 from voilattice.web.guards import BodyGuard, BrowserGuard, ClientGuard, OriginGuard
-from voilattice.web.refusals import MEDIA_TYPE, Refusal, describe, status_of
+from voilattice.web.reference import reference_page
+from voilattice.web.refusals import Refusal, describe, status_of
 from voilattice.web.routes import api_routes
 from voilattice.web.schemas import Health, ProblemDetails
 from voilattice.web.shelf import Shelf
@@ -102,28 +104,19 @@ def create_app(
         pool = advisor.pool
         return Health(status="ok", version=__version__, workers=len(pool.workers), busy=pool.n_busy)
 
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        return HTMLResponse(reference_page(app.openapi()))
+
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _describe_api(app)
+            app.openapi_schema = describe_api(app)
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
     static = resources.files("voilattice.web") / "static"
     app.mount("/", StaticFiles(directory=str(static), html=True), name="page")
     return app
-
-
-def _describe_api(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document, with the media type that refusals have."""
-    document = get_openapi(
-        title=app.title, version=app.version, description=app.description, routes=app.routes
-    )
-    for methods in document["paths"].values():
-        for operation in methods.values():
-            for status, response in operation["responses"].items():
-                if int(status) >= 400:
-                    response["content"] = {MEDIA_TYPE: response["content"]["application/json"]}
-    return document
 
 
 def _answer_errors(app: FastAPI) -> None:
