@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 PROBLEMS = ("asia", "car")
 TASKS = {
     "describe": (schemas.ProblemSummary, {}),
+    "network": (schemas.Drawing, {}),
     "posterior": (schemas.Standing, {}),
     "advise": (schemas.Advice, {"policy": "greedy-la", "seconds": 20.0}),
     "batch": (
@@ -32,6 +33,7 @@ TASKS = {
     "best": (schemas.BestSet, {"seconds": 20.0}),
     "lattice": (schemas.Lattice, {"containing": [], "top": 3}),
     "policy": (schemas.Policy, {"policy": "optimal", "seconds": 20.0}),
+    "report": (schemas.Report, {"policy": "optimal", "seconds": 20.0}),
     "compare": (schemas.Comparison, {"points": [0.0, 100.0], "seconds": 20.0}),
 }
 

@@ -35,10 +35,10 @@ SHARE_OF_TASK = 0.5  # of the time left, that a task plans with; the rest is for
 SHARE_OF_POLICY = 0.75  # of the time for advice, for the policy asked for; then greedy answers
 
 QUICK_POLICIES = frozenset({"none", FALLBACK})
-QUICK_TASKS = frozenset({"describe", "posterior", "value", "explain"})
+QUICK_TASKS = frozenset({"describe", "network", "posterior", "value", "explain"})
 # They keep to a time limit.
 TIMED_TASKS = frozenset(
-    {"advise", "batch", "apply", "first_steps", "best", "policy", "compare", "threshold"}
+    {"advise", "batch", "apply", "first_steps", "best", "policy", "report", "compare", "threshold"}
 )
 
 
@@ -83,6 +83,12 @@ class Advisor:
         """Say what a problem holds."""
         request = Request("describe", name, await self._problem(name, client))
         return await self._answer(request, "", client)
+
+    async def draw_network(self, name: str, client: str) -> str:
+        """Draw the network of a problem."""
+        request = Request("network", name, await self._problem(name, client))
+        drawn: dict[str, str] = json.loads(await self._answer(request, "", client))
+        return drawn["svg"]
 
     async def answer(self, task: str, asked: WhatIf, client: str) -> bytes:
         """Return the answer to a question: a kept one, or one that a worker finds."""

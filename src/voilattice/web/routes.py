@@ -77,6 +77,14 @@ def _add_problems(routes: APIRouter, advisor: Advisor) -> None:
         """Say what a problem holds."""
         return _json(await advisor.describe(name, client))
 
+    @routes.get(
+        "/problems/{name}/network.svg", response_class=Response,
+        responses={200: {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}},
+    )  # fmt: skip
+    async def draw_network(client: Client, name: Name) -> Response:
+        """Draw the network of a problem."""
+        return Response(await advisor.draw_network(name, client), media_type="image/svg+xml")
+
     @routes.get("/policies")
     async def list_policies() -> list[str]:
         """List the names of the policies."""
@@ -148,6 +156,11 @@ def _add_jobs(routes: APIRouter, advisor: Advisor) -> None:
     async def start_policy(client: Client, asked: PolicyAsked) -> Response:
         """Start to build a policy; the answer names a job to ask for."""
         return await started("policy", asked, client)
+
+    @routes.post("/report", status_code=202, response_model=schemas.JobStatus)
+    async def start_report(client: Client, asked: PolicyAsked) -> Response:
+        """Start to write a report on one page about a policy; the answer names a job to ask for."""
+        return await started("report", asked, client)
 
     @routes.post("/compare", status_code=202, response_model=schemas.JobStatus)
     async def start_comparison(client: Client, asked: CompareAsked) -> Response:

@@ -19,6 +19,7 @@ __all__ = [
     "Batch",
     "BestSet",
     "Comparison",
+    "Drawing",
     "Explanation",
     "FirstSteps",
     "Health",
@@ -28,6 +29,7 @@ __all__ = [
     "ProblemDetails",
     "ProblemEntry",
     "ProblemSummary",
+    "Report",
     "SetValue",
     "Standing",
     "Threshold",
@@ -278,6 +280,19 @@ class Policy(Certified):
     open_share: float
     verdict: str
     tree: Annotated[str, Field(description="HTML of nested details elements.")]
+    flow: Annotated[str, Field(description="A drawing (SVG): where the cases go.")]
+
+
+class Drawing(Answer):
+    """A drawing."""
+
+    svg: str
+
+
+class Report(Answer):
+    """A report on one page."""
+
+    html: Annotated[str, Field(description="A page for the screen and for paper.")]
 
 
 class ComparisonRow(Certified):
@@ -399,7 +414,7 @@ class Lattice(Answer):
     svg: Annotated[str | None, Field(description="A drawing, if there are not too many sets.")]
 
 
-Result = Advice | Policy | Comparison | Threshold
+Result = Advice | Policy | Report | Comparison | Threshold
 
 
 class JobStatus(Answer):

@@ -11,6 +11,7 @@ import json
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing.connection import Connection
@@ -36,9 +37,12 @@ from voilattice.documents import (
     threshold_document,
     value_document,
 )
+from voilattice.drawing.flow import flow_svg
 from voilattice.drawing.lattice import lattice_svg
+from voilattice.drawing.network import network_svg
 from voilattice.drawing.plots import savings_svg
 from voilattice.drawing.policy import policy_tree
+from voilattice.drawing.report import report_html
 from voilattice.errors import InputError, Remedy, TooLargeError, VoilatticeError
 from voilattice.files.problems import load_problem
 from voilattice.lattice.explanations import explain
@@ -69,6 +73,7 @@ MAX_DRAWN = 100  # sets of a lattice
 MAX_DRAWN_STATES = 200_000
 TOP_SETS = 10
 
+SHARE_OF_REPORT = 0.7  # of the time for a report, to build its policy; the rest is for first steps
 SHARE_OF_USE = 0.5  # of the time for thresholds, to find where a feature is used
 
 _problems: OrderedDict[str, Problem] = OrderedDict()
@@ -138,6 +143,10 @@ class Matter:
 
 def _describe(matter: Matter, tell: Tell) -> Document:
     return {"name": matter.name} | problem_document(matter.problem, {})
+
+
+def _network(matter: Matter, tell: Tell) -> Document:
+    return {"svg": network_svg(matter.problem)}
 
 
 def _advise(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
@@ -212,7 +221,22 @@ def _policy(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document
         problem, policy, evidence, time_limit=seconds, max_states=MAX_DRAWN_STATES,
         progress=lambda n, interval: tell(describe_search(n, interval), None),
     )  # fmt: skip
-    return policy_document(built, emc(problem, evidence)) | {"tree": policy_tree(built)}
+    drawn = {"tree": policy_tree(built), "flow": flow_svg(built)}
+    return policy_document(built, emc(problem, evidence)) | drawn
+
+
+def _report(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
+    deadline = Deadline(seconds)
+    problem = matter.narrowed.with_evidence(matter.evidence)
+    built = build_policy(
+        problem, policy, time_limit=deadline.share(SHARE_OF_REPORT), max_states=MAX_DRAWN_STATES,
+        progress=lambda n, interval: tell(describe_search(n, interval), None),
+    )  # fmt: skip
+    steps = None
+    if policy == "optimal":
+        with suppress(TooLargeError):  # the report does without them
+            steps = find_first_steps(problem, time_limit=deadline)
+    return {"html": report_html(built, steps)}
 
 
 def _compare(matter: Matter, tell: Tell, points: Sequence[float], seconds: float) -> Document:
@@ -262,6 +286,7 @@ def _advice_threshold(
 
 TASKS: dict[str, Callable[..., Document | str]] = {
     "describe": _describe,
+    "network": _network,
     "advise": _advise,
     "batch": _batch,
     "apply": _apply,
@@ -273,6 +298,7 @@ TASKS: dict[str, Callable[..., Document | str]] = {
     "first_steps": _first_steps,
     "threshold": _threshold,
     "policy": _policy,
+    "report": _report,
     "compare": _compare,
 }
 
