@@ -26,7 +26,9 @@ def api(server):
         yield client
 
 
-@pytest.fixture(scope="session")
+# Not for the session: while Playwright is open, its event loop runs in this thread, and tests of
+# other modules could not run their own.
+@pytest.fixture(scope="module")
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api")
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
