@@ -49,6 +49,7 @@ HEADINGS = {
     "learning": ["5% of the cells missing", "parameters"],
     "estimator": ["120 rows x 5 features", "the same, 5% of the cells missing"],
     "cluster": ["a task that does nothing", "tasks that learn and plan", "67,500"],
+    "serving": ["(a) 5 people", "(b) without a pause", "(c) with workers that are killed", "(d) "],
 }
 RATIOS = {
     "lattice": [
@@ -87,6 +88,7 @@ RATIOS = {
         r"^ +100 workers, at least +(\S+) min$",
     ],
     "large": [r"^ +compiled +\S+ us +ratio +(\S+)$", r"^ +NumPy +\S+ ms +ratio +(\S+)$"],
+    "serving": [r"posterior  median (\S+) s", r"errors (\d+)$"],
 }
 
 pytestmark = pytest.mark.slow
