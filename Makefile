@@ -4,8 +4,9 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUN := .venv/.run
 DEV := .venv/.dev
+DOCS := .venv/.docs
 
-.PHONY: demo check test test-gpu browser lint bench mutants clean
+.PHONY: demo check test test-gpu browser lint docs bench mutants clean
 
 demo: $(RUN)
 	@$(BIN)/voilattice value figure1 --features X1,X2
@@ -48,6 +49,11 @@ lint: $(DEV)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The site, in build/site: a warning is an error, and every link inside it leads somewhere.
+docs: $(DOCS)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --nitpicky docs build/site
+	$(BIN)/python tools/site_links.py build/site
+
 bench: $(DEV)
 	$(BIN)/python benchmarks/lattice.py
 	$(BIN)/python benchmarks/valuation.py
@@ -80,4 +86,8 @@ $(RUN): requirements.txt pyproject.toml
 
 $(DEV): $(RUN) requirements-dev.txt
 	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+$(DOCS): $(DEV) requirements-docs.txt
+	@$(PIP) -r requirements-docs.txt
 	@touch $@

@@ -259,3 +259,21 @@ def test_a_policy_counts_its_rounds_where_they_cost_something(run, rules):
     document = json.loads(run("policy", rules, "--policy", "optimal", "--json")[1])
     assert f"rounds, on average, at 5.00 CAD each     {document['expected_rounds']:.2f}" in out
     assert "rounds, on average" not in run("policy", "figure3", "--policy", "batch")[1]
+
+
+def test_report_writes_a_page_and_says_what_is_proved(run, tmp_path):
+    path = tmp_path / "report.html"
+    _, out, _ = run("report", "asia", "--out", str(path))
+    assert "Proved optimal: no policy costs less than 62.46 on average." in " ".join(out.split())
+    assert "Why this first" in path.read_text()
+    _, out, _ = run("report", "asia", "--out", str(path), "--policy", "greedy", "--json")
+    assert json.loads(out)["policy"] == "greedy"
+    status, _, err = run("report", "asia")
+    assert status == 2
+    assert "--out: is needed" in err
+
+
+def test_policy_draws_a_flow(run, tmp_path):
+    path = tmp_path / "flow.svg"
+    run("policy", "asia", "--policy", "optimal", "--flow", str(path))
+    assert path.read_text().startswith('<svg class="flow"')

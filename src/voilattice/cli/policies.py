@@ -11,8 +11,8 @@ from click.core import ParameterSource
 
 from voilattice.budgets import Deadline
 from voilattice.cli import console, terminal
+from voilattice.cli.advice import print_advice, print_count_of_rounds, print_first_steps
 from voilattice.cli.completion import complete_evidence, complete_feature, complete_features
-from voilattice.cli.first_steps import print_first_steps
 from voilattice.cli.interrupts import deaf_workers, finish_on_interrupt
 from voilattice.cli.options import (
     feature_list,
@@ -151,11 +151,11 @@ def advise_command(
                     time_limit=time_limit,
                 )  # fmt: skip
     if not as_json:
-        console.print_advice(problem, advice)
+        print_advice(problem, advice)
         if steps is not None:
             print_first_steps(problem, steps)
         if problem.counts_rounds and len(given) > 1 and not rounds:
-            console.print_count_of_rounds(given)
+            print_count_of_rounds(given)
         return
     document = advice_document(advice)
     if steps is not None:

@@ -290,6 +290,7 @@ class ComparisonRow(Certified):
     at_least: float | None
     at_most: float | None
     savings: float | None
+    above_best: float | None
     settings: dict[str, float]
     first: list[str] | None
     uses: bool | None
