@@ -123,7 +123,7 @@ class Line:
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
+        self.reader, self.writer = reader, writer
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -143,10 +143,10 @@ class Line:
             f"{method} /api/v1/{path} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
             f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
         )
-        self._writer.write(head.encode() + body)
-        start, *lines = (await self._reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
+        self.writer.write(head.encode() + body)
+        start, *lines = (await self.reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
         (length,) = (line for line in lines if line.startswith(b"content-length:"))
-        content = await self._reader.readexactly(int(length.split(b":")[1]))
+        content = await self.reader.readexactly(int(length.split(b":")[1]))
         return int(start.split()[1]), json.loads(content)
 
 
@@ -216,7 +216,8 @@ async def _consult_and_kill(
         for _ in range(10):
             await asyncio.sleep(sizes.seconds / 11)
             workers = [child for child in psutil.Process(process.pid).children() if _works(child)]
-            rng.choice(workers).kill()
+            for worker in rng.sample(workers, min(1, len(workers))):
+                worker.kill()
 
     n_people = min(sizes.n_people, 20)
     waits, _ = await asyncio.gather(

@@ -139,7 +139,10 @@ def test_names_in_files_are_text_wherever_they_are_shown(api):
     lattice = api.post("/api/v1/lattice", json={"problem": name}).json()
     job = api.post("/api/v1/policy", json={"problem": name, "policy": "optimal"}).json()
     tree = waited_for(api, job)["result"]["tree"]
-    for drawn in (lattice["svg"], tree):
+    job = api.post("/api/v1/report", json={"problem": name, "policy": "optimal"}).json()
+    report = waited_for(api, job)["result"]["html"]
+    network = api.get(f"/api/v1/problems/{name}/network.svg").text
+    for drawn in (lattice["svg"], tree, report, network):
         assert "&lt;script&gt;" in drawn
         assert not re.search(r"<script|<img", drawn)
     assert upload(api, (evil, b"")).headers["content-type"] == "application/problem+json"
@@ -256,6 +259,7 @@ def test_the_browser_is_guarded_on_every_answer():
     for path in ("/", "/health", "/api/v1/problems", "/nothing", "/docs", "/openapi.json"):
         headers = ask(asgi(), "GET", path).headers
         policy = headers["content-security-policy"]
+        assert "unsafe" not in policy
         assert {"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"} <= set(
             policy.split("; ")
         )
