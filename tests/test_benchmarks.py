@@ -4,6 +4,7 @@ import importlib.util
 import math
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,9 @@ def test_benchmarks_run_in_small_and_print_finite_ratios(name, tmp_path, monkeyp
     script = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, script)  # dataclasses look their module up
     spec.loader.exec_module(script)
-    script.main(small=True)
+    # In a thread: the tests of the page leave a loop of asyncio in the main one.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(script.main, small=True).result()
     printed = capsys.readouterr().out
     for heading in HEADINGS[name]:
         assert heading in printed

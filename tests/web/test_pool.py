@@ -4,6 +4,7 @@ import asyncio
 import threading
 
 import pytest
+from helpers.serving import run_async
 
 from voilattice.errors import InputError, TooLargeError
 from voilattice.web import pool as pools
@@ -69,7 +70,7 @@ def run(test, n_workers=3):
                 worker.go.set()
             await pool.close()
 
-    asyncio.run(whole())
+    run_async(whole())
 
 
 def ask(pool, task, name="", *, level=Level.QUICK, seconds=20.0, **more):

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 import uvicorn
-from helpers.serving import start_server, stop_server, waited_for
+from helpers.serving import run_async, start_server, stop_server, waited_for
 from starlette.responses import PlainTextResponse
 
 from voilattice import load_problem
@@ -53,7 +53,7 @@ def ask(client, *arguments, **options):
         async with client:
             return await client.request(*arguments, **options)
 
-    return asyncio.run(whole())
+    return run_async(whole())
 
 
 # -- uploads
@@ -187,7 +187,7 @@ def test_a_client_with_too_many_requests_in_work_is_told_to_wait():
             leave.set()
             return second, await first, await client.get("/")
 
-    refused, first, third = asyncio.run(whole())
+    refused, first, third = run_async(whole())
     assert (refused.status_code, first.status_code, third.status_code) == (429, 200, 200)
     assert int(refused.headers["retry-after"]) > 0
     assert refused.json()["title"] == "Too Many Requests"
@@ -327,7 +327,7 @@ def test_a_head_that_comes_too_slowly_ends_the_connection(monkeypatch):
         await serving
         return answers
 
-    first, second, third = asyncio.run(whole())
+    first, second, third = run_async(whole())
     assert (first, second) == (b"", b"")
     assert third.endswith(b"here")
 
@@ -352,7 +352,7 @@ def test_a_body_that_comes_too_slowly_is_refused():
         await BodyGuard(app, seconds)(scope, receive, send)
         return sent
 
-    start, _ = asyncio.run(whole(0.1))
+    start, _ = run_async(whole(0.1))
     assert start["status"] == 408
 
 
