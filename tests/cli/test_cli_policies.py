@@ -20,6 +20,11 @@ def test_a_policy_as_json(run, tmp_path):
     assert (document["nodes"], document["paths"], document["depth"]) == (6, 7, 5)
 
 
+@pytest.mark.parametrize("command", ["policy", "advise"])
+def test_the_policy_is_the_optimal_one_unless_another_is_asked_for(run, command):
+    assert run(command, "asia", "--json") == run(command, "asia", "--policy", "optimal", "--json")
+
+
 def test_a_policy_for_people_and_in_files(run, tmp_path):
     files = (tmp_path / "p.json", tmp_path / "p.dot")
     status, out, _ = run(

@@ -49,7 +49,12 @@ CSV_COLUMNS = (
 )  # fmt: skip
 
 _policy_option = click.option(
-    "--policy", "name", type=click.Choice(policy_names()), required=True, help="Which policy."
+    "--policy",
+    "name",
+    type=click.Choice(policy_names()),
+    default="optimal",
+    show_default=True,
+    help="Which policy.",
 )
 
 
@@ -60,7 +65,7 @@ _time_limit_option = time_limit_option(
 
 @click.command(name="advise")
 @on_problem
-@policy_or_file_option()
+@policy_or_file_option
 @click.option(
     "--unavailable",
     multiple=True,

@@ -38,7 +38,7 @@ QUICK_POLICIES = frozenset({"none", FALLBACK})
 QUICK_TASKS = frozenset({"describe", "network", "posterior", "value", "explain"})
 # They keep to a time limit.
 TIMED_TASKS = frozenset(
-    {"advise", "batch", "apply", "first_steps", "best", "policy", "report", "compare", "threshold"}
+    {"advise", "batch", "apply", "first_steps", "best", "policy", "compare", "threshold", "report"}
 )
 
 
@@ -79,16 +79,10 @@ class Advisor:
         self.jobs.cancel_all()
         await self.pool.close()
 
-    async def describe(self, name: str, client: str) -> bytes:
-        """Say what a problem holds."""
-        request = Request("describe", name, await self._problem(name, client))
+    async def describe(self, task: str, name: str, client: str) -> bytes:
+        """Say what a problem holds ("describe"), or draw its network ("network")."""
+        request = Request(task, name, await self._problem(name, client))
         return await self._answer(request, "", client)
-
-    async def draw_network(self, name: str, client: str) -> str:
-        """Draw the network of a problem."""
-        request = Request("network", name, await self._problem(name, client))
-        drawn: dict[str, str] = json.loads(await self._answer(request, "", client))
-        return drawn["svg"]
 
     async def answer(self, task: str, asked: WhatIf, client: str) -> bytes:
         """Return the answer to a question: a kept one, or one that a worker finds."""

@@ -19,7 +19,6 @@ __all__ = [
     "Batch",
     "BestSet",
     "Comparison",
-    "Drawing",
     "Explanation",
     "FirstSteps",
     "Health",
@@ -280,19 +279,7 @@ class Policy(Certified):
     open_share: float
     verdict: str
     tree: Annotated[str, Field(description="HTML of nested details elements.")]
-    flow: Annotated[str, Field(description="A drawing (SVG): where the cases go.")]
-
-
-class Drawing(Answer):
-    """A drawing."""
-
-    svg: str
-
-
-class Report(Answer):
-    """A report on one page."""
-
-    html: Annotated[str, Field(description="A page for the screen and for paper.")]
+    flow: Annotated[str, Field(description="SVG: width is probability, colour is decision.")]
 
 
 class ComparisonRow(Certified):
@@ -415,7 +402,13 @@ class Lattice(Answer):
     svg: Annotated[str | None, Field(description="A drawing, if there are not too many sets.")]
 
 
-Result = Advice | Policy | Report | Comparison | Threshold
+class Report(Answer):
+    """A report on one page."""
+
+    html: str
+
+
+Result = Advice | Policy | Comparison | Threshold | Report
 
 
 class JobStatus(Answer):

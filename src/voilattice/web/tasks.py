@@ -11,7 +11,6 @@ import json
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing.connection import Connection
@@ -73,8 +72,7 @@ MAX_DRAWN = 100  # sets of a lattice
 MAX_DRAWN_STATES = 200_000
 TOP_SETS = 10
 
-SHARE_OF_REPORT = 0.7  # of the time for a report, to build its policy; the rest is for first steps
-SHARE_OF_USE = 0.5  # of the time for thresholds, to find where a feature is used
+SHARE_OF_USE = 0.5  # of the time left, for the first part of a task that has several
 
 _problems: OrderedDict[str, Problem] = OrderedDict()
 
@@ -143,10 +141,6 @@ class Matter:
 
 def _describe(matter: Matter, tell: Tell) -> Document:
     return {"name": matter.name} | problem_document(matter.problem, {})
-
-
-def _network(matter: Matter, tell: Tell) -> Document:
-    return {"svg": network_svg(matter.problem)}
 
 
 def _advise(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
@@ -221,22 +215,24 @@ def _policy(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document
         problem, policy, evidence, time_limit=seconds, max_states=MAX_DRAWN_STATES,
         progress=lambda n, interval: tell(describe_search(n, interval), None),
     )  # fmt: skip
-    drawn = {"tree": policy_tree(built), "flow": flow_svg(built)}
-    return policy_document(built, emc(problem, evidence)) | drawn
+    pictures = {"tree": policy_tree(built), "flow": flow_svg(built)}
+    return policy_document(built, emc(problem, evidence)) | pictures
 
 
 def _report(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
     deadline = Deadline(seconds)
     problem = matter.narrowed.with_evidence(matter.evidence)
     built = build_policy(
-        problem, policy, time_limit=deadline.share(SHARE_OF_REPORT), max_states=MAX_DRAWN_STATES,
+        problem, policy, time_limit=deadline.share(SHARE_OF_USE), max_states=MAX_DRAWN_STATES,
         progress=lambda n, interval: tell(describe_search(n, interval), None),
     )  # fmt: skip
-    steps = None
-    if policy == "optimal":
-        with suppress(TooLargeError):  # the report does without them
-            steps = find_first_steps(problem, time_limit=deadline)
+    # What another beginning would cost is known for the optimum alone.
+    steps = find_first_steps(problem, time_limit=deadline) if policy == "optimal" else None
     return {"html": report_html(built, steps)}
+
+
+def _network(matter: Matter, tell: Tell) -> str:
+    return network_svg(matter.problem)
 
 
 def _compare(matter: Matter, tell: Tell, points: Sequence[float], seconds: float) -> Document:
@@ -286,7 +282,6 @@ def _advice_threshold(
 
 TASKS: dict[str, Callable[..., Document | str]] = {
     "describe": _describe,
-    "network": _network,
     "advise": _advise,
     "batch": _batch,
     "apply": _apply,
@@ -298,8 +293,9 @@ TASKS: dict[str, Callable[..., Document | str]] = {
     "first_steps": _first_steps,
     "threshold": _threshold,
     "policy": _policy,
-    "report": _report,
     "compare": _compare,
+    "report": _report,
+    "network": _network,
 }
 
 
