@@ -32,7 +32,7 @@ COMMANDS = {
     "advise": ("policies", "Say what to do now: what to acquire next, or what to decide."),
     "apply": ("cases", "Follow a policy for each row of a table: what it buys, decides and pays."),
     "arena": ("arena", "Try every method on the same new cases, and write a report."),
-    "best": ("sets", "Find the set of highest benefit (Equation 7)."),
+    "best": ("sets", "Find the set of highest benefit: what knowing it saves, less its price."),
     "compare": ("policies", "Compare all policies, at the problem's numbers or over a sweep."),
     "completion": ("completion", "Print the completion script of a shell: bash, zsh or fish."),
     "evaluate": ("evaluation", "Measure what policies and their rivals cost on new cases."),
