@@ -24,6 +24,8 @@ extensions = [
     "mathml",
     "pages",
     "api",
+    "commands",
+    "http_api",
 ]
 exclude_patterns = ["_build", "figures", "images"]
 nitpicky = True

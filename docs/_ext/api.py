@@ -17,6 +17,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from sphinx.addnodes import pending_xref
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 
 _FENCE = re.compile(r"^```\{api\} (\S+)\n(.*?)^```$", re.M | re.S)
+# A field of a data class and its comment, which may go on in the next lines.
+_FIELD = re.compile(r"^    (\w+): [^\n]*?  # ((?!noqa|type:)[^\n]*(?:\n    # [^\n]*)*)", re.M)
 # Made by scikit-learn, the same for every classifier.
 _EXCLUDED = "set_fit_request, set_predict_request, set_score_request, set_partial_fit_request"
 
@@ -34,6 +37,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("source-read", _expand)
     app.add_role("name", _link_name)
     app.connect("autodoc-process-signature", _shorten)
+    app.connect("autodoc-process-docstring", _add_fields, priority=300)
     app.connect("autodoc-process-docstring", _begin_examples, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", _set_formulas)
     # The text of a property before a colon is no type.
@@ -107,6 +111,27 @@ def _shorten(
 ) -> tuple[str | None, str | None]:
     """Write defaults that a class makes as an ellipsis: otherwise no type is a link."""
     return signature and signature.replace("<factory>", "..."), returns
+
+
+def _add_fields(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Describe the fields of a data class by their comments, where its docstring does not."""
+    if what != "class" or not is_dataclass(obj):
+        return
+    said = set(lines)
+    found = {
+        field: " ".join(part.strip().lstrip("#").strip() for part in comment.splitlines())
+        for field, comment in _FIELD.findall(inspect.getsource(obj))
+        if not field.startswith("_") and field not in said
+    }
+    if not found:
+        return
+    added = [line for field, text in found.items() for line in (field, f"    {text}")]
+    if "Parameters" in lines:
+        place = lines.index("Parameters") + 2
+        lines[place:place] = added
+    else:
+        end = next((n for n, line in enumerate(lines) if line.startswith(">>>")), len(lines))
+        lines[end:end] = ["", "Parameters", "----------", *added, ""]
 
 
 def _begin_examples(
