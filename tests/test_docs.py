@@ -4,16 +4,24 @@ import doctest
 import pkgutil
 import re
 import runpy
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
+from helpers.pages import agree, follow
 
 from voilattice.cli import main
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 SLOW_EXAMPLES = {"estimator.py"}
+FOLLOWED = sorted(
+    path
+    for folder in ("start", "tutorials", "how-to")
+    for path in (ROOT / "docs" / folder).glob("*.md")
+)
+SLOW_PAGES = {"2-from-a-csv.md", "3-large-network.md", "5-cluster.md"}
 
 
 @pytest.mark.parametrize(
@@ -48,6 +56,29 @@ def test_console_output_in_the_documentation_is_what_the_command_prints(capsys, 
         assert [line.rstrip() for line in printed.splitlines() if line.strip()] == [
             line.rstrip() for line in shown.splitlines() if line.strip()
         ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            path,
+            id=f"{path.parent.name}/{path.name}",
+            marks=[pytest.mark.slow] * (path.name in SLOW_PAGES),
+        )
+        for path in FOLLOWED
+    ],
+)
+@pytest.mark.filterwarnings("ignore")  # of clusters, servers and classifiers
+def test_a_page_can_be_followed_from_an_empty_folder(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text()
+    if "$ curl" in text and not shutil.which("curl"):
+        pytest.skip("curl is not here")
+    for _, _, shown, printed in follow(text, tmp_path):
+        if not agree(shown, printed):
+            assert shown == printed
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
 from voilattice.policy.advice_threshold import AdviceThreshold, Change
 from voilattice.policy.application import Applied
-from voilattice.policy.comparison import ComparisonRow
+from voilattice.policy.comparison import ComparisonRow, costs_above_best
 from voilattice.policy.feature_use import Threshold
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.standing import Purchase, Standing
@@ -452,8 +452,8 @@ def _certificate_document(certificate: Certificate) -> Document:
     }
 
 
-def comparison_document(rows: Iterable[ComparisonRow]) -> list[Document]:
-    """Return what policies cost, point by point."""
+def comparison_document(rows: Sequence[ComparisonRow]) -> list[Document]:
+    """Return what policies cost, point by point, and how much more than the cheapest there."""
     return [
         {
             "kind": row.kind,
@@ -463,12 +463,13 @@ def comparison_document(rows: Iterable[ComparisonRow]) -> list[Document]:
             "at_least": row.at_least,
             "at_most": row.at_most,
             "savings": row.savings,
+            "above_best": above,
             **_certificate_document(row.certificate),
             "settings": dict(row.settings),
             "first": None if row.first is None else sorted(row.first),
             "uses": row.uses,
         }
-        for row in rows
+        for row, above in zip(rows, costs_above_best(rows), strict=True)
     ]
 
 

@@ -20,6 +20,11 @@ def test_a_policy_as_json(run, tmp_path):
     assert (document["nodes"], document["paths"], document["depth"]) == (6, 7, 5)
 
 
+@pytest.mark.parametrize("command", ["policy", "advise"])
+def test_the_policy_is_the_optimal_one_unless_another_is_asked_for(run, command):
+    assert run(command, "asia", "--json") == run(command, "asia", "--policy", "optimal", "--json")
+
+
 def test_a_policy_for_people_and_in_files(run, tmp_path):
     files = (tmp_path / "p.json", tmp_path / "p.dot")
     status, out, _ = run(
@@ -259,3 +264,21 @@ def test_a_policy_counts_its_rounds_where_they_cost_something(run, rules):
     document = json.loads(run("policy", rules, "--policy", "optimal", "--json")[1])
     assert f"rounds, on average, at 5.00 CAD each     {document['expected_rounds']:.2f}" in out
     assert "rounds, on average" not in run("policy", "figure3", "--policy", "batch")[1]
+
+
+def test_report_writes_a_page_and_says_what_is_proved(run, tmp_path):
+    path = tmp_path / "report.html"
+    _, out, _ = run("report", "asia", "--out", str(path))
+    assert "Proved optimal: no policy costs less than 62.46 on average." in " ".join(out.split())
+    assert "Why this first" in path.read_text()
+    _, out, _ = run("report", "asia", "--out", str(path), "--policy", "greedy", "--json")
+    assert json.loads(out)["policy"] == "greedy"
+    status, _, err = run("report", "asia")
+    assert status == 2
+    assert "--out: is needed" in err
+
+
+def test_policy_draws_a_flow(run, tmp_path):
+    path = tmp_path / "flow.svg"
+    run("policy", "asia", "--policy", "optimal", "--flow", str(path))
+    assert path.read_text().startswith('<svg class="flow"')

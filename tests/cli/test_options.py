@@ -104,8 +104,6 @@ SWEEP = ("compare", "figure1", "--emc", "0:10:10", "--jobs", "1")
             "'asymmetric'.",
         ),
         (("value", "asia"), "voilattice value: Missing option '--features'."),
-        (("advise", "asia"), "voilattice advise: Missing option '--policy'."),
-        (("advise", "asia", "--interactive"), "voilattice advise: Missing option '--policy'."),
         (("valeu", "asia"), "voilattice: No such command 'valeu'. Did you mean 'value'?"),
         ((*ASIA, "--jsn"), "voilattice value: No such option '--jsn'. Did you mean '--json'?"),
         (("show", ""), "must name a problem, got ''"),

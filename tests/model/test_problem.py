@@ -48,6 +48,7 @@ def test_nodes_that_are_neither_target_nor_feature_are_hidden():
         ({"features": ["A", "A"]}, "network.features: 'A' appears twice"),
         ({"features": ["A", "Bb"]}, r"network.features: the network has no node 'Bb' \(nearest"),
         ({"costs": {"A": 1}}, "costs.B: every feature needs a price >= 0, found none"),
+        ({"costs": {}}, "costs.A: every feature needs a price >= 0, found none, and none for B"),
         ({"costs": {"A": 1, "B": 1, "H": 1}}, "costs.H: 'H' is hidden: it is not one of the feat"),
         ({"costs": {"A": 1, "B": 1, "Y": 1}}, "costs.Y: 'Y' is the target, not a feature"),
         ({"costs": {"A": 1, "B": 1, "Q": 1}}, "costs.Q: no feature 'Q'"),

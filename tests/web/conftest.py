@@ -2,12 +2,15 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import httpx
 import pytest
 from helpers.serving import start_server, stop_server
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+SERIOUS = {"serious", "critical"}
 
 
 @pytest.fixture(scope="session")
@@ -51,3 +54,21 @@ def page(browser, server):
     assert [url for url in requests if not url.startswith((server, "data:", "blob:"))] == []
     # A request that was refused on purpose is no complaint of the page's.
     assert [c for c in complaints if "Failed to load resource" not in c] == []
+
+
+@pytest.fixture
+def violations():
+    """What axe-core finds on a page that keeps people from using it."""
+
+    def find(page):
+        # Evaluated, not added as a script: the page's own policy would refuse that.
+        page.evaluate(AXE.read_text())
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{entry['id']}: {node['target']} {node['failureSummary']}"
+            for entry in found["violations"]
+            if entry["impact"] in SERIOUS
+            for node in entry["nodes"]
+        ]
+
+    return find

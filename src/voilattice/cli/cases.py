@@ -43,7 +43,7 @@ SHARE_OF_BUILD = 0.5  # of the time, to build a policy; the rest is for what lie
 @click.command(name="apply")
 @on_problem
 @click.argument("data", type=click.Path(), metavar="DATA")
-@policy_or_file_option(default="optimal")
+@policy_or_file_option
 @time_limit_option(
     TIME_LIMIT, "The time to plan, in all; the cases still under way then are decided."
 )

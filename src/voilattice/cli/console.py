@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -16,16 +16,14 @@ from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
-from voilattice.policy.advice import Advice
 from voilattice.policy.application import Applied
-from voilattice.policy.comparison import ComparisonRow
+from voilattice.policy.comparison import ComparisonRow, costs_above_best
 from voilattice.policy.feature_use import Threshold
 from voilattice.policy.policy import Policy, within_gap
-from voilattice.policy.standing import Purchase
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
-from voilattice.wording import count_noun, format_amount, in_currency, join_names
+from voilattice.wording import count_noun, format_amount, in_currency
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,10 +32,11 @@ if TYPE_CHECKING:
     from voilattice.paper.claims import Claim
 
 __all__ = [
-    "print_advice",
+    "MAX_LISTED",
+    "feature_names",
+    "findings",
     "print_applied",
     "print_best",
-    "print_bill",
     "print_claims",
     "print_comparison",
     "print_evaluation",
@@ -48,6 +47,7 @@ __all__ = [
     "print_problem",
     "print_threshold",
     "print_value",
+    "table_of_values",
 ]
 
 MAX_LISTED = 12
@@ -77,7 +77,7 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
         + (f" ({list_some(map(label, problem.hidden))})." if problem.hidden else ".")
     )
     if known := problem.merge_evidence(given):
-        out.print(f"Known: {_findings(problem, known.items(), ', ')}")
+        out.print(f"Known: {findings(problem, known.items(), ', ')}")
     out.print(f"Deciding now costs {format_amount(now, currency)} on average (EMC).\n")
 
     features = table("feature", "states", f">{in_currency('price', currency)}", "group")
@@ -98,7 +98,7 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     for discount in costs.discounts:
         out.print(f"The first feature of discount {discount.name} pays its full price.")
     for entry in costs.conditional:
-        cost, when = format_amount(entry.cost, currency), _findings(problem, entry.when, " and ")
+        cost, when = format_amount(entry.cost, currency), findings(problem, entry.when, " and ")
         out.print(f"{label(entry.feature)} costs {cost} once {when} is known.")
     for rule in problem.describe_rules():
         out.print(rule)
@@ -115,17 +115,19 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     print_table(stakes)
 
 
-def _findings(problem: Problem, known: Iterable[tuple[str, str]], between: str) -> str:
+def findings(problem: Problem, known: Iterable[tuple[str, str]], between: str) -> str:
+    """Return what is known, as people read it."""
     return between.join(f"{problem.label(f)} = {problem.state_label(f, s)}" for f, s in known)
 
 
-def _names(problem: Problem, features: Iterable[str]) -> str:
+def feature_names(problem: Problem, features: Iterable[str]) -> str:
+    """Return what people read for some features, sorted."""
     return ", ".join(sorted(map(problem.label, features)))
 
 
 def print_value(problem: Problem, result: Value) -> None:
     """Print what a set is worth."""
-    out, currency, names = console(), problem.currency, _names(problem, result.features)
+    out, currency, names = console(), problem.currency, feature_names(problem, result.features)
     rows = table(f"acquire {names or 'nothing'}", f">{in_currency('', currency)}")
     rows.add_row("EMC now", format_amount(result.emc))
     rows.add_row("expected EMC after", format_amount(result.expected_emc))
@@ -152,7 +154,7 @@ def _barrier(result: Value) -> str:
 
 def print_best(problem: Problem, found: Best) -> None:
     """Print the set of highest benefit, and how sure that is."""
-    out, currency, names = console(), problem.currency, _names(problem, found.features)
+    out, currency, names = console(), problem.currency, feature_names(problem, found.features)
     rows = table(f"best set: {names or 'none, decide now'}", ">")
     rows.add_row(in_currency("EVI", currency), format_amount(found.evi))
     rows.add_row(in_currency("cost", currency), format_amount(found.cost))
@@ -178,105 +180,14 @@ def print_best(problem: Problem, found: Best) -> None:
         out.print(f"\n{why}. This is the best set found; no set has a benefit above {bound}.")
 
 
-def print_advice(problem: Problem, advice: Advice) -> None:
-    """Print what to do now, and why."""
-    out, currency, target = console(), problem.currency, problem.target
-    if advice.decision is None:
-        together = " in one round" if problem.counts_rounds and len(advice.features) > 1 else ""
-        out.print(f"Acquire {_names(problem, advice.features)}{together}.", style="bold")
-    else:
-        out.print(f"Decide: {problem.state_label(target, advice.decision)}.", style="bold")
-    for reason in advice.reasons:
-        out.print(reason)
-    out.print()
-    rows = table("now", ">")
-    for state, probability in advice.posterior.items():
-        shown = problem.state_label(target, state)
-        rows.add_row(f"probability of {shown}", f"{100 * probability:.2f} %")
-    rows.add_row(in_currency("expected cost of deciding", currency), format_amount(advice.emc))
-    rows.add_row(in_currency("spent so far", currency), format_amount(advice.spent))
-    print_table(rows)
-    if advice.bill:
-        out.print()
-        print_bill(problem, advice.bill)
-    if list(advice.decision_costs) != list(advice.posterior):
-        out.print()
-        heading = f">{in_currency('expected cost', currency)}"
-        decisions = table("could be decided now", heading)
-        for name, amount in advice.decision_costs.items():
-            style = "bold" if name == advice.decision else None
-            decisions.add_row(problem.state_label(target, name), format_amount(amount), style=style)
-        print_table(decisions)
-    for heading, values in (
-        ("could be acquired", advice.candidates),
-        ("cannot be acquired now", advice.barred),
-    ):
-        if values:
-            out.print()
-            print_table(_table_of_values(problem, heading, values[:MAX_LISTED]))
-    _print_obstacles(problem, advice)
-    _print_ignored(problem, advice)
-
-
-def print_bill(problem: Problem, bill: Iterable[Purchase], risk: float | None = None) -> None:
-    """Print what was paid, round by round, and what the decision costs if it is made."""
-    rows = table("the bill", f">{in_currency('', problem.currency)}")
-    spent = 0.0
-    for purchase in bill:
-        spent += purchase.cost
-        parts = [f"{what} {format_amount(amount)}" for what, amount in purchase.items]
-        made_of = f" ({', '.join(parts)})" if len(parts) > 1 else ""
-        found = _findings(problem, purchase.results.items(), ", ")
-        rows.add_row(f"{found}{made_of}", format_amount(purchase.cost))
-    rows.add_row("spent on features", format_amount(spent))
-    if risk is not None:
-        rows.add_row("expected cost of the decision", format_amount(risk))
-        rows.add_row("total", format_amount(spent + risk), style="bold")
-    print_table(rows)
-
-
-def print_count_of_rounds(features: Collection[str]) -> None:
-    """Print how evidence was counted, if nothing says which features came in one round."""
-    console().print(
-        f"\nThe evidence is counted as {count_noun(len(features), 'round')}; "
-        f"--together {','.join(features)} makes them one."
-    )
-
-
-def _print_obstacles(problem: Problem, advice: Advice) -> None:
-    """Print why features cannot be acquired now, where the reasons do not say so already."""
-    barred: dict[str, list[str]] = {}
-    for candidate in advice.barred[:MAX_LISTED]:
-        name, why = _names(problem, candidate.features), " ".join(candidate.obstacles)
-        if why and not any(reason.startswith(f"Not now: {name} (") for reason in advice.reasons):
-            barred.setdefault(why, []).append(name)
-    for why, names in barred.items():
-        console().print(f"Not now: {join_names(names, 'and')}. {why}")
-
-
-def _print_ignored(problem: Problem, advice: Advice) -> None:
-    """Print which features are not considered and why, where nothing has said it yet."""
-    separated = [i.feature for i in advice.ignored if i.reason == "separated"]
-    others = [i for i in advice.ignored if i.reason in ("price", "unavailable")]
-    others = [i for i in others if i.why not in advice.reasons]
-    if others:
-        rows = table("not considered now", "why")
-        for entry in others:
-            rows.add_row(problem.label(entry.feature), entry.why)
-        console().print()
-        print_table(rows)
-    if separated:
-        names, target = _names(problem, separated), problem.label(problem.target)
-        console().print(f"\nNothing to learn now about {target} from: {names}.")
-
-
-def _table_of_values(problem: Problem, heading: str, values: Sequence[Value]) -> Table:
+def table_of_values(problem: Problem, heading: str, values: Sequence[Value]) -> Table:
+    """Return a table of what sets are worth."""
     amounts = (f">{in_currency(name, problem.currency)}" for name in ("EVI", "cost", "benefit"))
     rows = table(heading, *amounts)
     for entry in values:
         barrier = f" ({_barrier(entry)})" if entry.obstacles else ""
         rows.add_row(
-            (_names(problem, entry.features) or "∅ (decide now)") + barrier,
+            (feature_names(problem, entry.features) or "∅ (decide now)") + barrier,
             *map(format_amount, (entry.evi, entry.cost, entry.benefit)),
         )
     return rows
@@ -360,9 +271,8 @@ def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
             rows_here = [row for row in here if row.point == point]
             least = _least(rows_here)
             cells = [
-                row.cost_text
-                + ("~" * (not row.exact) + "*" * (_above(row, least) <= tolerance(least)) or " ")
-                for row in rows_here
+                row.cost_text + ("~" * (not row.exact) + "*" * (above <= tolerance(least)) or " ")
+                for row, above in zip(rows_here, _above(rows_here), strict=True)
             ]
             values = [f"{value:,g}" for key, value in rows_here[0].settings if key in keys]
             firsts = [
@@ -426,10 +336,9 @@ def _least(rows: Sequence[ComparisonRow]) -> float:
     )
 
 
-def _above(row: ComparisonRow, least: float) -> float:
-    """Return how much more than the lowest cost a policy costs; infinite: not known."""
-    cost = row.expected_total_cost
-    return math.inf if cost is None else cost - least
+def _above(rows: Sequence[ComparisonRow]) -> list[float]:
+    """Return how much more than the lowest cost each policy costs; infinite: not known."""
+    return [math.inf if above is None else above for above in costs_above_best(rows)]
 
 
 def _print_point(rows: Sequence[ComparisonRow], currency: str) -> None:
@@ -439,8 +348,7 @@ def _print_point(rows: Sequence[ComparisonRow], currency: str) -> None:
     doubts = [] if all(row.exact for row in rows) else [""]
     amounts = (f">{in_currency(name, currency)}" for name in ("expected total cost", "savings"))
     costs = table("policy", *amounts, ">over the lowest", *doubts)
-    for row in rows:
-        above = _above(row, least)
+    for row, above in zip(rows, _above(rows), strict=True):
         over = "lowest" if above <= tolerance(least) else f"+{above / max(least, TOLERANCE):.1%}"
         costs.add_row(
             row.policy,
@@ -504,7 +412,7 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
     n, nodes = len(lattice.acquirable), len(lattice)
     out.print(problem.title or "Untitled problem", style="bold")
     if lattice.evidence:
-        out.print(f"Known: {_names(problem, lattice.evidence)}")
+        out.print(f"Known: {feature_names(problem, lattice.evidence)}")
     rows = table("lattice", ">")
     rows.add_row("acquirable features", f"{n:,}")
     rows.add_row("all subsets", f"{lattice.n_subsets:,}" if n < 64 else f"2^{n}")
@@ -527,8 +435,8 @@ def print_lattice(lattice: Lattice, n_edges: int, top: Sequence[Value]) -> None:
     print_table(levels)
     if top:
         out.print()
-        print_table(_table_of_values(problem, "sets of highest benefit", top))
-    core = _names(problem, lattice.acquirable_core) or "nothing"
+        print_table(table_of_values(problem, "sets of highest benefit", top))
+    core = feature_names(problem, lattice.acquirable_core) or "nothing"
     out.print(f"\nAcquirable core (the set of highest EVI): {core}")
 
 

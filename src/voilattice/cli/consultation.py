@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import click
 
-from voilattice.cli import console, terminal
+from voilattice.cli import terminal
+from voilattice.cli.advice import print_advice, print_bill
 from voilattice.cli.progress import progress_line
 from voilattice.errors import InputError, VoilatticeError
 from voilattice.model.problem import Problem
@@ -78,10 +79,10 @@ def consult(
         paid_before = len(advice.bill) if paid_before is None else paid_before
         bill = advice.bill[paid_before:]
         spent = math.fsum(purchase.cost for purchase in bill)
-        console.print_advice(problem, replace(advice, spent=spent, bill=()))
+        print_advice(problem, replace(advice, spent=spent, bill=()))
         if advice.decision is not None:
             out.print()
-            console.print_bill(problem, bill, advice.emc)
+            print_bill(problem, bill, advice.emc)
             if len(turns) > 1 and _wants_undo():
                 turns.pop()
                 continue

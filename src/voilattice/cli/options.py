@@ -59,20 +59,15 @@ features_option = click.option(
 )
 
 
-def policy_or_file_option(default: str | None = None) -> Decorator:
-    """Give a command ``--policy``: a name, or the file of a saved policy (`find_policy`)."""
-    # Click takes a default of None for a value, so a required option must have no default at all.
-    need: dict[str, Any] = (
-        {"required": True} if default is None else {"default": default, "show_default": True}
-    )
-    return click.option(
-        "--policy",
-        "name",
-        **need,
-        metavar="NAME|FILE",
-        shell_complete=complete_policy,
-        help="Which policy: a name, or a file from policy --save.",
-    )
+policy_or_file_option = click.option(
+    "--policy",
+    "name",
+    default="optimal",
+    show_default=True,
+    metavar="NAME|FILE",
+    shell_complete=complete_policy,
+    help="Which policy: a name, or a file from policy --save.",
+)
 
 
 def time_limit_option(default: float, help: str) -> Decorator:

@@ -11,8 +11,8 @@ from click.core import ParameterSource
 
 from voilattice.budgets import Deadline
 from voilattice.cli import console, terminal
+from voilattice.cli.advice import print_advice, print_count_of_rounds, print_first_steps
 from voilattice.cli.completion import complete_evidence, complete_feature, complete_features
-from voilattice.cli.first_steps import print_first_steps
 from voilattice.cli.interrupts import deaf_workers, finish_on_interrupt
 from voilattice.cli.options import (
     feature_list,
@@ -49,7 +49,12 @@ CSV_COLUMNS = (
 )  # fmt: skip
 
 _policy_option = click.option(
-    "--policy", "name", type=click.Choice(policy_names()), required=True, help="Which policy."
+    "--policy",
+    "name",
+    type=click.Choice(policy_names()),
+    default="optimal",
+    show_default=True,
+    help="Which policy.",
 )
 
 
@@ -60,7 +65,7 @@ _time_limit_option = time_limit_option(
 
 @click.command(name="advise")
 @on_problem
-@policy_or_file_option()
+@policy_or_file_option
 @click.option(
     "--unavailable",
     multiple=True,
@@ -151,11 +156,11 @@ def advise_command(
                     time_limit=time_limit,
                 )  # fmt: skip
     if not as_json:
-        console.print_advice(problem, advice)
+        print_advice(problem, advice)
         if steps is not None:
             print_first_steps(problem, steps)
         if problem.counts_rounds and len(given) > 1 and not rounds:
-            console.print_count_of_rounds(given)
+            print_count_of_rounds(given)
         return
     document = advice_document(advice)
     if steps is not None:

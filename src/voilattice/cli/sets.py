@@ -138,11 +138,10 @@ def lattice_command(
 def best_command(
     problem: Problem, given: Mapping[str, str], as_json: bool, time_limit: Deadline
 ) -> None:
-    """Find the set of highest benefit: what knowing it saves, less its price.
+    """Find the set of highest benefit: worth most beyond its price.
 
-    The benefit of a set is its EVI, the expected value of information, less what the set costs if
-    it is acquired at once. Of all sets, the one of highest benefit is found; the paper asks for it
-    in its Equation 7.
+    The benefit of a set is its EVI, the expected value of information, less what the set costs.
+    This is Equation 7 of the paper.
     """
 
     def describe(evaluated: int, gap: float) -> str:

@@ -23,9 +23,12 @@ def check_feature_costs(problem: Problem, costs: FeatureCosts) -> None:
     """Raise an error unless every feature has a price and all that prices name exists."""
     for feature in costs.prices:
         _check_features(problem, [feature], f"costs.{feature}")
-    for feature in problem.features:
-        if feature not in costs.prices:
-            raise InputError("every feature needs a price >= 0, found none", f"costs.{feature}")
+    without = [feature for feature in problem.features if feature not in costs.prices]
+    if without:
+        message = "every feature needs a price >= 0, found none"
+        if others := without[1:]:
+            message += f", and none for {', '.join(others)}"
+        raise InputError(message, f"costs.{without[0]}")
     for place, group in enumerate(costs.groups):
         _check_features(problem, group.features, f"groups[{place}].features")
     for place, discount in enumerate(costs.discounts):

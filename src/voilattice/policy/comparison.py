@@ -46,6 +46,7 @@ __all__ = [
     "Variant",
     "compare",
     "compare_variants",
+    "costs_above_best",
 ]
 
 # What a policy that is not exact is called, by what ended the work.
@@ -178,6 +179,25 @@ class Comparison(Sequence[ComparisonRow]):
         amounts = ("prior EMC", "expected total cost", "savings")
         heading = ("stakes", "policy", *(in_currency(name, self.currency) for name in amounts), "")
         return paragraph(self.title, strong=True) + html_table(heading, rows, n_text=2)
+
+
+def costs_above_best(rows: Sequence[ComparisonRow]) -> list[float | None]:
+    """Return how much more each row costs than the cheapest policy at its point; None: not known.
+
+    >>> import voilattice
+    >>> rows = compare(voilattice.load_problem("asia"), policies=["none", "greedy-la", "optimal"])
+    >>> [round(above, 2) for above in costs_above_best(rows)]
+    [47.54, 5.41, 0.0]
+    """
+    least: dict[tuple[str, float, Settings], float] = {}
+    for row in rows:
+        if row.expected_total_cost is not None:
+            known = least.get(row.point, row.expected_total_cost)
+            least[row.point] = min(known, row.expected_total_cost)
+    return [
+        None if row.expected_total_cost is None else row.expected_total_cost - least[row.point]
+        for row in rows
+    ]
 
 
 def compare(

@@ -1,0 +1,69 @@
+"""The command report: a problem and a policy for it on one page that prints on A4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from voilattice.budgets import Deadline
+from voilattice.cli import console, terminal
+from voilattice.cli.interrupts import finish_on_interrupt
+from voilattice.cli.options import on_problem, output_option, time_limit_option, write
+from voilattice.cli.progress import progress_line
+from voilattice.documents import policy_document
+from voilattice.errors import InputError
+from voilattice.model.problem import Problem
+from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search, policy_names
+from voilattice.valuation.valuation import emc
+
+__all__ = ["report_command"]
+
+SHARE_OF_POLICY = 0.7  # of the time; the rest is for the first steps
+
+
+@click.command(name="report")
+@on_problem
+@click.option(
+    "--policy",
+    "name",
+    type=click.Choice(policy_names()),
+    default="optimal",
+    show_default=True,
+    help="Which policy.",
+)
+@output_option("--out", ".html", ".htm", help="The page to write.")
+@time_limit_option(TIME_LIMIT, "Stop then with what is found; the report says what is not proved.")
+def report_command(
+    problem: Problem,
+    given: Mapping[str, str],
+    as_json: bool,
+    name: str,
+    out: str | None,
+    time_limit: Deadline,
+) -> None:
+    """Write a report: the problem, a policy, the bill to expect, on one page.
+
+    The page stands by itself and prints on A4. For the optimal policy it says what it would cost to
+    begin with another feature.
+    """
+    from voilattice.drawing.report import report_html
+    from voilattice.policy.first_steps import find_first_steps
+
+    if out is None:
+        raise InputError("is needed: the page to write, such as --out report.html", "--out")
+    with (
+        progress_line(describe_search, f"report, {name}") as progress,
+        finish_on_interrupt(time_limit),
+    ):
+        share = time_limit.share(SHARE_OF_POLICY)
+        policy = build_policy(problem, name, given, time_limit=share, progress=progress)
+        steps = None
+        if name == "optimal":
+            steps = find_first_steps(problem, given=given, time_limit=time_limit)
+    write(out, [report_html(policy, steps)])
+    if as_json:
+        document = policy_document(policy, emc(problem, given))
+        console.print_json({"file": out, **document})
+        return
+    terminal.console().print(f"{out}: {policy.verdict or f'the policy {name}'}".rstrip())

@@ -1,0 +1,133 @@
+// A consultation lives in the address: the problem, the policy, what was found so far, and what is
+// changed to see what would happen. The server is asked anew at every step and keeps nothing of it.
+
+import { session } from "./session.js";
+
+export const VIEWS = ["consult", "whatif", "lattice", "policy", "curves", "network"];
+const KINDS = ["symmetric", "asymmetric"];
+
+// What is given for free is the third part of a step, as is "in the same round as the step before".
+const FREE = "free";
+
+export function state() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const parts = (key, form) => given.getAll(key).map(parse).filter((found) => Array.isArray(found) && form(found));
+  const number = (key, otherwise) => {
+    const text = given.get(key);
+    return text !== null && text !== "" && isAmount(Number(text)) ? Number(text) : otherwise;
+  };
+  return {
+    problem: given.get("problem") || session.entries[0]?.name || "",
+    policy: session.policies.includes(given.get("policy")) ? given.get("policy") : session.policies[0],
+    view: VIEWS.includes(given.get("view")) ? given.get("view") : VIEWS[0],
+    // [feature, state or number or null for "not available", true or "free" or nothing]
+    steps: once(parts("step", isStep)),
+    // [feature, result]: what was found, where another result stands in the steps to see what if.
+    replaced: parts("was", isStep).map((found) => found.slice(0, 2)),
+    imagined: parts("if", isStep).at(0)?.slice(0, 2) ?? null,
+    kind: KINDS.includes(given.get("kind")) ? given.get("kind") : "",
+    expected: number("expected", null),
+    scale: number("scale", 1),
+    prices: Object.fromEntries(parts("price", ([name, price]) => typeof name === "string" && isAmount(price))),
+    cells: once(parts("cell", ([decision, found, cost]) => typeof decision === "string" && typeof found === "string" && isAmount(cost)), 2),
+  };
+}
+
+export function write(changes) {
+  const now = { ...state(), ...changes };
+  const address = new URLSearchParams({ problem: now.problem, policy: now.policy });
+  if (now.kind) address.set("kind", now.kind);
+  if (now.kind && now.expected !== null) address.set("expected", now.expected);
+  if (now.scale !== 1) address.set("scale", now.scale);
+  for (const price of Object.entries(now.prices)) address.append("price", JSON.stringify(price));
+  for (const cell of now.cells) address.append("cell", JSON.stringify(cell));
+  for (const step of now.steps) address.append("step", JSON.stringify(step));
+  for (const [feature, found] of now.replaced)
+    if (now.steps.some(([name, other]) => name === feature && other !== found)) address.append("was", JSON.stringify([feature, found]));
+  if (now.imagined) address.set("if", JSON.stringify(now.imagined));
+  if (now.view !== VIEWS[0]) address.set("view", now.view);
+  location.hash = address.toString();
+}
+
+// The state without anything that was changed to see what if.
+export function asGiven(now) {
+  const found = new Map(now.replaced);
+  return { ...now, kind: "", expected: null, scale: 1, prices: {}, cells: [], replaced: [],
+    steps: now.steps.map((step) => (found.has(step[0]) ? [step[0], found.get(step[0]), ...step.slice(2)] : step)) };
+}
+
+export const isChanged = (now) =>
+  Boolean(now.kind || now.scale !== 1 || now.cells.length || now.replaced.length || Object.keys(now.prices).length);
+
+// The changes that put another result in the place of one.
+export function replaceResult(now, feature, found) {
+  const old = now.steps.find(([name]) => name === feature)[1];
+  const first = now.replaced.find(([name]) => name === feature)?.[1] ?? old;
+  return {
+    steps: now.steps.map((step) => (step[0] === feature ? [feature, found, ...step.slice(2)] : step)),
+    replaced: [...now.replaced.filter(([name]) => name !== feature), ...(first === found ? [] : [[feature, first]])],
+  };
+}
+
+export const isFree = (step) => step[2] === FREE;
+export const freeStep = (feature, found) => [feature, found, FREE];
+
+export const withResult = (steps, feature, found) => [...steps.filter(([name]) => name !== feature), [feature, found]];
+
+// Without a step. The round it began is begun by the next one of that round.
+export function without(steps, feature) {
+  const at = steps.findIndex(([name]) => name === feature);
+  return steps.filter((_, k) => k !== at)
+    .map((step, k) => (k === at && step[2] === true && steps[at][2] !== true ? step.slice(0, 2) : step));
+}
+
+// The features of each round that brought several.
+export function rounds(steps) {
+  const found = [];
+  for (const [feature, result, how] of steps) {
+    if (how === FREE) continue;
+    if (how !== true || !found.length) found.push([]);
+    if (result !== null) found.at(-1).push(feature);
+  }
+  return found.filter((features) => features.length > 1);
+}
+
+// The question of a state: what every request says.
+export function asked(now) {
+  const known = now.steps.filter(([, found]) => found !== null);
+  const pick = (steps) => Object.fromEntries(steps.map(([feature, found]) => [feature, found]));
+  return {
+    problem: now.problem,
+    evidence: pick(known.filter((step) => !isFree(step))),
+    given: pick(known.filter(isFree)),
+    unavailable: now.steps.filter(([, found]) => found === null).map(([feature]) => feature),
+    together: rounds(now.steps),
+    stakes: now.kind ? { kind: now.kind, expected: expectedOf(now) } : now.scale !== 1 ? { scale: now.scale } : null,
+    prices: now.prices,
+    misclassification: now.kind ? {} : cellsOf(now.cells),
+  };
+}
+
+// The stakes of a scaled kind begin where the problem's own are.
+export const expectedOf = (now) => now.expected ?? Math.max(Math.round(session.problem?.emc ?? 0), 1);
+
+function cellsOf(cells) {
+  const found = {};
+  for (const [decision, actual, cost] of cells) (found[decision] ??= {})[actual] = cost;
+  return found;
+}
+
+const isAmount = (x) => typeof x === "number" && Number.isFinite(x) && x >= 0;
+
+const isStep = ([feature, found, how]) => typeof feature === "string" && feature !== "" &&
+  (found === null || typeof found === "string" || Number.isFinite(found)) && [undefined, true, FREE].includes(how);
+
+// A feature is found once: what an address says of it again does not count.
+function once(items, n = 1) {
+  const key = (item) => JSON.stringify(item.slice(0, n));
+  return items.filter((item, k) => items.findIndex((other) => key(other) === key(item)) === k);
+}
+
+function parse(text) {
+  try { return JSON.parse(text); } catch { return null; }
+}

@@ -1,0 +1,119 @@
+// What could be acquired, what it is worth and costs; what cannot be acquired now, with the rule; and
+// what is not worth considering, with the reason. No feature is missing without a word.
+
+import { state, write } from "./address.js";
+import { bar } from "./bars.js";
+import { comparisonWith, overOf } from "./comparison.js";
+import { $, button, element } from "./dom.js";
+import { resultFields } from "./results.js";
+import { session } from "./session.js";
+import { priceField } from "./whatif.js";
+import { count, label, labels, list, money } from "./wording.js";
+
+const MANY = 6; // reasons that are folded
+
+const LONG = 12; // candidates; the rest of them is folded
+
+const open = new Set(); // the features whose rows are unfolded
+let isUnfolded = false;
+
+export function clearCandidates() {
+  open.clear();
+  isUnfolded = false;
+  $("candidates").replaceChildren();
+  $("ignored").replaceChildren();
+  $("candidates-card").classList.remove("stale");
+}
+
+export function showCandidates() {
+  const offers = session.advice ? [...session.advice.candidates, ...session.advice.barred] : unvalued();
+  const most = Math.max(...offers.map((offer) => Math.max(offer.evi ?? 0, offer.cost)), 1e-9);
+  const sharing = sharedPrices();
+  const card = $("candidates-card"), focused = document.activeElement?.closest?.("#candidates [data-features]")?.dataset.features;
+  card.classList.remove("stale");
+  card.inert = false;
+  const rows = offers.map((offer) => row(offer, most, sharing));
+  $("candidates").replaceChildren(...rows);
+  fold(rows, offers);
+  if (!offers.length) $("candidates").append(element("li", {}, "Nothing is left to acquire."));
+  if (focused) [...$("candidates").children].find((item) => item.dataset.features === focused)?.querySelector("button")?.focus();
+  showIgnored();
+}
+
+// A long list begins with what matters most, and what is advised.
+function fold(rows, offers) {
+  const isShown = (k) => k < LONG || open.has(offers[k].features[0]) || offers[k].features.join() === session.advice?.features.join();
+  const hidden = isUnfolded ? [] : rows.filter((_, k) => !isShown(k));
+  if (hidden.length < 3) return;
+  for (const item of hidden) item.hidden = true;
+  $("candidates").append(element("li", {}, button(`Show ${hidden.length} more`, (event) => {
+    isUnfolded = true;
+    for (const item of hidden) item.hidden = false;
+    hidden[0].querySelector("button")?.focus();
+    event.target.parentElement.remove();
+  }, { class: "link" })));
+}
+
+// Prices are known before worths.
+function unvalued() {
+  const { problem, situation } = session;
+  return problem.features.filter((name) => name in situation.costs)
+    .map((name) => ({ features: [name], cost: situation.costs[name] ?? problem.costs?.[name] ?? 0, obstacles: situation.obstacles[name] ?? [] }))
+    .sort((a, b) => a.obstacles.length - b.obstacles.length);
+}
+
+function sharedPrices() {
+  const found = {};
+  for (const group of session.problem.groups ?? []) for (const name of group.features) found[name] = `group ${group.name}`;
+  for (const discount of session.problem.discounts ?? []) for (const name of Object.keys(discount.off)) found[name] = `discount ${discount.name}`;
+  return found;
+}
+
+function row(offer, most, sharing) {
+  const { advice } = session, { features } = offer;
+  const isChosen = advice?.action === "acquire" && features.join() === advice.features.join();
+  const over = overOf(features);
+  const text = offer.evi === undefined ? `costs ${money(offer.cost)}` : `worth ${money(offer.evi)}, costs ${money(offer.cost)}`;
+  const made = bar(list(labels(features)), (offer.evi ?? 0) / most, text, { isChosen, price: offer.cost / most });
+  const shared = [...new Set(features.map((name) => sharing[name]).filter(Boolean))];
+  if (shared.length) made.firstChild.append(element("small", {}, list(shared)));
+  if (isChosen) made.firstChild.append(element("small", { class: "advised" }, session.isQuick ? "quick advice" : "advised"));
+  if (over !== null) made.lastChild.append(element("small", { class: "over" }, over));
+  const item = element("li", { "data-features": features.join() });
+  if (offer.obstacles?.length) {
+    made.classList.add("barred");
+    made.append(element("small", { class: "why" }, `Not now. ${offer.obstacles.join(" ")}`));
+  }
+  if (features.length > 1) { item.append(made); return item; }
+  const [feature] = features;
+  const toggle = element("button", {
+    type: "button", class: made.className, "aria-expanded": String(open.has(feature)),
+    onclick: () => {
+      const isOpen = open.has(feature);
+      if (isOpen) { open.delete(feature); item.lastChild.remove(); } else { open.add(feature); item.append(details(feature)); }
+      toggle.setAttribute("aria-expanded", String(!isOpen));
+    },
+  }, ...made.childNodes);
+  item.append(toggle);
+  if (open.has(feature)) item.append(details(feature));
+  return item;
+}
+
+function details(feature) {
+  return element("div", { class: "details" }, comparisonWith(feature), resultFields(feature), priceField(feature));
+}
+
+function showIgnored() {
+  const ignored = session.advice?.ignored ?? [];
+  const shown = new Set([...(session.advice?.barred ?? []).flatMap((offer) => offer.features)]);
+  const rest = ignored.filter((entry) => !shown.has(entry.feature));
+  if (!rest.length) { $("ignored").replaceChildren(); return; }
+  $("ignored").replaceChildren(element("details", { open: rest.length <= MANY },
+    element("summary", {}, `Not considered: ${count(rest.length, "feature")}`),
+    element("ul", { class: "reasons" }, rest.map(({ feature, why }) => element("li", { "data-feature": feature },
+      why.includes(label(feature)) ? why : `${label(feature)}: ${why}`, " ", isUnavailable(feature) ? again(feature) : null)))));
+}
+
+const isUnavailable = (feature) => state().steps.some(([name, found]) => name === feature && found === null);
+
+const again = (feature) => button("It can be had after all", () => write({ steps: state().steps.filter(([name]) => name !== feature) }), { class: "link" });

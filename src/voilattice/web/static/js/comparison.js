@@ -1,0 +1,103 @@
+// Why this and not that: what going on in the best way costs with each feature first, and which
+// outcome makes the difference.
+
+import { asked, state } from "./address.js";
+import { showCandidates } from "./candidates.js";
+import { $, button, element, table } from "./dom.js";
+import { call, isStale } from "./server.js";
+import { session } from "./session.js";
+import { amount, label, money, percent, stateLabel, action, list, labels } from "./wording.js";
+
+const TIE = 0.005; // what two decimals do not show
+
+export function clearComparison() {
+  $("compare").hidden = true;
+  $("compare-text").textContent = "";
+}
+
+// `isSoon`: the question is small enough to answer it unasked.
+export function offerComparison(now, body, signal, isSoon) {
+  if (!session.advice.candidates.length) return;
+  if (isSoon) { compare(body, signal); return; }
+  $("compare").hidden = false;
+  $("compare").onclick = () => compare(body, signal);
+}
+
+async function compare(body, signal) {
+  $("compare").hidden = true;
+  $("compare-text").textContent = "Comparing first steps …";
+  try {
+    const found = await call("POST", "first-steps", { ...body, policy: "optimal" }, signal);
+    session.steps = found;
+    $("compare-text").textContent = summary(found);
+    showCandidates();
+  } catch (error) {
+    if (signal.aborted || isStale(error)) return;
+    $("compare-text").textContent = `First steps could not be compared: ${error.message}.`;
+  }
+}
+
+function summary({ decide, steps, exact }) {
+  const best = steps.find((step) => step.over <= TIE);
+  if (!exact) return "The problem is too large for the exact cost of each first step: what is said of them are bounds.";
+  if (!best || best.cost_to_go > decide) return `Deciding now costs ${amount(decide)}, and no first step lowers that.`;
+  return `Going on in the best way costs ${amount(best.cost_to_go)} from here; deciding now, ${amount(decide)}. “+” is what another first step adds.`;
+}
+
+// The step of some features; in rounds, the step of one feature may be a set with others.
+function stepOf(features, steps = session.steps?.steps ?? []) {
+  return steps.find((step) => step.features.join() === features.join()) ??
+    (features.length === 1 ? steps.find((step) => step.features.includes(features[0])) : undefined);
+}
+
+// What taking some features first adds to the cost of going on in the best way.
+export function overOf(features) {
+  const step = stepOf(features);
+  if (!step) return null;
+  const others = step.features.filter((name) => !features.includes(name));
+  const what = others.length ? `first, with ${list(labels(others))}` : "first";
+  if (!isExact(step)) return `${what}: ${money(step.lower_bound)} to ${money(step.cost_to_go)}`;
+  return `${what}: ${money(step.cost_to_go)}, ${step.over <= TIE ? "the least" : `+${money(step.over)}`}`;
+}
+
+const isExact = (step) => step.cost_to_go - step.lower_bound <= TIE;
+
+export function comparisonWith(feature) {
+  const step = stepOf([feature]);
+  if (!step) {
+    const isAsked = session.advice && !session.isQuick && !session.steps && !$("compare").hidden;
+    return isAsked ? element("p", { class: "hint" }, button(`What if ${label(feature)} came first?`, (event) => compareOne(feature, event.currentTarget))) : null;
+  }
+  return comparison(step);
+}
+
+async function compareOne(feature, pressed) {
+  const box = pressed.parentElement;
+  box.textContent = "Comparing …";
+  const features = [...new Set([feature, ...session.advice.features])];
+  try {
+    const found = await call("POST", "first-steps", { ...asked(state()), policy: "optimal", features });
+    box.replaceWith(comparison(stepOf([feature], found.steps), stepOf(session.advice?.features ?? [], found.steps)));
+  } catch (error) { box.textContent = `This could not be compared: ${error.message}.`; }
+}
+
+function comparison(step, reference = bestStep()) {
+  const isBest = reference && step.features.join() === reference.features.join();
+  const name = list(labels(step.features));
+  return element("div", { class: "comparison" },
+    element("p", {}, step.text),
+    element("details", {},
+      element("summary", {}, isBest || !reference ? `What follows from ${name} first` : `What follows: ${name} or ${list(labels(reference.features))} first`),
+      element("div", { class: "beside" }, outcomes(step), isBest || !reference ? null : outcomes(reference))));
+}
+
+const bestStep = () => stepOf(session.steps?.chosen ?? []) ?? session.steps?.steps.find((step) => step.over <= TIE);
+
+function outcomes(step) {
+  const name = list(labels(step.features));
+  return table(`${name} first: ${amount(step.cost_to_go)} in all, ${money(step.cost)} of it for ${name}`,
+    ["result", "chance", "then", "still to pay"],
+    step.outcomes.map((outcome) => [
+      Object.entries(outcome.result).map(([feature, found]) => stateLabel(feature, found)).join(", "),
+      percent(outcome.probability), action(outcome.then).replace(/\.$/, ""), money(outcome.cost_to_go)]));
+}

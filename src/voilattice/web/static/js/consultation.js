@@ -1,0 +1,163 @@
+// A question, from the address to the page. What belongs to the question before is greyed or emptied
+// at once. Posterior, prices and bill come first; then, if the policy takes a while, a quick policy's
+// advice, marked as such; then the advice of the policy.
+
+import * as address from "./address.js";
+import { clearAdvice, showAdvice, showNoAdvice } from "./advice.js";
+import { clearCandidates, showCandidates } from "./candidates.js";
+import { showChanged } from "./changes.js";
+import { clearComparison, offerComparison } from "./comparison.js";
+import { $, button } from "./dom.js";
+import { showHistory } from "./history.js";
+import { showImagined, updateImagined } from "./imagined.js";
+import { Cancelled, call, findProblem, isStale, pause, startJob } from "./server.js";
+import { session } from "./session.js";
+import { showSettings } from "./settings.js";
+import { fillSheet } from "./sheet.js";
+import { clearSituation, showSituation } from "./situation.js";
+import { clearViews, fillView, selectView } from "./views.js";
+import { titleOf } from "./wording.js";
+import { showWorking } from "./working.js";
+
+const QUICK = "greedy";
+const QUICK_AFTER = 250; // ms; an answer that comes sooner needs no quick one before it
+const SOON = 2000; // ms; what was solved this fast is compared with other first steps unasked
+
+let question = null; // what the page shows answers to
+let run = new AbortController(); // ends with its question
+
+export function say(error) {
+  $("error").hidden = !error;
+  $("error").textContent = error ? error.message : "";
+}
+
+export async function show() {
+  const now = address.state();
+  const asking = JSON.stringify([address.asked(now), now.policy]);
+  selectView(now.view);
+  if (asking === question) {
+    await Promise.all([fillView(now, run.signal), showImagined(now, run.signal)]);
+    return;
+  }
+  question = asking;
+  run.abort();
+  run = new AbortController();
+  const { signal } = run;
+  try {
+    await answer(now, signal);
+  } catch (error) {
+    if (signal.aborted || isStale(error)) return;
+    say(error);
+    showNoAdvice("There is no advice: see the error above.");
+    clearCandidates();
+    clearSituation();
+    clearViews();
+    fillSheet(now);
+  }
+}
+
+async function answer(now, signal) {
+  grey(now);
+  say(null);
+  if (!session.problem) {
+    const problem = await known(now.problem);
+    signal.throwIfAborted();
+    session.problem = problem;
+    // The stakes of a scaled kind are known only now.
+    question = JSON.stringify([address.asked(now), now.policy]);
+  }
+  document.title = `${titleOf(session.problem)}: which test next?`;
+  showSettings(now);
+  showHistory(now);
+  showChanged(now);
+  const body = address.asked(now);
+  session.situation = await call("POST", "posterior", body, signal);
+  showSituation();
+  showHistory(now);
+  showCandidates();
+  fillSheet(now);
+  await Promise.all([
+    advise(now, body, signal).then(() => fillView(now, signal)),
+    fillView(now, signal),
+    showImagined(now, signal),
+  ]);
+}
+
+// Nothing on the page answers the new question yet.
+function grey(now) {
+  const isOther = session.problem?.name !== now.problem;
+  if (isOther) session.problem = null;
+  Object.assign(session, { situation: null, advice: null, isQuick: false, steps: null });
+  clearAdvice(isOther);
+  clearViews();
+  clearComparison();
+  if (isOther) { clearSituation(); clearCandidates(); }
+  else for (const id of ["situation", "candidates-card"]) $(id).classList.add("stale");
+  $("candidates-card").inert = true;
+  showSettings(now);
+  showHistory(now);
+}
+
+async function advise(now, body, signal) {
+  const started = performance.now();
+  const isPlain = now.policy === QUICK || now.policy === "none";
+  const text = `Working out what the ${now.policy} policy does …`;
+  const job = startJob("jobs/advise", { ...body, policy: now.policy }, { signal, tell: (found) => shown.tell(found) });
+  const shown = showWorking($("working"), text, job.cancel);
+  let isDone = false;
+  const quick = isPlain ? Promise.resolve(null) : (async () => {
+    await pause(QUICK_AFTER, signal);
+    if (isDone || signal.aborted) return null;
+    const found = await call("POST", "advise", { ...body, policy: QUICK }, signal);
+    if (isDone || signal.aborted) return null;
+    take(now, found, true, `Quick advice, from the ${QUICK} policy. The ${now.policy} policy is still being worked out.`);
+    return found;
+  })().catch(() => null); // the advice that was asked for may still come
+  try {
+    const found = await job.result;
+    isDone = true;
+    shown.end();
+    take(now, found, false, "");
+    offerComparison(now, body, signal, performance.now() - started < SOON);
+  } catch (error) {
+    if (signal.aborted) return;
+    shown.end();
+    const found = await quick;
+    isDone = true;
+    if (signal.aborted) return;
+    const why = error instanceof Cancelled ? `The ${now.policy} policy was cancelled.` : `The ${now.policy} policy has no answer: ${error.message}.`;
+    if (!found && !(error instanceof Cancelled)) throw error;
+    if (found) take(now, found, true, `${why} This is what the ${QUICK} policy does.`);
+    else showNoAdvice(why);
+    offerAgain();
+  }
+}
+
+function take(now, advice, isQuick, note) {
+  session.advice = advice;
+  session.isQuick = isQuick;
+  showAdvice(note);
+  showCandidates();
+  showHistory(now);
+  updateImagined();
+  fillSheet(now);
+}
+
+const offerAgain = () => $("working").replaceChildren(button("Work it out again", showAgain));
+
+export function showAgain() {
+  question = null;
+  return show();
+}
+
+// The page is left: nobody waits for its jobs.
+export const leave = () => run.abort();
+
+async function known(name) {
+  try { return await findProblem(name); }
+  catch (error) {
+    if (error.status === 404 && name.startsWith("upload-")) error.message =
+      "The server no longer has the files of this problem. Open them again (“Open your own files”, or drop them here): the consultation then goes on where it was.";
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+// Elements, made and found.
+
+export const $ = (id) => document.getElementById(id);
+
+// An attribute that begins with "on" is a listener; one that is false or undefined is left out.
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== false && value !== undefined && value !== null) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+// Puts children in the place of what was there; what is not there is left out.
+export function fill(box, ...children) {
+  box.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+}
+
+export const button = (text, onclick, attributes = {}) => element("button", { type: "button", onclick, ...attributes }, text);
+
+export function pairs(rows) {
+  return rows.flatMap(([name, shown]) => [element("dt", {}, name), element("dd", {}, shown)]);
+}
+
+export function table(caption, headings, rows) {
+  return element("table", {}, element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, headings.map((text) => element("th", { scope: "col" }, text)))),
+    element("tbody", {}, rows.map(([first, ...cells]) =>
+      element("tr", {}, element("th", { scope: "row" }, first), cells.map((cell) => element("td", {}, cell))))));
+}
+
+// What the server draws carries no script and no style; names in it are escaped there.
+export function drawing(box, markup) {
+  box.innerHTML = markup.replace(/^\s*<\?xml[^>]*\?>/, "");
+}

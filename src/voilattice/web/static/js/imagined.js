@@ -1,0 +1,64 @@
+// If a result were so: posterior, decision and next step beside the present ones. Nothing is entered.
+
+import { asked, state, withResult, write } from "./address.js";
+import { $, button, element, table } from "./dom.js";
+import { call, isStale, startJob } from "./server.js";
+import { session } from "./session.js";
+import { action, amount, decisionLabel, label, percent, stateLabel } from "./wording.js";
+
+let shown = ""; // the question that the card answers
+let redraw = () => {};
+
+// The present advice has come.
+export const updateImagined = () => redraw();
+
+export async function showImagined(now, signal) {
+  const card = $("imagined"), { imagined } = now;
+  const isKnown = !imagined || imagined[1] === null || now.steps.some(([name]) => name === imagined[0]);
+  card.hidden = isKnown || now.view !== "consult";
+  const question = JSON.stringify([asked(now), now.policy, imagined]);
+  if (isKnown) { shown = ""; card.replaceChildren(); return; }
+  if (shown === question && !card.classList.contains("stale")) return;
+  shown = question;
+  const [feature, found] = imagined;
+  const body = asked({ ...now, steps: withResult(now.steps, feature, found) });
+  const then = { situation: null, advice: null };
+  card.classList.remove("stale");
+  const draw = () => { if (shown === question && !signal.aborted) card.replaceChildren(...contents(imagined, then)); };
+  redraw = draw;
+  draw();
+  try {
+    then.situation = await call("POST", "posterior", body, signal);
+    draw();
+    then.advice = await startJob("jobs/advise", { ...body, policy: now.policy }, { signal }).result;
+    draw();
+  } catch (error) {
+    if (signal.aborted || isStale(error)) { if (shown === question) shown = ""; return; }
+    card.replaceChildren(element("h2", {}, title(imagined)), element("p", {}, `There is no answer: ${error.message}`), close());
+  }
+}
+
+const title = ([feature, found]) => `If ${label(feature)} were ${stateLabel(feature, found)} …`;
+
+const close = () => button("Close", () => write({ imagined: null }));
+
+function contents(imagined, then) {
+  const { situation, advice, isQuick } = session;
+  const waiting = "working …";
+  const next = (found, isSure) => (found ? action(found).replace(/\.$/, "") + (isSure ? "" : " (quick advice)") : waiting);
+  const rows = [
+    ...Object.keys(situation.posterior).map((name) => [decisionLabel(name), percent(situation.posterior[name]),
+      then.situation ? percent(then.situation.posterior[name]) : waiting]),
+    ["Best decision", decisionLabel(situation.decision), then.situation ? decisionLabel(then.situation.decision) : waiting],
+    ["Its expected cost", amount(situation.emc), then.situation ? amount(then.situation.emc) : waiting],
+    ["Next step", next(advice, !isQuick), next(then.advice, true)],
+    ["Spent", amount(situation.spent), then.situation ? amount(then.situation.spent) : waiting],
+  ];
+  const [feature, found] = imagined;
+  return [
+    element("h2", {}, title(imagined)),
+    element("div", { class: "scroll" }, table("Nothing is entered yet.", ["", "now", "then"], rows)),
+    element("p", { class: "buttons" },
+      button("Enter this result", () => write({ steps: withResult(state().steps, feature, found), imagined: null })), close()),
+  ];
+}

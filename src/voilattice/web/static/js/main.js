@@ -1,0 +1,36 @@
+// The advisor's page: it begins with what the server offers, then answers what the address asks.
+
+import { state, write } from "./address.js";
+import { undoAll } from "./changes.js";
+import { leave, say, show, showAgain } from "./consultation.js";
+import { $ } from "./dom.js";
+import { wireFiles } from "./files.js";
+import { wireKeyboard } from "./keyboard.js";
+import { openReport } from "./report.js";
+import { call } from "./server.js";
+import { session } from "./session.js";
+import { fillSettings, wireSettings } from "./settings.js";
+import { printSheet } from "./sheet.js";
+
+function wire() {
+  wireSettings();
+  wireFiles(say);
+  wireKeyboard();
+  $("undo").onclick = () => write({ steps: state().steps.slice(0, -1) });
+  $("again").onclick = () => write({ steps: [], imagined: null });
+  $("print").onclick = printSheet;
+  $("report").onclick = openReport;
+  $("changed-undo").onclick = undoAll;
+  addEventListener("hashchange", show);
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", (event) => { if (event.persisted) showAgain(); });
+}
+
+wire();
+try {
+  const [policies, entries] = await Promise.all([call("GET", "policies"), call("GET", "problems")]);
+  session.policies = policies.reverse(); // the best one first
+  session.entries = entries;
+  fillSettings();
+} catch (error) { say(error); }
+await show();

@@ -1,0 +1,19 @@
+// The network that all of it rests on, and the one-page report.
+
+import { $, button, element } from "./dom.js";
+import { openReport } from "./report.js";
+import { networkAddress } from "./server.js";
+import { session } from "./session.js";
+import { label, titleOf } from "./wording.js";
+
+export function clearNetwork() { $("network").replaceChildren(); }
+
+export function fillNetwork() {
+  const { problem } = session;
+  const picture = element("img", { src: networkAddress(problem.name), alt: `The network of ${titleOf(problem)}: what depends on what.` });
+  picture.onerror = () => picture.replaceWith(element("p", {}, "The picture of the network could not be loaded."));
+  $("network").replaceChildren(
+    element("p", {}, `${label(problem.target)} is to be decided. An arrow goes from what influences to what is influenced.`),
+    element("div", { class: "picture", id: "network-picture", tabindex: 0, role: "group", "aria-label": "The network" }, picture),
+    element("p", { class: "buttons no-print" }, button("One-page report", openReport, { id: "report-network" })));
+}

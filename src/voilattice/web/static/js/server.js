@@ -1,0 +1,93 @@
+// The server: questions, jobs, and the uploads that it may have lost.
+
+const API = "api/v1/";
+const FIRST_POLL = 40, LAST_POLL = 400; // ms
+
+export class Cancelled extends Error {}
+
+export async function call(method, path, body, signal) {
+  const answer = await send(method, path, body, signal);
+  // An upload is known to the server until it is started anew; then it is sent again.
+  if (answer.status === 404 && body?.problem && await sendAgain(body.problem)) return read(await send(method, path, body, signal));
+  return read(answer);
+}
+
+function send(method, path, body, signal) {
+  return fetch(API + path, body === undefined ? { method, signal } : body instanceof FormData
+    ? { method, body, signal }
+    : { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal });
+}
+
+async function read(answer) {
+  const document = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw Object.assign(new Error(complaint(document) || `the server answers ${answer.status} ${answer.statusText}`), { status: answer.status });
+  return document;
+}
+
+const complaint = (refusal) => refusal?.detail || refusal?.title || (typeof refusal === "string" ? refusal : "");
+
+export const networkAddress = (name) => `${API}problems/${encodeURIComponent(name)}/network.svg`;
+
+// Work that takes long. `tell` hears how far it is. It ends with its result, or with an error; if
+// the signal is given, it is cancelled on the server too, and nobody hears of it any more.
+export function startJob(path, body, { signal, tell }) {
+  let name = null, isCancelled = false;
+  // Sent even while the page is being left.
+  const end = () => { if (name) fetch(`${API}jobs/${name}`, { method: "DELETE", keepalive: true }).catch(() => {}); };
+  signal.addEventListener("abort", end, { once: true });
+  const result = (async () => {
+    let found = await call("POST", path, body);
+    name = found.job;
+    for (let wait = FIRST_POLL; ["queued", "running"].includes(found.state); wait = Math.min(1.4 * wait, LAST_POLL)) {
+      if (isCancelled || signal.aborted) end(); // before it had a name
+      signal.throwIfAborted();
+      tell?.(found);
+      await pause(wait, signal);
+      found = await call("GET", "jobs/" + name);
+    }
+    signal.throwIfAborted();
+    name = null;
+    if (found.state === "done") return found.result;
+    if (found.state === "cancelled") throw new Cancelled("Cancelled.");
+    throw new Error(complaint(found.error) || `the job has ${found.state}`);
+  })();
+  return { result, cancel() { isCancelled = true; end(); } };
+}
+
+export function pause(ms, signal) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+  });
+}
+
+export const isStale = (error) => error?.name === "AbortError";
+
+// -- uploads
+
+export async function upload(texts) {
+  const form = new FormData();
+  for (const [file, text] of Object.entries(texts)) form.append("files", new Blob([text]), file);
+  const found = await read(await send("POST", "problems", form));
+  try { sessionStorage.setItem("upload:" + found.name, JSON.stringify(texts)); } catch { /* too large to keep */ }
+  return found;
+}
+
+export function keptFiles(name) {
+  const kept = sessionStorage.getItem("upload:" + name);
+  return kept ? JSON.parse(kept) : null;
+}
+
+async function sendAgain(name) {
+  const kept = keptFiles(name);
+  if (!kept) return false;
+  await upload(kept);
+  return true;
+}
+
+export async function findProblem(name) {
+  const path = "problems/" + encodeURIComponent(name);
+  const answer = await send("GET", path);
+  if (answer.status === 404 && await sendAgain(name)) return read(await send("GET", path));
+  return read(answer);
+}

@@ -1,0 +1,36 @@
+// Lights up a set of a drawn lattice, with everything above and below it along the edges.
+
+export function trace(svg) {
+  if (!svg) return;
+  const edges = [...svg.querySelectorAll(".edge")];
+  const follow = (start, from, to, lit) => {
+    const todo = [start];
+    while (todo.length) {
+      const node = todo.pop();
+      for (const edge of edges)
+        if (edge.dataset[from] === node && !edge.classList.contains("lit")) {
+          edge.classList.add("lit");
+          lit.add(edge.dataset[to]);
+          todo.push(edge.dataset[to]);
+        }
+    }
+  };
+  const clear = () => {
+    svg.classList.remove("picked");
+    svg.querySelectorAll(".lit").forEach((part) => part.classList.remove("lit"));
+  };
+  for (const node of svg.querySelectorAll(".node")) {
+    const pick = () => {
+      clear();
+      svg.classList.add("picked");
+      const lit = new Set([node.dataset.node]);
+      follow(node.dataset.node, "from", "to", lit);
+      follow(node.dataset.node, "to", "from", lit);
+      svg.querySelectorAll(".node").forEach((other) => other.classList.toggle("lit", lit.has(other.dataset.node)));
+    };
+    node.addEventListener("mouseenter", pick);
+    node.addEventListener("focus", pick);
+    node.addEventListener("mouseleave", clear);
+    node.addEventListener("blur", clear);
+  }
+}

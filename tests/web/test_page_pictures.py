@@ -1,0 +1,79 @@
+"""The page in a real browser: lattice, policy, curves, network, report."""
+
+import re
+
+import pytest
+from helpers.browsing import PHONE, open_page, width
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow
+
+
+def test_lattice_policy_and_curves(page, server):
+    open_page(page, server, "#problem=asia&policy=optimal")
+    page.get_by_role("tab", name="Lattice").click()
+    expect(page.locator("#lattice-text")).to_contain_text("36 irreducible sets of 64")
+    best = page.locator("#lattice-levels .set.best")
+    expect(best).to_have_count(1)
+    expect(best).to_have_text(re.compile(r"worth [\d.]+, costs [\d.]+, benefit [\d.]+"))
+    assert page.locator("#lattice-levels .set.way").count() > 0
+    page.get_by_role("tab", name="Whole policy").click()
+    expect(page.locator("#tree-text")).to_contain_text(
+        "Proved optimal: no policy costs less than 62.46 on average."
+    )
+    folded = page.locator("#tree-list details").first
+    folded.locator("summary").first.click()
+    expect(folded).not_to_have_attribute("open", "")
+    page.get_by_role("tab", name="Cost curves").click()
+    expect(page.locator("#curves-picture svg.lines")).to_be_visible()
+
+
+def test_only_the_optimum_is_called_proved(page, server):
+    open_page(page, server, "#problem=asia&policy=greedy&view=policy")
+    expect(page.locator("#tree-text")).to_contain_text("greedy: expected total cost 110.00")
+    expect(page.locator("#tree-text")).not_to_contain_text("optimal")
+
+
+def test_a_large_lattice_is_shown_by_level(page, server):
+    page.set_viewport_size(PHONE)
+    open_page(page, server, "#problem=heart&policy=greedy&view=lattice")
+    levels = page.locator("#lattice-levels .level")
+    expect(levels.first).to_be_visible()
+    sets = page.locator("#lattice-levels .set > b")
+    names = sets.all_text_contents()
+    assert len(names) == len(set(names)) > 10  # never twice the same label
+    assert width(page) <= 390
+    assert page.evaluate("document.documentElement.scrollHeight") < 12 * 844
+    page.get_by_role("button", name="Show more sets of 3 features").click()
+    expect(sets.nth(len(names) + 5)).to_be_visible()
+    page.get_by_label("Only sets with").select_option("thal")
+    expect(page.get_by_role("button", name="No longer only sets with thal")).to_be_visible()
+    expect(levels.first).to_contain_text("thal")
+    assert all("thal" in name for name in sets.all_text_contents())
+    page.get_by_label("Search in the sets shown").fill("cp")
+    for name in page.locator("#lattice-levels .set:visible > b").all_text_contents():
+        assert "cp" in name
+        assert "thal" in name
+
+
+@pytest.mark.parametrize("is_phone", [False, True], ids=["wide", "phone"])
+def test_curves_have_a_table_with_differences_from_the_best(page, server, is_phone):
+    if is_phone:
+        page.set_viewport_size(PHONE)
+    open_page(page, server, "#problem=asia&policy=optimal&view=curves")
+    expect(page.locator("#curves-picture svg.lines")).to_be_visible()
+    point = page.locator("#curves-point")
+    expect(point.locator("li").first).to_contain_text("optimal")
+    expect(point.locator("li").first).to_contain_text("least")
+    expect(point.locator("li").last).to_have_text(re.compile(r"\+[\d.]+$"))
+    before = point.locator("h3").inner_text()
+    page.locator("#curves-stake").focus()
+    page.keyboard.press("ArrowRight")
+    expect(point.locator("h3")).not_to_have_text(before)
+    page.get_by_label("Only what each costs above the best").check()
+    expect(page.locator("#curves-picture svg.lines")).to_have_attribute(
+        "aria-label", re.compile("above the best")
+    )
+    page.get_by_text("All stakes").click()
+    expect(page.locator("#curves table tbody tr")).to_have_count(21)
+    assert width(page) <= (390 if is_phone else 1280)
