@@ -39,6 +39,7 @@ autodoc_preserve_defaults = True
 autosummary_generate = False
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_attr_annotations = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"

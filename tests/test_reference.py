@@ -110,11 +110,11 @@ def run_json(capsys):
 def test_the_page_on_json_lists_the_keys_of_a_command(section, commands, run_json):
     documents = [run_json(command) for command in commands]
     objects = [d[0] if isinstance(d, list) else d for d in documents]
-    assert set(KEYS[section]) == set().union(*objects)
+    assert set(KEYS[section]) == set().union(*objects), "docs/reference/json.md lists the keys"
     assert len(KEYS[section]) == len(set(KEYS[section]))
 
 
-def test_the_page_on_json_names_the_keys_of_objects_inside(run_json):
+def test_the_page_on_json_names_the_keys_of_objects_inside(run_json, tmp_path):
     text = (REFERENCE / "json.md").read_text()
     car = run_json("show car")
     advice = run_json("advise heart --policy greedy --evidence chol=200")
@@ -132,6 +132,8 @@ def test_the_page_on_json_names_the_keys_of_objects_inside(run_json):
     for entry in inside:
         for key in entry:
             assert f"`{key}`" in text, key
+    report = run_json(f"report figure1 --out {tmp_path / 'report.html'}")
+    assert {*KEYS["report"], *KEYS["policy"]} == set(report)
     assert set(KEYS["threshold --first-step"]) == set(
         run_json("threshold figure1 --feature X1 --first-step")["price"]
     )
@@ -187,7 +189,7 @@ def test_help_spells_out_what_it_abbreviates(name, text):
     spelled_out = {
         "EMC": "expected misclassification cost",
         "EVI": "expected value of information",
-        "Equation 7": "the set of highest benefit",
+        "Equation 7": "set of highest benefit",
         "mdl": "minimum description length",
     }
     for short, words in spelled_out.items():
