@@ -26,9 +26,7 @@ def api(server):
         yield client
 
 
-# Not for the session: while Playwright is open, its event loop runs in this thread, and tests of
-# other modules could not run their own.
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api")
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
