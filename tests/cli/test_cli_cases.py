@@ -234,4 +234,4 @@ def test_a_consultation_starts_from_what_is_free_or_cannot_be_had(run, saved, mo
     )
     assert status == 0
     assert out.splitlines()[1] == "Acquire cp, sex."
-    assert "sex, cp" in out[out.rindex("the bill") :]
+    assert "sex = male, cp = typical (sex 1.00, cp 1.00)" in out[out.rindex("the bill") :]
