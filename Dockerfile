@@ -16,11 +16,11 @@ RUN pip install -r requirements.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
 RUN pip install --no-deps --no-build-isolation . \
-    && useradd --system --home-dir /nonexistent --shell /usr/sbin/nologin voilattice \
+    && useradd --system --uid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin voilattice \
     && mkdir -p /var/cache/voilattice /data \
     && chown voilattice /var/cache/voilattice /data
 
-USER voilattice
+USER 10001
 # The kernels are compiled here, once, and not at the first question of each container.
 RUN voilattice advise heart --policy optimal --json > /dev/null
 
