@@ -78,7 +78,7 @@ LACKING = (
     ),
     (
         "policy asia --policy optimal --engine cuda",
-        "--engine: the engine 'cuda' needs CuPy: pip install \"voilattice[gpu]\"",
+        "the engine 'cuda' needs CuPy: pip install \"voilattice[gpu]\"",
     ),
     (
         "show other.toml",

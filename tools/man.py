@@ -55,8 +55,8 @@ def describe(command: click.Command, context: click.Context) -> Iterator[str]:
     yield from paragraphs(help_of(command))
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
-        if record is not None:
-            yield from (".TP", rf"\fB{escape(record[0])}\fR", escape(record[1]) or r"\&")
+        if record is not None and record[1]:  # the name of an argument says it all
+            yield from (".TP", rf"\fB{escape(record[0])}\fR", escape(record[1]))
 
 
 def help_of(command: click.Command) -> list[str]:
@@ -76,7 +76,8 @@ def paragraphs(parts: list[str]) -> Iterator[str]:
 
 def escape(text: str) -> str:
     """Return text that groff prints as it is, on one line."""
-    text = " ".join(text.split(" ")).replace("\n", " ").replace("\\", r"\e").replace("-", r"\-")
+    text = text.replace("\n", " ").replace("\\", r"\e").replace("-", r"\-")
+    text = "".join(c if c.isascii() else rf"\[u{ord(c):04X}]" for c in text)
     return rf"\&{text}" if text.startswith((".", "'")) else text
 
 
