@@ -64,6 +64,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/estimator.py
 	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/serving.py
 	$(BIN)/python benchmarks/gpu.py
 
 # About half an hour; prints the mutants that survive and are not listed in mutants.toml.

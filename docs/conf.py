@@ -23,10 +23,26 @@ extensions = [
     "sphinx_design",
     "mathml",
     "pages",
+    "api",
+    "commands",
+    "http_api",
 ]
 exclude_patterns = ["_build", "figures", "images"]
 nitpicky = True
 highlight_language = "none"
+
+# Docstrings: numpydoc; `name` in them is a link where the site has the name.
+default_role = "name"
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+autosummary_generate = False
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_attr_annotations = False
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
 
 # Links to headings work as on code hosts: [text](page.md#a-heading).
 myst_heading_anchors = 4

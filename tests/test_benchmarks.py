@@ -4,6 +4,7 @@ import importlib.util
 import math
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ HEADINGS = {
     "learning": ["5% of the cells missing", "parameters"],
     "estimator": ["120 rows x 5 features", "the same, 5% of the cells missing"],
     "cluster": ["a task that does nothing", "tasks that learn and plan", "67,500"],
+    "serving": ["(a) 5 people", "(b) without a pause", "(c) with workers that are killed", "(d) "],
 }
 RATIOS = {
     "lattice": [
@@ -87,6 +89,7 @@ RATIOS = {
         r"^ +100 workers, at least +(\S+) min$",
     ],
     "large": [r"^ +compiled +\S+ us +ratio +(\S+)$", r"^ +NumPy +\S+ ms +ratio +(\S+)$"],
+    "serving": [r"posterior  median (\S+) s", r"errors (\d+)$"],
 }
 
 pytestmark = pytest.mark.slow
@@ -107,7 +110,9 @@ def test_benchmarks_run_in_small_and_print_finite_ratios(name, tmp_path, monkeyp
     script = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, script)  # dataclasses look their module up
     spec.loader.exec_module(script)
-    script.main(small=True)
+    # In a thread: the tests of the page leave a loop of asyncio in the main one.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(script.main, small=True).result()
     printed = capsys.readouterr().out
     for heading in HEADINGS[name]:
         assert heading in printed

@@ -1,9 +1,11 @@
 """A real server, in a process of its own, and its jobs."""
 
+import asyncio
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 
 def start_server(*arguments):
@@ -29,3 +31,9 @@ def waited_for(api, job):
     while (found := api.get(f"/api/v1/jobs/{job['job']}").json())["state"] in {"queued", "running"}:
         time.sleep(0.05)
     return found
+
+
+def run_async(work):
+    """Return what a coroutine returns, in a thread: Playwright has a loop in the main one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -5,6 +5,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from helpers.serving import run_async
 
 from voilattice import load_problem
 from voilattice.documents import advice_document
@@ -48,7 +49,7 @@ def test_a_policy_that_is_not_done_in_time_is_replaced_by_greedy_in_the_open(adv
     async def ask(policy):
         return json.loads(await advisor.advise(AdviceAsked(**ASKED, policy=policy), "me"))
 
-    found, greedy = asyncio.run(ask("optimal")), asyncio.run(ask("greedy"))
+    found, greedy = run_async(ask("optimal")), run_async(ask("greedy"))
     assert found["reasons"][0] == (
         "optimal cannot answer here (not done after 6 seconds). This is what greedy does."
     )
@@ -59,9 +60,9 @@ def test_a_policy_that_is_not_done_in_time_is_replaced_by_greedy_in_the_open(adv
     assert (first, second) == ("optimal", "greedy")
     assert (long, quick) == (Level.LONG, Level.QUICK)
     assert 7 < left <= 8  # the time that is left
-    asyncio.run(ask("greedy"))
+    run_async(ask("greedy"))
     assert len(advisor.pool.asked) == 3  # it is kept,
-    asyncio.run(ask("optimal"))
+    run_async(ask("optimal"))
     assert len(advisor.pool.asked) == 5  # and what greedy said in place of another is not
 
 
@@ -71,7 +72,7 @@ def test_those_who_ask_the_same_at_once_get_one_answer(advisor):
     async def ask():
         return await asyncio.gather(*(advisor.answer("value", asked, "me") for _ in range(5)))
 
-    assert asyncio.run(ask()) == [b"{}"] * 5
+    assert run_async(ask()) == [b"{}"] * 5
     assert len(advisor.pool.asked) == 1
 
 
@@ -86,7 +87,7 @@ def test_wrong_questions_are_refused_before_anybody_works(advisor):
         ({"given": {"smoke": "maybe"}}, UnknownNameError, "^given: "),
     ):
         with pytest.raises(error, match=said):
-            asyncio.run(ask(**changed))
+            run_async(ask(**changed))
     assert not advisor.pool.asked
 
 
@@ -97,7 +98,7 @@ def test_advice_as_a_job_tells_and_falls_back_too(advisor):
             await asyncio.sleep(0.001)
         return json.loads(job.document)
 
-    found = asyncio.run(ask())
+    found = run_async(ask())
     assert (found["state"], found["result"]["fallback"]) == ("done", "greedy")
     assert [level for _, _, level in advisor.pool.asked] == [Level.JOB, Level.QUICK]
 
@@ -108,6 +109,6 @@ def test_an_upload_is_kept_under_the_name_of_its_content(advisor):
         return Outcome(b"{}", problem=ASIA)
 
     advisor.pool = SimpleNamespace(do=do)
-    assert asyncio.run(advisor.upload({"p.toml": b"1"}, "me")) == b"{}"
+    assert run_async(advisor.upload({"p.toml": b"1"}, "me")) == b"{}"
     (name,) = advisor.catalogue._uploads
     assert advisor.catalogue.find(name) is ASIA

@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from helpers.serving import run_async
 
 from voilattice.errors import Remedy, TooLargeError
 from voilattice.web import jobs as module
@@ -13,7 +14,10 @@ from voilattice.web.workers import Outcome
 
 
 def run(test):
-    asyncio.run(asyncio.wait_for(test(), 30))
+    async def whole():
+        await asyncio.wait_for(test(), 30)
+
+    run_async(whole())
 
 
 def answering(content):

@@ -4,6 +4,7 @@ import asyncio
 import threading
 
 import pytest
+from helpers.serving import run_async
 
 from voilattice.errors import InputError, TooLargeError
 from voilattice.web import pool as pools
@@ -21,6 +22,9 @@ class Scripted:
 
     def familiarity(self, request):
         return 2 * (request.name in {other.name for other in self.seen if other.name})
+
+    def seconds_for(self, request):
+        return 0.0 if request.task == "solved" else 9.0
 
     def exchange(self, request, tell):
         self.seen.append(request)
@@ -66,7 +70,7 @@ def run(test, n_workers=3):
                 worker.go.set()
             await pool.close()
 
-    asyncio.run(whole())
+    run_async(whole())
 
 
 def ask(pool, task, name="", *, level=Level.QUICK, seconds=20.0, **more):
@@ -148,6 +152,22 @@ def test_a_task_waits_a_moment_for_the_worker_that_knows_its_problem(monkeypatch
         await quick
 
     run(test)
+
+
+def test_what_its_worker_has_solved_does_not_wait_for_what_is_long():
+    async def test(pool):
+        await ask(pool, "a", "heart", level=Level.LONG)
+        (expert,) = (w for w in pool.workers if w.seen)
+        long = [ask(pool, f"wait {k}", "asia", level=Level.LONG) for k in range(5)]
+        await until(lambda: pool.n_busy == 1)  # the second worker is for what is quick
+        if expert.seen[-1].task != "wait 0":
+            assert (await ask(pool, "solved", "heart", level=Level.LONG)).content == b"solved"
+        assert pool.n_busy == 1
+        for worker in pool.workers:
+            worker.go.set()
+        await asyncio.gather(*long)
+
+    run(test, n_workers=2)
 
 
 def test_clients_take_turns():

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 import uvicorn
-from helpers.serving import start_server, stop_server, waited_for
+from helpers.serving import run_async, start_server, stop_server, waited_for
 from starlette.responses import PlainTextResponse
 
 from voilattice import load_problem
@@ -53,7 +53,7 @@ def ask(client, *arguments, **options):
         async with client:
             return await client.request(*arguments, **options)
 
-    return asyncio.run(whole())
+    return run_async(whole())
 
 
 # -- uploads
@@ -139,7 +139,10 @@ def test_names_in_files_are_text_wherever_they_are_shown(api):
     lattice = api.post("/api/v1/lattice", json={"problem": name}).json()
     job = api.post("/api/v1/policy", json={"problem": name, "policy": "optimal"}).json()
     tree = waited_for(api, job)["result"]["tree"]
-    for drawn in (lattice["svg"], tree):
+    job = api.post("/api/v1/report", json={"problem": name, "policy": "optimal"}).json()
+    report = waited_for(api, job)["result"]["html"]
+    network = api.get(f"/api/v1/problems/{name}/network.svg").text
+    for drawn in (lattice["svg"], tree, report, network):
         assert "&lt;script&gt;" in drawn
         assert not re.search(r"<script|<img", drawn)
     assert upload(api, (evil, b"")).headers["content-type"] == "application/problem+json"
@@ -184,7 +187,7 @@ def test_a_client_with_too_many_requests_in_work_is_told_to_wait():
             leave.set()
             return second, await first, await client.get("/")
 
-    refused, first, third = asyncio.run(whole())
+    refused, first, third = run_async(whole())
     assert (refused.status_code, first.status_code, third.status_code) == (429, 200, 200)
     assert int(refused.headers["retry-after"]) > 0
     assert refused.json()["title"] == "Too Many Requests"
@@ -256,6 +259,7 @@ def test_the_browser_is_guarded_on_every_answer():
     for path in ("/", "/health", "/api/v1/problems", "/nothing", "/docs", "/openapi.json"):
         headers = ask(asgi(), "GET", path).headers
         policy = headers["content-security-policy"]
+        assert "unsafe" not in policy
         assert {"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"} <= set(
             policy.split("; ")
         )
@@ -323,7 +327,7 @@ def test_a_head_that_comes_too_slowly_ends_the_connection(monkeypatch):
         await serving
         return answers
 
-    first, second, third = asyncio.run(whole())
+    first, second, third = run_async(whole())
     assert (first, second) == (b"", b"")
     assert third.endswith(b"here")
 
@@ -348,7 +352,7 @@ def test_a_body_that_comes_too_slowly_is_refused():
         await BodyGuard(app, seconds)(scope, receive, send)
         return sent
 
-    start, _ = asyncio.run(whole(0.1))
+    start, _ = run_async(whole(0.1))
     assert start["status"] == 408
 
 

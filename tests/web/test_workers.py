@@ -1,6 +1,7 @@
 """A process that does one task after another."""
 
 import json
+import math
 import os
 import signal
 from dataclasses import replace
@@ -86,6 +87,9 @@ def test_an_error_of_our_own_says_where_and_nothing_of_what_was_asked(monkeypatc
 def test_a_worker_remembers_as_many_variants_as_its_process_keeps():
     worker = Worker(1)
     for k in range(MAX_VARIANTS + 1):
-        worker._remember(replace(ASIA, changes=str(k)))
+        worker._remember(replace(ASIA, changes=str(k)), 0.5)
     assert worker.familiarity(replace(ASIA, changes="0")) == 1
     assert worker.familiarity(replace(ASIA, changes="1")) == 2
+    assert worker.seconds_for(replace(ASIA, changes="0")) == math.inf
+    assert worker.seconds_for(replace(ASIA, changes="1")) == 0.5
+    assert worker.seconds_for(replace(ASIA, changes="1", task="best")) == math.inf

@@ -52,7 +52,7 @@ __all__ = [
     "SystematicSearch",
 ]
 
-# All of them by their names.
+#: All of them by their names.
 BASELINES: dict[str, type[Baseline]] = {
     method.name: method
     for method in (

@@ -46,7 +46,9 @@ POINTS = "points"  # the folder of what is done
     type=click.Choice(DISCRETIZATIONS),
     default=_DEFAULTS.discretization,
     show_default=True,
-    help="How numbers are cut into bins.",
+    help="How numbers are cut into bins: where the target changes (mdl: minimum description "
+    "length), into --bins with equally many cases (frequency), or the same with fewer bins if the "
+    "optimum would need too many states (affordable).",
 )
 @click.option(
     "--bins", type=int, metavar="N", help=f"How many, unless for mdl (default: {_DEFAULTS.bins})."
@@ -56,14 +58,17 @@ POINTS = "points"  # the folder of what is done
     help="The most bins that mdl may make.",
 )  # fmt: skip
 @click.option(
-    "--score", type=click.Choice(list(SCORES)), default=_DEFAULTS.score, show_default=True
-)
+    "--score", type=click.Choice(list(SCORES)), default=_DEFAULTS.score, show_default=True,
+    help="What the search for arcs maximizes: how well a network fits the table.",
+)  # fmt: skip
 @click.option(
-    "--search", type=click.Choice(list(SEARCHES)), default=_DEFAULTS.search, show_default=True
-)
+    "--search", type=click.Choice(list(SEARCHES)), default=_DEFAULTS.search, show_default=True,
+    help="How arcs are searched for.",
+)  # fmt: skip
 @click.option(
-    "--max-parents", type=int, default=_DEFAULTS.max_parents, show_default=True, metavar="N"
-)
+    "--max-parents", type=int, default=_DEFAULTS.max_parents, show_default=True, metavar="N",
+    help="The most parents that a node may have.",
+)  # fmt: skip
 @click.option("--target-first", is_flag=True, help="The target may have no parents.")
 @click.option("--forbid", multiple=True, metavar="A:B", help="No arc from A to B; repeatable.")
 @click.option("--require", multiple=True, metavar="A:B", help="An arc from A to B; repeatable.")

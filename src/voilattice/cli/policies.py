@@ -202,9 +202,18 @@ def policy_command(
 ) -> None:
     """Build a whole policy and evaluate it exactly.
 
-    A policy that is too large for the time or the number of states is worked out for the most
-    probable cases. For the others it decides. The cost is exact for the policy as it is.
-    """
+    \b
+    none            decide at once
+    markov-blanket  acquire all that can tell something, then decide
+    greedy          the feature of highest benefit, while that is positive
+    greedy-la       look ahead: a feature of the set of highest benefit
+    batch           the whole set of highest benefit, again and again
+    optimal         least expected total cost of all policies
+
+    The benefit is the expected value of information (EVI) less the price. A policy that is too
+    large for the time or the number of states is worked out for the most probable cases. For the
+    others it decides. The cost is exact for the policy as it is.
+    """  # noqa: D301 (click reads the character)
     from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
     from voilattice.files.policies import save_policy
 

@@ -54,14 +54,21 @@ Values = tuple[tuple[str, str], ...]  # features and their states
 class Constraint:
     """When a feature can be acquired.
 
+    At least one of `after`, `only_if` and `not_if` must be given. Several constraints of one
+    feature must all hold. Evidence that the user gives is never refused. In a problem file:
+    ``[[constraints]]``.
+
     Parameters
     ----------
+    feature
+        The feature that the constraint is about.
     after
-        These are known, or come in the same batch.
+        Features that are known before, or come in the same round.
     only_if
-        All of these are known with these values.
+        Features and their states, as a mapping or as pairs: all of them are known with these states
+        before the round.
     not_if
-        None of these is known with this value.
+        Features and their states: none of them is known with this state before the round.
 
     >>> Constraint("biopsy", after=["xray"], only_if={"xray": "shadow"}).only_if
     (('xray', 'shadow'),)

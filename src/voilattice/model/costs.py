@@ -74,7 +74,26 @@ class CostModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Features that share an overhead, paid once with the first of them that is acquired."""
+    """Features that share an overhead, paid once with the first of them that is acquired.
+
+    One blood sample serves many tests. The overhead is paid once, whether the other features of the
+    group come in the same round or later. In a problem file: ``[[groups]]``.
+
+    Parameters
+    ----------
+    name
+        What people call the group, such as ``"blood"``. Each group has a name of its own.
+    overhead
+        What the first feature costs in addition to its price, at least 0.
+    features
+        The members. A feature belongs to one group or one discount at most.
+
+    >>> costs = FeatureCosts({"chol": 7, "fbs": 5}, (Group("blood", 2, ("chol", "fbs")),))
+    >>> costs.cost({"chol"}, {}), costs.cost({"chol", "fbs"}, {})
+    (9.0, 14.0)
+    >>> costs.cost({"fbs"}, {"chol": "high"})
+    5.0
+    """
 
     name: str
     overhead: float
@@ -97,8 +116,26 @@ class Group:
 class Discount:
     """Features of which the first one acquired pays its price, and each later one `off` less.
 
-    >>> Discount("blood", {"chol": 2.1, "fbs": 2.1}).features
+    Turney's way to share costs: the price of each test includes the blood sample, which is taken
+    once. A set that is acquired at once is priced in the cheapest order that its constraints
+    allow. In a problem file: ``[[discounts]]``.
+
+    Parameters
+    ----------
+    name
+        What people call the discount. Each discount has a name of its own.
+    off
+        What is taken off the price of each member, from 0 to its price. A feature belongs to one
+        group or one discount at most.
+
+    >>> discount = Discount("blood", {"chol": 2, "fbs": 2})
+    >>> discount.features
     ('chol', 'fbs')
+    >>> costs = FeatureCosts({"chol": 7, "fbs": 5}, discounts=(discount,))
+    >>> costs.cost({"chol"}, {}), costs.cost({"chol", "fbs"}, {})
+    (7.0, 10.0)
+    >>> costs.cost({"fbs"}, {"chol": "high"})
+    3.0
     """
 
     name: str
@@ -133,7 +170,28 @@ class Discount:
 
 @dataclass(frozen=True, slots=True)
 class ConditionalCost:
-    """A price that replaces a feature's own price once all of `when` is known."""
+    """A price that replaces a feature's own price once all of `when` is known.
+
+    If several entries of a feature apply, the first one wins. Overheads and discounts come on top
+    as before. In a problem file: ``[[conditional_costs]]``.
+
+    Parameters
+    ----------
+    feature
+        The feature whose price it is.
+    when
+        Features and their states, as a mapping or as pairs: all of them must be known with these
+        states before `feature` is acquired. What comes in the same round does not count.
+    cost
+        The price then, at least 0.
+
+    >>> cheaper = ConditionalCost("treadmill", {"chol": "high"}, 80)
+    >>> cheaper.when
+    (('chol', 'high'),)
+    >>> costs = FeatureCosts({"treadmill": 100, "chol": 7}, conditional=(cheaper,))
+    >>> costs.cost({"treadmill"}, {}), costs.cost({"treadmill"}, {"chol": "high"})
+    (100.0, 80.0)
+    """
 
     feature: str
     when: tuple[tuple[str, str], ...]
@@ -161,6 +219,21 @@ class ConditionalCost:
 @dataclass(frozen=True, slots=True, repr=False)
 class FeatureCosts:
     """Prices, group overheads, conditional prices and discounts: the costs of a problem file.
+
+    Parameters
+    ----------
+    prices
+        The price of each feature on its own, at least 0.
+    groups
+        Features that share an overhead (`Group`).
+    conditional
+        Prices that depend on what is known (`ConditionalCost`).
+    discounts
+        Features that cost less after another one (`Discount`).
+    round_cost
+        What each acquisition costs in addition, whatever it brings: a visit, a day.
+    order
+        Which features come before others in one round. A `Problem` sets it from its constraints.
 
     >>> costs = FeatureCosts({"chol": 7.27, "fbs": 5.2}, (Group("blood", 2.1, ("chol", "fbs")),))
     >>> round(costs.cost(frozenset({"chol", "fbs"}), {}), 2)

@@ -35,10 +35,10 @@ SHARE_OF_TASK = 0.5  # of the time left, that a task plans with; the rest is for
 SHARE_OF_POLICY = 0.75  # of the time for advice, for the policy asked for; then greedy answers
 
 QUICK_POLICIES = frozenset({"none", FALLBACK})
-QUICK_TASKS = frozenset({"describe", "posterior", "value", "explain"})
+QUICK_TASKS = frozenset({"describe", "network", "posterior", "value", "explain"})
 # They keep to a time limit.
 TIMED_TASKS = frozenset(
-    {"advise", "batch", "apply", "first_steps", "best", "policy", "compare", "threshold"}
+    {"advise", "batch", "apply", "first_steps", "best", "policy", "compare", "threshold", "report"}
 )
 
 
@@ -79,9 +79,9 @@ class Advisor:
         self.jobs.cancel_all()
         await self.pool.close()
 
-    async def describe(self, name: str, client: str) -> bytes:
-        """Say what a problem holds."""
-        request = Request("describe", name, await self._problem(name, client))
+    async def describe(self, task: str, name: str, client: str) -> bytes:
+        """Say what a problem holds ("describe"), or draw its network ("network")."""
+        request = Request(task, name, await self._problem(name, client))
         return await self._answer(request, "", client)
 
     async def answer(self, task: str, asked: WhatIf, client: str) -> bytes:

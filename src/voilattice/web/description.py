@@ -20,6 +20,7 @@ _WHAT_IF = {"stakes": {"scale": 2}, "prices": {"thal": 50}}
 # The body of each request, or its parameters, by the end of its address.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "/problems/{name}": {"name": "heart"},
+    "/problems/{name}/network.svg": {"name": "heart"},
     "/jobs/{name}": {"name": "0123456789abcdef0123456789abcdef"},
     "/posterior": _CASE | {"given": {"cp": "typical"}},
     "/advise": _CASE | _WHAT_IF | {"policy": "optimal", "unavailable": ["ca"]},
@@ -45,6 +46,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "/policy": {"problem": "asia", "policy": "optimal"},
     "/compare": {"problem": "asia", "points": [0, 50, 100]},
     "/threshold": {"problem": "asia", "feature": "xray"},
+    "/report": {"problem": "asia", "policy": "optimal"},
 }
 
 

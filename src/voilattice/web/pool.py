@@ -4,10 +4,11 @@ A task has a level: quick (a posterior, a value, greedy advice), long (an optimu
 job. Any worker may do what is quick. All workers but one may be at work on longer tasks, and all
 but two on jobs, so what is quick never waits for what is long.
 
-A problem's tasks go to the worker that knows the problem best, because it has solved parts of it.
-If that worker is busy with something long, or stays busy, an idle one is taken. Clients take turns:
-the next task is that of the client that was served longest ago. If a process ends in the middle of
-a task, the task is done once more by another.
+A problem's tasks go to the worker that knows the problem best, because it has solved parts of it: a
+long task that this worker did in a moment the last time counts as quick there. A task waits a
+little for that worker while it is busy with something short; otherwise an idle worker is taken.
+Clients take turns: the next task is that of the client that was served longest ago. If a process
+ends in the middle of a task, the task is done once more by another.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ __all__ = ["Level", "Pool", "Ticket"]
 
 MAX_WAITING = 512  # tasks
 MAX_ATTEMPTS = 2  # at a task whose worker died
-PATIENCE = 0.25  # seconds that a task waits for the worker that knows its problem
+PATIENCE = 2.0  # seconds that a task waits for the worker that knows its problem
+SHORT = 0.25  # seconds
 SECONDS_PER_KILL = 0.1
 
 WARM_UP = Request("warm")
@@ -59,6 +61,7 @@ class Ticket:
     number: int = 0
     n_attempts: int = 0
     is_at_work: bool = False
+    is_short: bool = False  # where it is at work
     is_cancelled: bool = False
 
 
@@ -155,7 +158,7 @@ class Pool:
 
     def _dispatch(self) -> None:
         """Give workers what they can begin now."""
-        if self._is_closed:
+        if self._is_closed or len(self._at_work) == len(self.workers):
             return
         clients = {ticket.client for ticket in self._queue}
         self._served = {c: turn for c, turn in self._served.items() if c in clients}
@@ -163,40 +166,48 @@ class Pool:
             self._queue, key=lambda t: (t.level, self._served.get(t.client, -1), t.number)
         )
         for ticket in order:
-            if not self._has_room(ticket.level):
-                return  # what follows is at this level or above
+            if len(self._at_work) == len(self.workers):
+                return
             if (worker := self._worker_for(ticket)) is not None:
                 self._queue.remove(ticket)
                 self._at_work[worker] = ticket
                 self._served[ticket.client] = next(self._numbers)
-                ticket.is_at_work = True
+                ticket.is_at_work, ticket.is_short = True, _is_short(ticket, worker)
                 self._spawn(self._run(worker, ticket))
 
+    def _worker_for(self, ticket: Ticket) -> Worker | None:
+        """Return the idle worker that a task should go to; None: it has to wait."""
+        request = ticket.request
+        idle = [worker for worker in self.workers if worker not in self._at_work]
+        expert = min(
+            (worker for worker in self.workers if worker.familiarity(request)),
+            key=lambda w: (not _is_short(ticket, w), -w.familiarity(request), w not in idle),
+            default=None,
+        )
+        if expert is not None and _is_short(ticket, expert):
+            if expert in idle:
+                return expert
+            busy_with, waited = self._at_work[expert], time.monotonic() - ticket.since
+            if busy_with is not None and busy_with.is_short and waited < PATIENCE:
+                # The end of its task is a turn too; this is for the case that others come first.
+                asyncio.get_running_loop().call_later(PATIENCE - waited + 0.001, self._dispatch)
+                return None
+        if not self._has_room(ticket.level):
+            return None
+        # Among workers that know nothing of the problem, one that has a process is quicker.
+        return max(idle, key=lambda w: (w.familiarity(request), bool(w.pid)))
+
     def _has_room(self, level: Level) -> bool:
-        if len(self._at_work) == len(self.workers):
-            return False
-        levels = [ticket.level for ticket in self._at_work.values() if ticket is not None]
+        levels = [
+            Level.QUICK if ticket.is_short else ticket.level
+            for ticket in self._at_work.values()
+            if ticket is not None
+        ]
         return all(
             sum(other >= least for other in levels) < max(len(self.workers) - least, 1)
             for least in Level
             if Level.QUICK < least <= level
         )
-
-    def _worker_for(self, ticket: Ticket) -> Worker | None:
-        """Return the worker that a task should go to; None: it should wait for a busy one."""
-        idle = [worker for worker in self.workers if worker not in self._at_work]
-        best = max(self.workers, key=lambda w: (w.familiarity(ticket.request), w in idle))
-        if best in idle:
-            # Among workers that know nothing of the problem, one that has a process is quicker.
-            know = best.familiarity(ticket.request)
-            return max(idle, key=lambda w: (w.familiarity(ticket.request), know or bool(w.pid)))
-        busy_with = self._at_work[best]
-        waited = time.monotonic() - ticket.since
-        is_short = busy_with is not None and busy_with.level is Level.QUICK
-        if is_short and waited < PATIENCE:
-            asyncio.get_running_loop().call_later(PATIENCE - waited + 0.001, self._dispatch)
-            return None
-        return max(idle, key=lambda w: (w.familiarity(ticket.request), bool(w.pid)))
 
     async def _run(self, worker: Worker, ticket: Ticket) -> None:
         loop = asyncio.get_running_loop()
@@ -269,6 +280,13 @@ class Pool:
         task = asyncio.ensure_future(work)  # type: ignore[call-overload]
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _is_short(ticket: Ticket, worker: Worker) -> bool:
+    """Return whether a worker should be done with a task in a moment."""
+    return ticket.level is Level.QUICK or (
+        ticket.level is Level.LONG and worker.seconds_for(ticket.request) < SHORT
+    )
 
 
 def _settle(ticket: Ticket, result: Outcome | Exception) -> None:

@@ -75,7 +75,17 @@ def _add_problems(routes: APIRouter, advisor: Advisor) -> None:
     @routes.get("/problems/{name}", response_model=schemas.ProblemSummary)
     async def show_problem(client: Client, name: Name) -> Response:
         """Say what a problem holds."""
-        return _json(await advisor.describe(name, client))
+        return _json(await advisor.describe("describe", name, client))
+
+    @routes.get(
+        "/problems/{name}/network.svg",
+        response_class=Response,
+        responses={200: {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}},
+    )
+    async def draw_network(client: Client, name: Name) -> Response:
+        """Draw the network of a problem."""
+        drawing = await advisor.describe("network", name, client)
+        return Response(drawing, media_type="image/svg+xml")
 
     @routes.get("/policies")
     async def list_policies() -> list[str]:
@@ -158,6 +168,11 @@ def _add_jobs(routes: APIRouter, advisor: Advisor) -> None:
     async def start_threshold(client: Client, asked: ThresholdAsked) -> Response:
         """Start to find where a feature is used and where the advice changes; names a job."""
         return await started("threshold", asked, client)
+
+    @routes.post("/report", status_code=202, response_model=schemas.JobStatus)
+    async def start_report(client: Client, asked: PolicyAsked) -> Response:
+        """Start to write a report on one page; the answer names a job to ask for."""
+        return await started("report", asked, client)
 
     @routes.get("/jobs/{name}", response_model=schemas.JobStatus)
     async def show_job(name: Name) -> Response:

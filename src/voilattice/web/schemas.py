@@ -28,6 +28,7 @@ __all__ = [
     "ProblemDetails",
     "ProblemEntry",
     "ProblemSummary",
+    "Report",
     "SetValue",
     "Standing",
     "Threshold",
@@ -278,6 +279,7 @@ class Policy(Certified):
     open_share: float
     verdict: str
     tree: Annotated[str, Field(description="HTML of nested details elements.")]
+    flow: Annotated[str, Field(description="SVG: width is probability, colour is decision.")]
 
 
 class ComparisonRow(Certified):
@@ -400,7 +402,13 @@ class Lattice(Answer):
     svg: Annotated[str | None, Field(description="A drawing, if there are not too many sets.")]
 
 
-Result = Advice | Policy | Comparison | Threshold
+class Report(Answer):
+    """A report on one page."""
+
+    html: str
+
+
+Result = Advice | Policy | Comparison | Threshold | Report
 
 
 class JobStatus(Answer):

@@ -36,9 +36,12 @@ from voilattice.documents import (
     threshold_document,
     value_document,
 )
+from voilattice.drawing.flow import flow_svg
 from voilattice.drawing.lattice import lattice_svg
+from voilattice.drawing.network import network_svg
 from voilattice.drawing.plots import savings_svg
 from voilattice.drawing.policy import policy_tree
+from voilattice.drawing.report import report_html
 from voilattice.errors import InputError, Remedy, TooLargeError, VoilatticeError
 from voilattice.files.problems import load_problem
 from voilattice.lattice.explanations import explain
@@ -69,7 +72,7 @@ MAX_DRAWN = 100  # sets of a lattice
 MAX_DRAWN_STATES = 200_000
 TOP_SETS = 10
 
-SHARE_OF_USE = 0.5  # of the time for thresholds, to find where a feature is used
+SHARE_OF_USE = 0.5  # of the time left, for the first part of a task that has several
 
 _problems: OrderedDict[str, Problem] = OrderedDict()
 
@@ -212,7 +215,24 @@ def _policy(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document
         problem, policy, evidence, time_limit=seconds, max_states=MAX_DRAWN_STATES,
         progress=lambda n, interval: tell(describe_search(n, interval), None),
     )  # fmt: skip
-    return policy_document(built, emc(problem, evidence)) | {"tree": policy_tree(built)}
+    pictures = {"tree": policy_tree(built), "flow": flow_svg(built)}
+    return policy_document(built, emc(problem, evidence)) | pictures
+
+
+def _report(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
+    deadline = Deadline(seconds)
+    problem = matter.narrowed.with_evidence(matter.evidence)
+    built = build_policy(
+        problem, policy, time_limit=deadline.share(SHARE_OF_USE), max_states=MAX_DRAWN_STATES,
+        progress=lambda n, interval: tell(describe_search(n, interval), None),
+    )  # fmt: skip
+    # What another beginning would cost is known for the optimum alone.
+    steps = find_first_steps(problem, time_limit=deadline) if policy == "optimal" else None
+    return {"html": report_html(built, steps)}
+
+
+def _network(matter: Matter, tell: Tell) -> str:
+    return network_svg(matter.problem)
 
 
 def _compare(matter: Matter, tell: Tell, points: Sequence[float], seconds: float) -> Document:
@@ -274,6 +294,8 @@ TASKS: dict[str, Callable[..., Document | str]] = {
     "threshold": _threshold,
     "policy": _policy,
     "compare": _compare,
+    "report": _report,
+    "network": _network,
 }
 
 

@@ -7,8 +7,10 @@ process. The next task starts another one.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -76,7 +78,8 @@ class Worker:
         self._process: Any = None
         self._pipe: Connection | None = None
         self._told: set[str] = set()
-        self._variants: OrderedDict[tuple[str, str], None] = OrderedDict()
+        # By problem with its changes: how many seconds each task took there the last time.
+        self._variants: OrderedDict[tuple[str, str], dict[str, float]] = OrderedDict()
 
     @property
     def pid(self) -> int | None:
@@ -86,6 +89,10 @@ class Worker:
     def familiarity(self, request: Request) -> int:
         """Return how much of a request the worker has done already: 0 to 2."""
         return (request.name in self._told) + (request.variant in self._variants)
+
+    def seconds_for(self, request: Request) -> float:
+        """Return how long such a task took the last time on the same problem; infinite: never."""
+        return self._variants.get(request.variant, {}).get(request.task, math.inf)
 
     def exchange(self, request: Request, tell: Tell) -> Outcome:
         """Return what a task returns. This waits, so it is called in a thread of its own.
@@ -104,7 +111,7 @@ class Worker:
             raise Ended from None
 
     def _exchange(self, pipe: Connection, request: Request, tell: Tell) -> Outcome:
-        is_told = request.name in self._told
+        is_told, begun = request.name in self._told, time.monotonic()
         pipe.send(replace(request, problem=None) if is_told else request)
         while True:
             what, content = pipe.recv()
@@ -113,16 +120,16 @@ class Worker:
             elif what == "unknown":  # it had too many problems to keep
                 pipe.send(request)
             else:
-                self._remember(request)
+                self._remember(request, time.monotonic() - begun)
                 if what == "error":
                     raise content  # of the class that the worker met
                 outcome: Outcome = content
                 return outcome
 
-    def _remember(self, request: Request) -> None:
+    def _remember(self, request: Request, seconds: float) -> None:
         if request.name:
             self._told.add(request.name)
-            self._variants[request.variant] = None
+            self._variants.setdefault(request.variant, {})[request.task] = seconds
             self._variants.move_to_end(request.variant)
             if len(self._variants) > MAX_VARIANTS:
                 self._variants.popitem(last=False)

@@ -7,6 +7,7 @@ Otherwise a search finds a policy and a bound (`optimal.anytime`).
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -32,6 +33,10 @@ __all__ = ["OptimalSolver"]
 SHARE_OF_EXACT = 0.25
 SHARE_OF_BATCHES = 0.6
 
+# Optima that are kept for other evidence: a server answers about several problems in turn.
+MAX_KEPT = 8
+MAX_KEPT_STATES = 2_000_000
+
 
 class OptimalSolver:
     """The policy of least expected total cost."""
@@ -45,8 +50,8 @@ class OptimalSolver:
     starts = (rules.greedy_la, rules.batch)
 
     def __init__(self) -> None:
-        self._kept: tuple[object, ExactSolution | None] | None = None  # a problem, and its optimum
-        self._tried = 0.0  # seconds there were for it
+        # By problem: its optimum, or None if the seconds there were for it did not suffice.
+        self._kept: OrderedDict[object, tuple[ExactSolution | None, float]] = OrderedDict()
 
     def build(
         self,
@@ -144,18 +149,25 @@ class OptimalSolver:
     def _solve_once(
         self, problem: Problem, limits: Limits, deadline: Deadline
     ) -> ExactSolution | None:
-        """Return the exact optimum; that of the problem asked about last is kept."""
+        """Return the exact optimum; those of the problems asked about last are kept."""
         # What a smaller budget could not hold, a larger one may: so the budget is part of the key.
         # Where the time was too short, a little more is too short as well.
         left = deadline.seconds_left
         seconds = math.inf if left is None else left
         key = (problem, memory_budget())
-        kept = self._kept
-        if kept is None or kept[0] != key or (kept[1] is None and seconds > 2 * self._tried):
-            self._kept = None  # its memory is free before the next one is solved
-            kept = self._kept = key, self.solve(problem, deadline)
-            self._tried = seconds
-        return kept[1]
+        solution, tried = self._kept.pop(key, (None, 0.0))
+        if solution is None and seconds > 2 * tried:
+            self._make_room()  # before the next one is solved
+            solution, tried = self.solve(problem, deadline), seconds
+        self._kept[key] = solution, tried
+        return solution
+
+    def _make_room(self) -> None:
+        """Drop the optima that were asked for longest ago, if they have many states."""
+        n_states = sum(s.space.n_states for s, _ in self._kept.values() if s is not None)
+        while self._kept and (len(self._kept) >= MAX_KEPT or n_states > MAX_KEPT_STATES):
+            _, (dropped, _) = self._kept.popitem(last=False)
+            n_states -= 0 if dropped is None else dropped.space.n_states
 
     @staticmethod
     def solve(

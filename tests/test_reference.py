@@ -1,0 +1,223 @@
+"""The reference has every public name, every JSON key and every command."""
+
+import inspect
+import json
+import pkgutil
+import re
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import voilattice
+from voilattice.cli import main
+from voilattice.cli.group import COMMANDS, cli
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+sys.path.append(str(ROOT / "docs" / "_ext"))
+
+# Modules without a room of their own whose names are public all the same.
+PUBLIC_MODULES = ("voilattice.testing", "voilattice.documents")
+
+
+def documented_names():
+    fence = re.compile(r"^```\{api\} (\S+)\n(.*?)^```$", re.M | re.S)
+    for page in sorted(REFERENCE.glob("api/*.md")):
+        for module, names in fence.findall(page.read_text()):
+            yield from ((module, name) for name in names.split())
+
+
+def public_names():
+    """Yield the names at the top, and those of every room."""
+    yield from (("voilattice", name) for name in voilattice.__all__)
+    for found in pkgutil.iter_modules(voilattice.__path__, "voilattice."):
+        if found.ispkg:
+            room = pkgutil.resolve_name(found.name)
+            yield from ((found.name, name) for name in getattr(room, "__all__", ()))
+    for module in PUBLIC_MODULES:
+        yield from ((module, name) for name in pkgutil.resolve_name(module).__all__)
+
+
+def test_the_reference_has_every_public_name():
+    documented = {id(pkgutil.resolve_name(f"{m}:{name}")) for m, name in documented_names()}
+    # The entry of the command line is documented by its commands, and an alias by its type.
+    others = {("voilattice.cli", "main"), ("voilattice.documents", "Document")}
+    missing = [
+        f"{module}.{name}"
+        for module, name in public_names()
+        if (module, name) not in others
+        and id(pkgutil.resolve_name(f"{module}:{name}")) not in documented
+    ]
+    assert missing == []
+
+
+def test_a_name_is_documented_once_and_has_a_docstring():
+    names = list(documented_names())
+    assert len(set(names)) == len(names) > 150
+    for module, name in names:
+        found = pkgutil.resolve_name(f"{module}:{name}")
+        if inspect.isclass(found) or inspect.isfunction(found):
+            assert inspect.getdoc(found), f"{module}.{name}"
+
+
+@pytest.mark.parametrize("name", ["Group", "Discount", "ConditionalCost", "Constraint"])
+def test_what_problem_files_are_made_of_describes_each_field(name):
+    found = getattr(voilattice, name)
+    text = inspect.getdoc(found)
+    for field in inspect.signature(found).parameters:
+        assert re.search(rf"^{field}$", text, re.M), field
+    assert ">>>" in text
+
+
+def sections(page):
+    """Return the keys that each section of a page lists."""
+    parts = re.split(r"^##+ (.*)$", page.read_text(), flags=re.M)
+    return {
+        title: re.findall(r"^\| `(\w+)` \|", text, re.M)
+        for title, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+KEYS = sections(REFERENCE / "json.md")
+
+
+@pytest.fixture
+def run_json(capsys):
+    def run(command):
+        main([*command.split(), "--json"])
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("section", "commands"),
+    [
+        ("problems", ["problems"]),
+        ("show", ["show car"]),
+        ("value", ["value figure1 --features X1"]),
+        ("best", ["best figure1"]),
+        ("lattice", ["lattice car --max-size 1", "lattice figure3 --values"]),
+        ("explain", ["explain figure3 --features X2,X4"]),
+        ("advise", ["advise figure3 --policy optimal --why X3"]),
+        ("policy", ["policy figure1 --policy optimal"]),
+        ("compare", ["compare figure1"]),
+        ("threshold", ["threshold figure1 --feature X1"]),
+    ],
+)
+def test_the_page_on_json_lists_the_keys_of_a_command(section, commands, run_json):
+    documents = [run_json(command) for command in commands]
+    objects = [d[0] if isinstance(d, list) else d for d in documents]
+    assert set(KEYS[section]) == set().union(*objects), "docs/reference/json.md lists the keys"
+    assert len(KEYS[section]) == len(set(KEYS[section]))
+
+
+def test_the_page_on_json_names_the_keys_of_objects_inside(run_json, tmp_path):
+    text = (REFERENCE / "json.md").read_text()
+    car = run_json("show car")
+    advice = run_json("advise heart --policy greedy --evidence chol=200")
+    (step,) = run_json("advise figure3 --policy optimal --why X3")["first_steps"]["steps"][:1]
+    inside = [
+        *(car[key][0] for key in ("discounts", "constraints")),
+        car["limits"],
+        advice["bill"][0],
+        advice["bill"][0]["items"][0],
+        step,
+        step["outcomes"][0],
+        step["outcomes"][0]["then"],
+        run_json("explain figure3 --features X2")["members"][0],
+    ]
+    for entry in inside:
+        for key in entry:
+            assert f"`{key}`" in text, key
+    report = run_json(f"report figure1 --out {tmp_path / 'report.html'}")
+    assert {*KEYS["report"], *KEYS["policy"]} == set(report)
+    assert set(KEYS["threshold --first-step"]) == set(
+        run_json("threshold figure1 --feature X1 --first-step")["price"]
+    )
+
+
+def test_the_page_on_json_lists_the_keys_for_tables(tmp_path, run_json):
+    from dataclasses import fields
+
+    from voilattice.arena.results import Key
+    from voilattice.arena.tables import Summary
+
+    table = "ill,test\n" + "no,a\nyes,b\n" * 20
+    (tmp_path / "cases.csv").write_text(table)
+    (tmp_path / "costs.toml").write_text(
+        '[costs]\ntest = 1\n[misclassification]\nkind = "symmetric"\nexpected = 20\n'
+    )
+    data, costs = tmp_path / "cases.csv", tmp_path / "costs.toml"
+    learned = run_json(
+        f"learn {data} --target ill --costs {costs} --recipe naive -o {tmp_path}/out"
+    )
+    assert set(KEYS["learn"]) == set(learned)
+    assert set(KEYS["apply"]) == set(run_json(f"apply {tmp_path}/out {data} --policy greedy"))
+    found = run_json(
+        f"evaluate {data} --target ill --costs {costs} --recipes naive --policies none "
+        f"--folds 2 --no-rivals --jobs 1"
+    )
+    assert set(KEYS["evaluate"]) == set(found)
+    assert set(KEYS["evaluate: results"]) == set(found["results"][0])
+    assert KEYS["arena: methods"] == [field.name for field in fields(Summary)]
+    text = (REFERENCE / "json.md").read_text()
+    for field in fields(Key):
+        assert f"`{field.name}`" in text
+
+
+def test_the_page_on_json_has_every_command_that_prints_it():
+    context = click.Context(cli)
+    for name in COMMANDS:
+        options = {o for p in cli.get_command(context, name).params for o in p.opts}
+        assert ("--json" in options) == (name in KEYS), name
+
+
+def help_texts():
+    context = click.Context(cli, info_name="voilattice")
+    yield "voilattice", cli.get_help(context)
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        yield name, command.get_help(click.Context(command, info_name=name, parent=context))
+
+
+@pytest.mark.parametrize(("name", "text"), list(help_texts()))
+def test_help_spells_out_what_it_abbreviates(name, text):
+    text = " ".join(text.split())
+    spelled_out = {
+        "EMC": "expected misclassification cost",
+        "EVI": "expected value of information",
+        "Equation 7": "set of highest benefit",
+        "mdl": "minimum description length",
+    }
+    for short, words in spelled_out.items():
+        if re.search(rf"\b{short}\b", text):
+            assert words in text, short
+
+
+def test_every_option_says_what_it_does():
+    context = click.Context(cli)
+    for name in COMMANDS:
+        for option in cli.get_command(context, name).params:
+            if isinstance(option, click.Option):
+                assert option.help, f"{name} {option.opts[0]}"
+
+
+def test_the_page_on_commands_has_every_command():
+    text = (REFERENCE / "commands.md").read_text()
+    for name in COMMANDS:
+        assert f"[{name}](#{name})" in text
+
+
+def test_the_page_on_http_has_every_route():
+    from http_api import describe_routes
+
+    from voilattice.web.app import create_app
+
+    text = describe_routes()
+    for path, methods in create_app({}).openapi()["paths"].items():
+        for method in methods:
+            assert f"### {method.upper()} {path}\n" in text
+    assert text.count("\n### ") > 40
