@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from helpers.browsing import PHONE, open_page, width
+from helpers.browsing import PHONE, open_page, view, width
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.slow
@@ -77,3 +77,25 @@ def test_curves_have_a_table_with_differences_from_the_best(page, server, is_pho
     page.get_by_text("All stakes").click()
     expect(page.locator("#curves table tbody tr")).to_have_count(21)
     assert width(page) <= (390 if is_phone else 1280)
+
+
+def test_the_flow_picture_and_the_network(page, server):
+    open_page(page, server, "#problem=asia&policy=optimal&view=policy")
+    expect(page.locator("#flow-picture svg")).to_be_visible()
+    view(page, "Network")
+    picture = page.locator("#network-picture img")
+    expect(picture).to_be_visible()
+    page.wait_for_function("document.querySelector('#network-picture img').naturalWidth > 50")
+
+
+def test_the_report_opens_in_a_window_of_its_own(page, server):
+    open_page(page, server, "#problem=asia&policy=optimal")
+    complaints = []
+    with page.expect_popup() as popup:
+        page.get_by_role("button", name="One-page report").click()
+    report = popup.value
+    report.on("console", lambda message: complaints.append(message.text))
+    expect(report.get_by_role("button", name="Print")).to_be_visible()
+    expect(report.locator("body")).to_contain_text("62.46")
+    assert report.locator("svg").count() >= 1
+    assert complaints == []

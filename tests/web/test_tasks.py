@@ -93,6 +93,7 @@ def test_a_policy_is_built_in_the_background(api, run):
     found = waited_for(api, begun.json())
     result = found["result"]
     assert "<details" in result.pop("tree")
+    assert result.pop("flow").startswith("<svg")
     assert result == json.loads(run("policy", "heart", "--policy", "optimal", "--json")[1])
 
 

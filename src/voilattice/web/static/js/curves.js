@@ -34,7 +34,9 @@ export function fillCurves(now, signal) {
 function curvesOf(rows, stake) {
   const policies = [...new Set(rows.map((row) => row.policy))];
   const stakes = [...new Set(rows.map((row) => row.expected))].sort((a, b) => a - b);
-  const at = (policy, expected) => rows.find((row) => row.policy === policy && row.expected === expected);
+  // Of an optimum that is not proved, the cost is the upper bound.
+  const costs = new Map(rows.map((row) => [`${row.expected} ${row.policy}`, row.expected_total_cost ?? row.at_most]));
+  const at = (policy, expected) => ({ policy, expected_total_cost: costs.get(`${expected} ${policy}`) ?? 0 });
   return contents(policies, stakes, at, stake);
 }
 

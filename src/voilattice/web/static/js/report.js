@@ -31,12 +31,14 @@ export async function openReport() {
 
 function fill(shown, html, title) {
   const styles = [];
-  const plain = html.replace(/<style[^>]*>([\s\S]*?)<\/style>/gi, (_, text) => { styles.push(text); return ""; });
+  const plain = html.replace(/<style[^>]*>([\s\S]*?)<\/style>/gi, (_, text) => { styles.push(text); return ""; })
+    .replaceAll(' style="', ' data-style="');
   const read = new DOMParser().parseFromString(plain, "text/html");
   const sheets = [...styles, BAR].map((text) => { const sheet = new shown.CSSStyleSheet(); sheet.replaceSync(text); return sheet; });
   const save = element("a", { download: `${title}.html`, href: URL.createObjectURL(new Blob([html], { type: "text/html" })) }, "Save");
   const print = element("button", { type: "button", onclick: () => shown.print() }, "Print");
   shown.document.body.replaceChildren(element("div", { class: "report-bar" }, print, save), ...read.body.childNodes);
+  for (const styled of shown.document.querySelectorAll("[data-style]")) styled.style.cssText = styled.dataset.style;
   shown.document.adoptedStyleSheets = sheets;
   shown.document.title = title;
 }
