@@ -31,6 +31,7 @@ test: $(DEV) browser
 # On a machine with an NVIDIA GPU: the engine "cuda" there, on a thousand random problems and more.
 test-gpu: $(DEV)
 	$(PIP) -r requirements-gpu.txt
+	$(BIN)/python -c "from voilattice.devices import find_device; find_device()"
 	$(BIN)/pytest tests/policy/test_cuda_engine.py tests/policy/test_plain.py tests/policy/test_plain_solution.py
 
 # The page is tested in a real browser: Debian's, installed where it is missing and allowed to be.

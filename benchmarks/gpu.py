@@ -77,7 +77,8 @@ def measure(n: int, bandwidth: float) -> None:
 
 def moved_bytes(n: int, itemsize: int) -> float:
     """Return the bytes of V that must move: a third of the slow digits is unknown on average."""
-    return 3**n * itemsize * (2 * plain.count_slow([2] * n, 2) / 3 + 1)
+    n_slow = plain.count_slow(devices.find_device(), [2] * n, 2)
+    return 3**n * itemsize * (2 * n_slow / 3 + 1)
 
 
 def copy_bandwidth(device: Device, n: int) -> float:

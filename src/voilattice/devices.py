@@ -6,6 +6,8 @@ tests compile the same sources for the host and run them behind the same interfa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple, Protocol
@@ -33,6 +35,13 @@ _CUDA = rf"""
 #define UNROLL _Pragma("unroll 4")
 """
 
+# On a GPU and on the host.
+_SHARED = r"""
+typedef long long place;
+#define EACH(k, begin, end) \
+    for (int k = (begin) + threadIdx.x; k < (end); k += blockDim.x)
+"""
+
 
 class Kernel(NamedTuple):
     """A function of a source file, compiled with some constants."""
@@ -43,9 +52,13 @@ class Kernel(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The text of the file, below its constants."""
+        """The text of the file, below its constants and what all kernels share."""
         text = (resources.files("voilattice.compiled") / self.file).read_text("utf-8")
-        return "".join(f"#define {name} {value}\n" for name, value in self.constants) + text
+        given = "".join(f"#define {name} {value}\n" for name, value in self.constants)
+        return _SHARED + given + text
+
+
+PROBE = Kernel("probe.cu", "probe")
 
 
 class Device(Protocol):
@@ -104,7 +117,8 @@ class CudaDevice:
         return int(self._cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
 
     def put(self, array: NDArray[Any]) -> Any:
-        return self._cupy.asarray(array)
+        with self._in_memory():
+            return self._cupy.asarray(array)
 
     def get(self, handle: Any) -> NDArray[Any]:
         found: NDArray[Any] = handle.get()
@@ -114,8 +128,13 @@ class CudaDevice:
         return self.get(handle[self._cupy.asarray(places)]).astype(np.float64)
 
     def empty(self, n: int, dtype: Any) -> Any:
-        try:
+        with self._in_memory():
             return self._cupy.empty(n, dtype=dtype)
+
+    @contextmanager
+    def _in_memory(self) -> Iterator[None]:
+        try:
+            yield
         except self._cupy.cuda.memory.OutOfMemoryError as error:
             raise TooLargeError(f"the GPU has too little memory left ({error})") from None
 
@@ -141,21 +160,22 @@ def find_device() -> Device:
     Raises
     ------
     InputError
-        There is none, or CuPy is missing.
+        There is none that works, or CuPy is missing.
     """
     try:
-        import cupy
+        import cupy  # noqa: F401 (is it there?)
     except ImportError:
-        raise InputError(
-            "the engine 'cuda' needs CuPy: pip install 'voilattice[gpu]'", "engine"
-        ) from None
+        raise InputError("the engine 'cuda' needs CuPy: pip install 'voilattice[gpu]'") from None
+    # A driver, a library or the device can be missing, too old, broken or busy: try all of them.
     try:
-        n_devices = cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError:
-        n_devices = 0
-    if not n_devices:
-        raise InputError("the engine 'cuda' needs an NVIDIA GPU, and there is none here", "engine")
-    return CudaDevice()
+        device = CudaDevice()
+        device.launch(PROBE, 1, 0, answer := device.empty(1, np.float64))
+        if device.free_bytes and device.take(answer, np.array([0])) == [42.0]:
+            return device
+        why = "a first kernel gave a wrong answer"
+    except Exception as error:
+        why = " ".join(str(error).split())
+    raise InputError(f"the engine 'cuda' cannot use an NVIDIA GPU here: {why}")
 
 
 def has_device() -> bool:

@@ -5,9 +5,9 @@ Each inner loop exists twice, with the same signature. One is readable, in Pytho
 in the package `compiled`). numba takes a second or two to load, so ``"auto"`` uses it only above
 the threshold of the loop. Below the threshold, Python finishes before numba loads.
 
-The plain table of the optimal policy has a third twin, which runs on an NVIDIA GPU (``"cuda"``).
-``"auto"`` uses it if there is a GPU and the table is large. All other loops have no such twin:
-for them ``"cuda"`` means ``"auto"``.
+The plain table of the optimal policy and the bound "once or repeatedly" have a third twin, which
+runs on an NVIDIA GPU (``"cuda"``). ``"auto"`` uses it if there is a GPU and the work is large. All
+other loops have no such twin: for them ``"cuda"`` means ``"auto"``.
 
 The engine is a context, like the memory budget: what is called inside ``with use_engine("cuda")``
 needs no parameter for it.
@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from voilattice import devices
 from voilattice.errors import UnknownNameError
 from voilattice.wording import quote
 
@@ -61,8 +62,16 @@ _engine: ContextVar[str] = ContextVar("engine", default="auto")
 
 @contextmanager
 def use_engine(engine: str) -> Iterator[None]:
-    """Use this engine inside a ``with`` block, wherever no other engine is named."""
+    """Use this engine inside a ``with`` block, wherever no other engine is named.
+
+    Raises
+    ------
+    InputError
+        The engine is ``"cuda"``, and there is no GPU that works, or CuPy is missing.
+    """
     check_engine(engine)
+    if engine == "cuda":
+        devices.find_device()
     token = _engine.set(engine)
     try:
         yield

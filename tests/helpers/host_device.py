@@ -16,8 +16,8 @@ from voilattice.engines import use_engine
 
 HOST = r"""
 typedef struct { int x; } index;
-static index threadIdx = {0}, blockDim = {1}, gridDim = {1};
-index blockIdx = {0};
+static index threadIdx = {0}, blockDim = {1};
+index blockIdx, gridDim;
 double *the_room;
 #define KERNEL
 #define TILE_KERNEL
@@ -72,10 +72,10 @@ class HostDevice:
         space = np.full(room // 8 + 1, np.nan)  # what nobody wrote must not be read
         ctypes.c_void_p.in_dll(library, "the_room").value = space.ctypes.data
         block, function = ctypes.c_int.in_dll(library, "blockIdx"), library[kernel.name]
+        ctypes.c_int.in_dll(library, "gridDim").value = n_blocks
         given = [_passed(argument) for argument in arguments]
-        for block.value in range(1 if kernel.name == "expand" else n_blocks):
+        for block.value in range(n_blocks):
             function(*given)
-        block.value = 0
 
     def wait(self):
         pass

@@ -5,6 +5,7 @@ Without a GPU the kernels are compiled for the host (`helpers.host_device`).
 
 import itertools
 import sys
+import types
 from dataclasses import replace
 
 import numpy as np
@@ -16,14 +17,19 @@ from helpers.solving import optimal_step, optimum
 from helpers.strategies import possible_evidence
 
 from voilattice import Group, Network, Problem, compare, devices, load_problem
+from voilattice.budgets import Deadline
 from voilattice.compiled import plain_cuda
 from voilattice.engines import choose_engine, preferred_engine, use_engine
-from voilattice.errors import InputError, UnknownNameError
-from voilattice.policy.optimal import exact
+from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.model.acquisition import NO_LIMITS
+from voilattice.policy.first_steps import find_first_steps
+from voilattice.policy.optimal import anytime, exact
 from voilattice.policy.optimal.exact import find_states, solve_exactly
+from voilattice.policy.optimal.plain import digit_prices, solve_cuda
 from voilattice.policy.optimal.plain_solution import PlainSpace
 from voilattice.policy.optimal.pools import Shape
 from voilattice.policy.optimal.repeats import repeat_bound
+from voilattice.policy.optimal.search import Search
 
 needs_gpu = pytest.mark.skipif(
     not devices.has_device(), reason="there is no NVIDIA GPU here (make test-gpu)"
@@ -49,18 +55,17 @@ def is_refused(problem):
 @pytest.mark.parametrize("seed", range(60))
 def test_policies_equal_those_of_the_host(seed):
     problem = rich_problem(seed, SINGLE_STEPS, n_features=5, max_states=3)
-    want = optimum(problem)
+    known = possible_evidence(problem, seed, 0.4)
+    want, wanted_step = optimum(problem), optimal_step(problem, known)
     with on_a_device() as patch:
         if is_refused(problem):
             return
         patch.setattr(plain_cuda, "ROOM_BYTES", [1, 500, 56_000][seed % 3])
-        found = optimum(problem)
-        known = possible_evidence(problem, seed, 0.4)
-        step = optimal_step(problem, known)
+        found, step = optimum(problem), optimal_step(problem, known)
     same(found, want)
     assert found.exact
     assert found.verdict.startswith("Proved optimal")
-    assert step.cost_to_go == pytest.approx(optimal_step(problem, known).cost_to_go, rel=1e-9)
+    assert step.cost_to_go == pytest.approx(wanted_step.cost_to_go, rel=1e-9)
 
 
 @pytest.mark.slow
@@ -124,31 +129,152 @@ def test_what_is_too_rare_for_32_bits_is_solved_again():
     assert found.expected_total_cost == pytest.approx(optimum(problem).expected_total_cost)
 
 
-def test_a_large_table_goes_to_the_gpu_by_itself(monkeypatch):
-    problem, device = noisy_bayes(7), HostDevice()
+@pytest.fixture
+def large(monkeypatch):
+    """A problem whose table is large enough for a GPU, and a device that it would go to."""
+    device = HostDevice()
     monkeypatch.setattr(devices, "find_device", lambda: device)
     monkeypatch.setattr(exact, "PLAIN_FROM", 100)
-    assert find_states(problem).engine != "cuda"
     monkeypatch.setattr(exact, "CUDA_FROM", 100)
+    return noisy_bayes(7), device
+
+
+def test_a_large_table_goes_to_the_gpu_by_itself(large, monkeypatch):
+    problem, _ = large
     space = find_states(problem)
     assert isinstance(space, PlainSpace)
     assert space.engine == "cuda"
     assert find_states(problem, engine="compiled").engine == "compiled"
     want = solve_exactly(find_states(problem, engine="python"), problem).expected_total_cost
     assert optimum(problem).expected_total_cost == pytest.approx(want, rel=1e-9)
-    device.free_bytes = 1_000  # it does not fit: back to the host
-    assert not isinstance(find_states(problem), PlainSpace)
+    monkeypatch.setattr(exact, "CUDA_FROM", 10_000)
+    assert find_states(problem).engine != "cuda"
+
+
+@pytest.mark.parametrize("weakness", [{"free_bytes": 1_000}, {"free_bytes": 14_000}])
+def test_a_gpu_that_is_too_small_leaves_the_table_to_the_host(weakness, large):
+    problem, device = large
+    vars(device).update(weakness)  # 14,000 bytes hold values of 32 bits only
+    assert find_states(problem).engine != "cuda"
+    assert optimum(problem).exact
+
+
+def test_values_of_32_bits_are_better_than_none(large, monkeypatch):
+    problem, device = large
+    monkeypatch.setattr(exact, "plain_bytes", lambda *sizes: 1 << 60)  # the host is full
+    monkeypatch.setattr(exact, "StateSpace", refuse)
+    device.free_bytes = 14_000
+    assert find_states(problem).engine == "cuda"
+    assert optimum(problem).verdict.startswith("Optimal within")
+
+
+def refuse(*arguments, **options):
+    raise TooLargeError("too many states")
+
+
+def test_a_gpu_with_little_shared_memory_has_smaller_tiles(large):
+    problem, device = large
+    device.room_bytes = plain_cuda.SPARE_BYTES + 24 * 3
+    assert find_states(problem).engine == "cuda"
+    assert optimum(problem).exact
+
+
+def test_the_engine_is_part_of_what_is_kept():
+    problem = noisy_bayes(5)
+    step = optimal_step(problem, {})
+    with on_a_device(HostDevice()) as patch:
+        patch.setattr(plain_cuda, "DTYPES", (np.float32,))
+        assert not optimal_step(problem, {}).certificate.exact
+        assert not find_first_steps(problem).exact
+    assert optimal_step(problem, {}) == step
+
+
+def test_a_kept_optimum_does_not_take_the_gpu_from_the_next():
+    problem, device = noisy_bayes(7), HostDevice()
+    with on_a_device(device):
+        optimal_step(problem, {})
+        n_launched = len(device.launched)
+        assert optimum(problem).exact
+        assert len(device.launched) == n_launched
+
+
+def test_the_time_is_checked_while_the_gpu_works():
+    class Slow(HostDevice):
+        """A device that starts kernels at once and has time pass only while one waits for it."""
+
+        n_waits = 0
+
+        def wait(self):
+            self.n_waits += 1
+
+    class Waits(Deadline):
+        @property
+        def is_over(self):
+            return device.n_waits >= 2
+
+    device, prices = Slow(), digit_prices([1.0] * 8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plain_cuda, "ROOM_BYTES", 24 * 9)
+        patch.setattr(plain_cuda, "STATES_PER_WAIT", 600)
+        with pytest.raises(TooLargeError, match="not solved in time"):
+            solve_cuda(
+                np.ones((2, 256)), [2] * 8, np.eye(2), prices, device=device, deadline=Waits()
+            )
+    assert device.launched.count("solve_tiles") < 7
+
+
+def test_a_bound_without_limits_is_below_the_optimum_in_32_bits():
+    for seed in range(12):
+        problem = rich_problem(seed, ("decisions", "limits"), n_features=5)
+        free = replace(problem, limits=NO_LIMITS)
+        want = optimum(free).expected_total_cost
+        with on_a_device(HostDevice()) as patch:
+            patch.setattr(plain_cuda, "DTYPES", (np.float32,))
+            assert anytime._bound_without_limits(problem, Deadline()) <= want + 1e-12
+
+
+def test_the_search_uses_the_bound_of_the_gpu():
+    device = HostDevice()
+    with on_a_device(device):
+        Search(noisy_bayes(6)).repeat(Deadline(60))
+    assert "solve_counts" in device.launched
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        AttributeError("module 'cupy' has no 'cuda'"),
+        OSError("libnvrtc.so.13: cannot open shared object file"),
+        RuntimeError("cudaErrorInsufficientDriver: the driver\n is too old"),
+    ],
+)
+def test_a_broken_gpu_is_no_gpu(trouble, monkeypatch):
+    def broken():
+        raise trouble
+
+    monkeypatch.setitem(sys.modules, "cupy", types.ModuleType("cupy"))
+    monkeypatch.setattr(devices, "CudaDevice", broken)
+    devices.find_device.cache_clear()
+    assert not devices.has_device()
+    with pytest.raises(InputError, match="cannot use an NVIDIA GPU here: [^\n]+$"):
+        devices.find_device()
+    monkeypatch.setattr(exact, "CUDA_FROM", 100)
+    assert optimum(noisy_bayes(6)).exact
+    devices.find_device.cache_clear()
 
 
 def test_without_cupy_the_engine_says_what_to_install(monkeypatch, run):
     monkeypatch.setitem(sys.modules, "cupy", None)
     devices.find_device.cache_clear()
-    with pytest.raises(InputError, match=r"needs CuPy: pip install 'voilattice\[gpu\]'"):
-        devices.find_device()
     assert not devices.has_device()
-    status, out, err = run("policy", "asia", "--policy", "optimal", "--engine", "cuda")
-    assert (status, out) == (2, "")
-    assert err == "--engine: the engine 'cuda' needs CuPy: pip install 'voilattice[gpu]'\n"
+    for command in (
+        ("policy", "asia", "--policy", "optimal"),
+        ("value", "asia", "--features", "xray"),
+        ("threshold", "asia", "--feature", "xray"),
+    ):
+        status, out, err = run(*command, "--engine", "cuda")
+        assert (status, out) == (2, "")
+        assert err == "the engine 'cuda' needs CuPy: pip install 'voilattice[gpu]'\n"
     devices.find_device.cache_clear()
 
 
@@ -197,7 +323,7 @@ def three_classes(seed):
 
 
 def test_loops_without_a_twin_on_the_gpu_choose_as_always():
-    with use_engine("cuda"):
+    with on_a_device():
         assert preferred_engine() == "cuda"
         assert preferred_engine("python") == "python"
         assert choose_engine("auto", "bellman", 1) == "python"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from voilattice.budgets import Deadline
 from voilattice.compiled import plain_cuda
+from voilattice.compiled.plain_cuda import device_bytes
 from voilattice.errors import TooLargeError
 from voilattice.policy.optimal import plain
 from voilattice.policy.optimal.plain import (
@@ -127,7 +128,8 @@ def test_values_in_32_bits_are_as_right_as_they_say(seed, room):
 def test_32_bits_are_used_only_if_64_do_not_fit():
     joint, cost, prices = np.ones((2, 8)), np.eye(2), digit_prices([0.1] * 3)
     kinds = {}
-    for free in (10_000, 27 * 8 + 2 * 8 * 8 + 8, 27 * 8 + 2 * 8 * 8 + 7):
+    needed = device_bytes([2] * 3, 0, 2, np.float64) / plain_cuda.SHARE_OF_FREE
+    for free in (10_000, math.ceil(needed), math.floor(needed) - 1):
         device = HostDevice(free_bytes=free)
         kinds[free] = solve_cuda(joint, [2] * 3, cost, prices, device=device).n_roundings
     assert list(kinds.values()) == [0, 0, 1]
@@ -137,7 +139,7 @@ def test_32_bits_are_used_only_if_64_do_not_fit():
 
 def test_a_tile_that_no_block_of_threads_can_hold_is_refused():
     joint, prices = np.ones((9, 30)), digit_prices([0.1])
-    with pytest.raises(TooLargeError, match="of the GPU"):
+    with pytest.raises(TooLargeError, match="a tile of 31 states needs .* of the shared memory"):
         solve_cuda(joint, [30], np.ones((1, 9)), prices, device=HostDevice(room_bytes=6_000))
 
 

@@ -1,6 +1,9 @@
 """The routes of the advisor, and what the server refuses to read."""
 
 import pytest
+from helpers.serving import waited_for
+
+from voilattice.web.description import EXAMPLES
 
 pytestmark = pytest.mark.slow
 
@@ -36,24 +39,49 @@ def test_wrong_routes_are_answered_as_everything_else(api):
     assert api.post("/api/v1/jobs/x").json()["detail"]
 
 
-def test_any_request_that_the_description_allows_is_answered(server):
+def test_any_request_that_the_description_allows_is_answered_as_it_says(server):
     schemathesis = pytest.importorskip("schemathesis")
+    from hypothesis import HealthCheck, Phase, given, settings
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import (
+        content_type_conformance,
+        response_schema_conformance,
+        status_code_conformance,
+    )
+
     schema = schemathesis.openapi.from_url(f"{server}openapi.json")
+    checks = [
+        not_a_server_error,
+        status_code_conformance,
+        content_type_conformance,
+        response_schema_conformance,
+    ]
     n = 0
     for result in schema.get_all_operations():
-        strategy = result.ok().as_strategy()
-
-        from hypothesis import HealthCheck, Phase, given, settings
 
         @settings(
-            max_examples=15, deadline=None, derandomize=True, database=None,
-            suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+            max_examples=5, deadline=None, derandomize=True, database=None,
+            suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate],
         )  # fmt: skip
-        @given(case=strategy)
+        @given(case=result.ok().as_strategy())
         def check(case):
             nonlocal n
             n += 1
-            assert case.call(base_url=server).status_code < 500
+            case.call_and_validate(base_url=server, checks=checks)
 
         check()
     assert n > 50
+
+
+def test_the_examples_of_the_description_are_answered_as_it_says(server, api):
+    schemathesis = pytest.importorskip("schemathesis")
+    schema = schemathesis.openapi.from_url(f"{server}openapi.json")
+    for path, example in EXAMPLES.items():
+        if path.endswith(("{name}", ".svg")):
+            continue
+        operation = schema[f"/api/v1{path}"]["post"]
+        answer = api.post(f"/api/v1{path}", json=example)
+        operation.validate_response(answer)
+        if answer.status_code == 202:
+            done = api.get(f"/api/v1/jobs/{waited_for(api, answer.json())['job']}")
+            schema["/api/v1/jobs/{name}"]["get"].validate_response(done)

@@ -85,7 +85,8 @@ def test_the_flow_picture_and_the_network(page, server):
     view(page, "Network")
     picture = page.locator("#network-picture img")
     expect(picture).to_be_visible()
-    page.wait_for_function("document.querySelector('#network-picture img').naturalWidth > 50")
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("e => e.naturalWidth") > 50
 
 
 def test_the_report_opens_in_a_window_of_its_own(page, server):

@@ -16,8 +16,10 @@ from starlette.responses import PlainTextResponse
 
 from voilattice import load_problem
 from voilattice.web import connections, guards
+from voilattice.web.advisor import Advisor, Limits
 from voilattice.web.app import create_app
 from voilattice.web.guards import BodyGuard, BrowserGuard, ClientGuard
+from voilattice.web.refusals import TooMany
 from voilattice.web.uploads import MAX_BYTES
 
 pytestmark = pytest.mark.slow
@@ -202,6 +204,35 @@ def test_a_client_with_too_many_jobs_is_told_to_wait(api):
     assert int(answers[-1].headers["retry-after"]) > 0
 
 
+def test_a_client_with_too_many_uploads_is_told_to_wait():
+    advisor = Advisor({}, Limits(client_uploads=2), 2)
+    for client in ("a", "a", "b"):
+        advisor._count_upload(client)
+    with pytest.raises(TooMany, match="2 uploads of yours came in a minute"):
+        advisor._count_upload("a")
+
+
+def test_work_without_end_is_ended():
+    sweep = {"problem": "thyroid", "points": [float(x) for x in range(101)]}
+    app = create_app({"thyroid": load_problem("thyroid")}, Limits(job_seconds=0.5), n_workers=2)
+
+    async def whole():
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
+        ):
+            job = (await client.post("/api/v1/compare", json=sweep)).json()
+            while job["state"] in {"queued", "running"}:
+                await asyncio.sleep(0.05)
+                job = (await client.get(f"/api/v1/jobs/{job['job']}")).json()
+            return job
+
+    job = run_async(whole())
+    assert (job["state"], job["error"]["status"]) == ("failed", 413)
+    assert "not done after 0.5 seconds" in job["error"]["detail"]
+
+
 # -- other sites
 
 
@@ -364,6 +395,15 @@ def test_what_is_no_question_is_refused(api, content):
     answer = api.post("/api/v1/advise", content=content, headers=headers)
     assert 400 <= answer.status_code < 500
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_every_line_of_the_threat_model_has_a_test_here():
+    text = (Path(__file__).parents[2] / "docs" / "server.md").read_text()
+    lines = text.partition("| threat | answer | test |")[2].splitlines()[2:]
+    named = [re.findall(r"`(test_\w+)`", line) for line in lines if line.startswith("|")]
+    assert len(named) >= 15
+    assert all(named)
+    assert {name for names in named for name in names} <= set(globals())
 
 
 def test_every_limit_has_a_bound():

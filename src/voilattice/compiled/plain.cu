@@ -10,13 +10,8 @@
 // Given when it is compiled: VALUE, the type in which V is stored (all arithmetic is in 64 bits);
 // CLASSES and DECISIONS; SIZE, the number of values of every digit, or 0 if the digits differ.
 
-#define EACH(k, begin, end) \
-    for (int k = (begin) + threadIdx.x; k < (end); k += blockDim.x)
-
 #define MAX_DIGITS 64
 #define SIZE_OF(i) (SIZE ? SIZE : t.sizes[i])
-
-typedef long long place;
 
 typedef struct {
     int n_digits, n_slow;
@@ -41,23 +36,12 @@ typedef struct {
     const unsigned char *is_open;  // [digit, state of a tile]
 } Table;
 
-// Lays one axis out longer by one: table[outer, size, inner] becomes [outer, size + 1, inner], the
-// new last entry being the sum of the others. This turns a digit of a joint table into one that can
-// be unknown.
-KERNEL void expand(const double *table, double *longer, place outer, place size, place inner)
+// The price of digit i at state s of a tile: `flat` if it is the same in the whole tile, else -1.
+FUNCTION double price_at(const Table *t, int i, int s, double flat, place base, double extra)
 {
-    place n = outer * inner;
-    for (place k = blockIdx.x * (place)blockDim.x + threadIdx.x; k < n;
-         k += (place)gridDim.x * blockDim.x) {
-        place o = k / inner, i = k % inner;
-        const double *from = table + o * size * inner + i;
-        double *to = longer + o * (size + 1) * inner + i, sum = 0.0;
-        for (place v = 0; v < size; v++) {
-            sum += from[v * inner];
-            to[v * inner] = from[v * inner];
-        }
-        to[size * inner] = sum;
-    }
+    if (flat >= 0.0) return flat;
+    int k = i * t->tile_states + s;
+    return t->own[base + t->price_place[k]] + extra * t->is_open[k];
 }
 
 // Writes V of some tiles. `parts` is P(y, e) of the states whose digits inside the tile are known:
@@ -139,12 +123,9 @@ TILE_KERNEL void solve_tiles(const Table *given, const place *tiles, const doubl
             int i = slow[u];
             place step = step_of[i];
             const VALUE *child = value + away[u] + s;
-            double price = flat[i], after = 0.0;
+            double after = 0.0;
             for (int v = 0; v < SIZE_OF(i); v++) after += child[v * step];
-            if (price < 0.0)
-                price = t.own[base[i] + t.price_place[i * n_states + s]]
-                        + extra[i] * t.is_open[i * n_states + s];
-            double q = price * p + after;
+            double q = price_at(&t, i, s, flat[i], base[i], extra[i]) * p + after;
             best = q < best ? q : best;
         }
         mass[s] = p;
@@ -160,12 +141,9 @@ TILE_KERNEL void solve_tiles(const Table *given, const place *tiles, const doubl
             for (unsigned left = t.unknown[s]; left; left &= left - 1) {
                 int i = a + LOWEST_BIT(left), size = SIZE_OF(i), step = (int)step_of[i];
                 const double *child = here + s - size * step;
-                double price = flat[i], after = 0.0;
+                double after = 0.0;
                 for (int v = 0; v < size; v++) after += child[v * step];
-                if (price < 0.0)
-                    price = t.own[base[i] + t.price_place[i * n_states + s]]
-                            + extra[i] * t.is_open[i * n_states + s];
-                double q = price * p + after;
+                double q = price_at(&t, i, s, flat[i], base[i], extra[i]) * p + after;
                 best = q < best ? q : best;
             }
             here[s] = best;

@@ -13,6 +13,8 @@ at most a + 1 such factors:
 
     |V' - V| <= ((1 + u)^(a + 1) - 1) V
 
+The code applies the factor to the stored V', and adds a thousandth of it: far more than this change
+and the rounding of all sums in 64 bits.
 A value below the smallest normal number loses at most 2^-149 instead. At most one such loss for
 each state enters V. So V is divided by the largest cost before it is stored (`DeviceValues.error`).
 """
@@ -21,9 +23,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +39,8 @@ from voilattice.wording import format_bytes
 
 __all__ = ["DeviceValues", "device_bytes", "solve_on_device", "tile_states"]
 
-DTYPES: tuple[type[np.floating[Any]], ...] = (np.float64, np.float32)  # of V, the better first
+Dtype: TypeAlias = type[np.floating[Any]]
+DTYPES: tuple[Dtype, ...] = (np.float64, np.float32)  # of V, the better first
 ROUNDING = 2.0**-24  # of a number in 32 bits
 LEAST_NUMBER = 2.0**-149  # in 32 bits
 SLACK = 1.001  # for the rounding of sums in 64 bits, which is far below that in 32 bits
@@ -44,6 +48,8 @@ LEAST_MASS = 1e-20  # relative to the root: below it, a value in 32 bits says to
 
 # What a block of threads should take of the shared memory, so that a processor has several blocks.
 ROOM_BYTES = 56_000
+SHARE_OF_FREE = 0.97  # of the memory that is free; the rest is for small arrays and rounding
+STATES_PER_WAIT = 1 << 30
 SPARE_BYTES = 4_096  # of shared memory, for what all tiles need besides their tables
 
 _COUNTS = ("n_digits", "n_slow", "tile_states", "tile_cells", "n_levels")
@@ -58,10 +64,7 @@ CUDA_TABLE = np.dtype(
 )
 
 
-# It is the same for all constants.
-EXPAND = Kernel(
-    "plain.cu", "expand", (("VALUE", "double"), ("CLASSES", 1), ("DECISIONS", 1), ("SIZE", 0))
-)
+EXPAND = Kernel("expand.cu", "expand")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +93,18 @@ class DeviceValues:
         return relative * value + LEAST_NUMBER * self.n_states * self.scale
 
 
-def tile_states(n_classes: int) -> int:
+def tile_states(device: Device, n_classes: int) -> int:
     """Return how many states a tile should have at most."""
-    return ROOM_BYTES // _state_bytes(n_classes)
+    return min(ROOM_BYTES, device.room_bytes - SPARE_BYTES) // _state_bytes(n_classes)
 
 
-def device_bytes(sizes: Sequence[int], n_slow: int, n_classes: int, itemsize: int) -> int:
-    """Return how many bytes of the device a plain table takes to solve."""
+def device_bytes(sizes: Sequence[int], n_slow: int, n_classes: int, dtype: Dtype) -> int:
+    """Return how many bytes of the device a plain table takes to solve, with V of this type."""
     n_tiles = math.prod(size + 1 for size in sizes[:n_slow])
     n_states = n_tiles * math.prod(size + 1 for size in sizes[n_slow:])
     parts = 8 * n_tiles * n_classes * math.prod(sizes[n_slow:])
-    # Before its last expansion, the table of masses was smaller; it is gone before V is there.
-    before = parts * sizes[0] // (sizes[0] + 1) if n_slow else 0
-    return parts + max(before, itemsize * n_states + 8 * n_tiles)
+    before = parts * sizes[0] // (sizes[0] + 1) if n_slow else 0  # the last expansion
+    return np.dtype(dtype).itemsize * n_states + parts + before + 8 * n_tiles
 
 
 def solve_on_device(
@@ -131,50 +133,57 @@ def solve_on_device(
     TooLargeError
         The table does not fit the device, or it is not solved in time.
     """
-    sizes, (n_decisions, n_classes) = tuple(layout.sizes.tolist()), cost.shape
-    n_states = math.prod(size + 1 for size in sizes)
-    free = device.free_bytes
-    fitting = (
-        dtype
-        for dtype in DTYPES
-        if device_bytes(sizes, layout.n_slow, n_classes, np.dtype(dtype).itemsize) <= free
-    )
-    room = _state_bytes(n_classes) * layout.tile_states
-    if (dtype := next(fitting, None)) is None or room + SPARE_BYTES > device.room_bytes:
-        needed = device_bytes(sizes, layout.n_slow, n_classes, 4)
+    room = _state_bytes(len(joint)) * layout.tile_states
+    if room + SPARE_BYTES > device.room_bytes:
         raise TooLargeError(
-            f"{n_states:,} states need {format_bytes(needed)} of the GPU, "
-            f"which has {format_bytes(free)} left"
+            f"a tile of {layout.tile_states:,} states needs {format_bytes(room)} of the shared "
+            f"memory of the GPU, which has {format_bytes(device.room_bytes)}"
         )
+    value = _room_for_values(device, layout, len(joint))
     # What is stored must be far from the largest number in 32 bits.
-    scale = float(cost.max()) or 1.0 if dtype is np.float32 else 1.0
+    is_short = value.dtype == np.float32
+    scale = float(cost.max()) or 1.0 if is_short else 1.0
     prices = prices._replace(own=prices.own / scale, surcharge=prices.surcharge / scale)
     arrays = _arrays(layout, cost / scale, prices)
     handles = {name: device.put(array) for name, array in arrays.items()}
     table = device.put(_table(device, layout, arrays["level_first"], handles))
-    parts = _expand(device, layout, joint)
-    value = device.empty(n_states, dtype)
-    kernel = _tile_kernel(sizes, n_decisions, n_classes, dtype)
-    in_order = device.put(tiles)
+    parts, in_order = _expand(device, layout, joint), device.put(tiles)
+    kernel = _tile_kernel(layout, cost, value.dtype)
+    n_started = 0
     for begin, end in pairwise(level_starts.tolist()):
+        device.launch(kernel, end - begin, room, table, in_order[begin:end], parts, value)
+        n_started += (end - begin) * layout.tile_states
+        if n_started >= STATES_PER_WAIT or end == len(tiles):
+            device.wait()  # now the time is checked, and Ctrl-C is handled
+            n_started = 0
         if deadline.is_over:
             raise TooLargeError("the states were not solved in time")
-        tiles_now = in_order[begin:end]
-        device.launch(kernel, end - begin, room, table, tiles_now, parts, value)
-    device.wait()
-    n_roundings = layout.n_slow + 1 if dtype is np.float32 else 0
-    return DeviceValues(device, value, n_states, scale, n_roundings)
+    return DeviceValues(device, value, len(value), scale, layout.n_slow + 1 if is_short else 0)
 
 
-def _tile_kernel(
-    sizes: tuple[int, ...], n_decisions: int, n_classes: int, dtype: type[np.floating[Any]]
-) -> Kernel:
+def _room_for_values(device: Device, layout: PlainLayout, n_classes: int) -> Any:
+    """Return room for V, in 64 bits if all that is needed fits the device so."""
+    sizes, free = layout.sizes.tolist(), device.free_bytes
+    n_states = math.prod(size + 1 for size in sizes)
+    for dtype in DTYPES:
+        needed = device_bytes(sizes, layout.n_slow, n_classes, dtype)
+        if needed <= SHARE_OF_FREE * free:
+            with suppress(TooLargeError):  # what is free may be in pieces
+                return device.empty(n_states, dtype)
+    raise TooLargeError(
+        f"{n_states:,} states need {format_bytes(needed)} of the GPU, "
+        f"which has {format_bytes(free)} left"
+    )
+
+
+def _tile_kernel(layout: PlainLayout, cost: Floats, dtype: Any) -> Kernel:
     """Return the kernel for problems of this kind."""
+    sizes = set(layout.sizes.tolist())
     constants = (
-        ("VALUE", "float" if dtype is np.float32 else "double"),
-        ("CLASSES", n_classes),
-        ("DECISIONS", n_decisions),
-        ("SIZE", sizes[0] if len(set(sizes)) == 1 else 0),
+        ("VALUE", "float" if dtype == np.float32 else "double"),
+        ("CLASSES", cost.shape[1]),
+        ("DECISIONS", cost.shape[0]),
+        ("SIZE", min(sizes) if len(sizes) == 1 else 0),
     )
     return Kernel("plain.cu", "solve_tiles", constants)
 

@@ -4,11 +4,6 @@
 // grid. What buying from a pool leads to is solved already. As in ``plain.cu``, the same source is
 // compiled for the host in the tests, where a block has one thread.
 
-#define EACH(k, begin, end) \
-    for (int k = (begin) + threadIdx.x; k < (end); k += blockDim.x)
-
-typedef long long place;
-
 typedef struct {  // `RepeatSteps`
     place n_features, n_pools, n_points, max_corners;
     const double *prices;

@@ -96,7 +96,7 @@ def find_first_steps(
     offers = solution.offers(known, solved.limits) if isinstance(solution, BatchSolution) else None
     chosen = solution.choose(known, solved.limits)
     wanted = list(dict.fromkeys([*_wanted(situation, features, offers), *filter(None, [chosen])]))
-    return _tell(situation, wanted, chosen, ways, exact=True)
+    return _tell(situation, wanted, chosen, ways, exact=not solution.error(known))
 
 
 def _enclosed_steps(

@@ -24,6 +24,7 @@ follows the policy can ask its solver how it goes on at an open leaf.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 PROBABILITY_TOLERANCE = 1e-6
-NEARLY = 1e-5  # relative to the cost: two decimals do not show such a gap
+SHOWN = 0.005  # two decimals do not show a smaller gap
 STATUSES = ("ok", "time", "memory")
 
 
@@ -193,8 +194,8 @@ class Policy:
         if self.exact:
             least = format_amount(cost, currency)
             return f"Proved optimal: no policy costs less than {least} on average."
-        if cost - bound <= NEARLY * cost:
-            gap = f"{cost - bound:.1g} {currency}".strip()
+        if 0 < cost - bound < SHOWN:
+            gap = f"{_round_up(cost - bound):.1g} {currency}".strip()
             return f"Optimal within {gap}, which is proved. {note}".strip()
         said = (
             f"Not proved optimal: no policy costs less than {format_amount(bound, currency)} on "
@@ -488,6 +489,12 @@ def within_gap(cost: float, bound: float, currency: str = "") -> str:
     """Return how far from the optimum a policy can be, in a sentence."""
     gap, share = format_amount(cost - bound, currency), (cost - bound) / max(cost, TOLERANCE)
     return f"It is within {gap} ({share:.1%}) of the optimum."
+
+
+def _round_up(amount: float) -> float:
+    """Return the amount rounded up to one digit: what is proved must not be understated."""
+    unit = 10.0 ** math.floor(math.log10(amount))
+    return math.ceil(amount / unit) * unit
 
 
 def _is_distribution(probabilities: Sequence[float]) -> bool:

@@ -1,6 +1,10 @@
 """The advisor as a server: a page for people and an HTTP API for programs.
 
-`uploads` (problems that come with a request), `tasks` (what a worker does), `workers` (processes
-that do it), `app` (the routes), `static` (the page). Handlers call the functions that the command
-line calls, and answer with the same documents.
+What comes in: `questions` (the fields of requests), `uploads` and `shelf` (problems that come with
+a request, and a folder for them), `guards` and `connections` (what every request passes). What goes
+out: `schemas`, with `problem_schemas` and `set_schemas` (answers, typed), `refusals` (errors),
+`description` and `reference` (the OpenAPI document, and a page made from it). In between: `routes`
+hands questions to the `advisor`, which has a `catalogue` of problems, `answers` that were given
+already, `jobs` and a `pool` of `workers`, which do `tasks`. `app` puts it together, `static` is the
+page. Handlers call the functions that the command line calls, and answer with the same documents.
 """

@@ -120,7 +120,8 @@ def _bound_without_limits(problem: Problem, deadline: Deadline) -> float:
     free = replace(problem, limits=NO_LIMITS, costs=replace(costs, round_cost=0.0))
     try:
         space = find_states(free, deadline=deadline.share(SHARE_OF_EXACT))
-        least = solve_exactly(space, free, choices=False, deadline=deadline).expected_total_cost
+        solution = solve_exactly(space, free, choices=False, deadline=deadline)
+        least = max(solution.expected_total_cost - solution.error({}), 0.0)
     except TooLargeError:
         found = search_optimum(free, (), deadline=deadline, max_states=1, writes=False)
         least = found.certificate.lower_bound or 0.0

@@ -311,6 +311,10 @@ class BatchSolution:
             offers[wide] = Offer(-(price + after / mass), price, wide)
         return offers
 
+    def error(self, known: Mapping[str, str]) -> float:
+        """Return by how much `cost_to_go` may be wrong at most: values have 64 bits here."""
+        return 0.0
+
     def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return v(e), the least expected cost from some evidence on."""
         table = self.space.table

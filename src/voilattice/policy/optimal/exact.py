@@ -36,6 +36,7 @@ from voilattice.policy.optimal.plain import count_states, cuda_bytes
 from voilattice.policy.optimal.plain_solution import (
     PlainSolution,
     PlainSpace,
+    in_order,
     joint_bytes,
     plain_bytes,
 )
@@ -107,7 +108,7 @@ def find_states(
     if problem.limits.features is not None:
         return _find_counted(problem, unit, problem.limits.features, engine, deadline)
     relevance = Relevance(problem)
-    table = _count(problem, relevance, engine)
+    table = _choose_table(problem, relevance, engine, deadline)
     fits = table.fits(deadline)
     if fits and table.n_states >= PLAIN_FROM:
         share = _share_apart(problem, relevance)
@@ -179,20 +180,31 @@ def _find_on_device(problem: Problem, unit: CostMatrix | None) -> PlainSpace:
     return PlainSpace(problem, unit, engine="cuda")
 
 
-def _count(problem: Problem, relevance: Relevance, engine: str) -> _Table:
-    """Count a plain table: on a GPU if there is one and the table is large."""
+def _choose_table(
+    problem: Problem, relevance: Relevance, engine: str, deadline: Deadline
+) -> _Table:
+    """Return the first table that fits: in 64 bits on a GPU, on the host, in 32 bits on a GPU.
+
+    If none fits, return that of the host.
+    """
     relevant, _ = relevance.what_matters(problem.feature_mask(problem.evidence))
-    sizes = [len(problem.states(problem.features[k])) for k in bits(relevant)]
+    sizes = [len(problem.states(problem.features[k])) for k in in_order(relevance, relevant)]
     n_classes, n_states = len(problem.classes), count_states(sizes)
-    if engine == "auto" and n_states >= CUDA_FROM:
-        fits_host = joint_bytes(sizes, n_classes) <= memory_budget()
-        if fits_host and devices.has_device():
-            seconds = CUDA_SECONDS + 1e-9 * CUDA_NANOSECONDS * n_states
-            needed, room = cuda_bytes(sizes, n_classes), devices.find_device().free_bytes
-            return _Table("cuda", n_states, needed, seconds, room)
     a_feature, a_class = PLAIN_NANOSECONDS
     seconds = 1e-9 * n_states * (a_feature * len(sizes) + a_class * n_classes)
-    return _Table(engine, n_states, plain_bytes(sizes, n_classes), seconds, memory_budget())
+    n_bytes, room = plain_bytes(sizes, n_classes), memory_budget()
+    on_host = _Table(engine, n_states, n_bytes, seconds, room)
+    if engine != "auto" or n_states < CUDA_FROM or joint_bytes(sizes, n_classes) > room:
+        return on_host
+    if not devices.has_device():
+        return on_host
+    seconds = CUDA_SECONDS + 1e-9 * CUDA_NANOSECONDS * n_states
+    device = devices.find_device()
+    long, short = (
+        _Table("cuda", n_states, needed, seconds, device.free_bytes)
+        for needed in cuda_bytes(device, sizes, n_classes)
+    )
+    return next((t for t in (long, on_host, short) if t.fits(deadline)), on_host)
 
 
 def _share_apart(problem: Problem, relevance: Relevance) -> float:

@@ -139,25 +139,28 @@ def solve_cuda(
     from voilattice.compiled.plain_cuda import solve_on_device, tile_states
 
     sizes, joint = tuple(sizes), np.asarray(joint, dtype=np.float64)
-    layout = _layout(sizes, prices, tile_states(len(joint)), ROW_STATES)
+    device = device or devices.find_device()
+    layout = _layout(sizes, prices, tile_states(device, len(joint)), ROW_STATES)
     return solve_on_device(
-        device or devices.find_device(), layout, *_in_levels(sizes[: layout.n_slow]), joint,
+        device, layout, *_in_levels(sizes[: layout.n_slow]), joint,
         np.asarray(cost, dtype=np.float64), prices, deadline or Deadline(),
     )  # fmt: skip
 
 
-def cuda_bytes(sizes: Sequence[int], n_classes: int) -> int:
-    """Return how many bytes of a GPU a plain table takes to solve, with V in 32 bits."""
-    from voilattice.compiled.plain_cuda import device_bytes
+def cuda_bytes(device: devices.Device, sizes: Sequence[int], n_classes: int) -> tuple[int, int]:
+    """Return how many free bytes of a GPU a plain table takes to solve, in 64 and in 32 bits."""
+    from voilattice.compiled.plain_cuda import SHARE_OF_FREE, device_bytes
 
-    return device_bytes(sizes, count_slow(sizes, n_classes), n_classes, 4)
+    n_slow = count_slow(device, sizes, n_classes)
+    long, short = (device_bytes(sizes, n_slow, n_classes, t) for t in (np.float64, np.float32))
+    return math.ceil(long / SHARE_OF_FREE), math.ceil(short / SHARE_OF_FREE)
 
 
-def count_slow(sizes: Sequence[int], n_classes: int) -> int:
+def count_slow(device: devices.Device, sizes: Sequence[int], n_classes: int) -> int:
     """Return how many digits are slow in the tiles of a GPU."""
     from voilattice.compiled.plain_cuda import tile_states
 
-    return _cut(sizes, tile_states(n_classes))
+    return _cut(sizes, tile_states(device, n_classes))
 
 
 def digit_prices(

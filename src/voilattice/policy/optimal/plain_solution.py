@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +48,14 @@ from voilattice.wording import format_bytes
 if TYPE_CHECKING:
     from voilattice.compiled.plain_cuda import DeviceValues
 
-__all__ = ["PlainSolution", "PlainSpace", "feature_prices", "joint_bytes", "plain_bytes"]
+__all__ = [
+    "PlainSolution",
+    "PlainSpace",
+    "feature_prices",
+    "in_order",
+    "joint_bytes",
+    "plain_bytes",
+]
 
 MAX_PRICES = 100_000  # of one feature
 
@@ -75,7 +82,7 @@ class PlainSpace:
         self.unit = problem.misclassification if unit is None else unit
         self.relevance = Relevance(problem)
         relevant, _ = self.relevance.what_matters(problem.feature_mask(problem.evidence))
-        self.features = _in_order(self.relevance, relevant)
+        self.features = in_order(self.relevance, relevant)
         self.sizes = tuple(len(problem.states(problem.features[k])) for k in self.features)
         on_host = joint_bytes if self.engine == "cuda" else plain_bytes
         if (needed := on_host(self.sizes, len(problem.classes))) > memory_budget():
@@ -133,18 +140,14 @@ class PlainSolution:
     @property
     def expected_total_cost(self) -> float:
         """The least expected cost of all policies."""
-        return self._last / self.space.probability
-
-    @property
-    def _last(self) -> float:
-        return float(self._values[np.array([self.space.n_states - 1])][0])
+        return self._value_at(self.space.n_states - 1) / self.space.probability
 
     def error(self, known: Mapping[str, str]) -> float:
         """Return by how much `cost_to_go` may be wrong at most: not 0 if V has 32 bits on a GPU."""
         if (found := self._locate(known)) is None:
             return self._deeper.at(known).error(known)
         place, belief = found
-        return self._error_of(float(self._values[np.array([place])][0])) / float(belief.sum())
+        return self._error_of(self._value_at(place)) / float(belief.sum())
 
     def choose(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> int:
         """Return the feature to acquire, as a mask, or 0: decide. There are no limits here.
@@ -155,23 +158,26 @@ class PlainSolution:
             return self._deeper.at(known).choose(known)
         place, belief = found
         space, problem, mass = self.space, self.problem, float(belief.sum())
-        now = float((problem.misclassification @ belief).min())
+        here, now = self._value_at(place), float((problem.misclassification @ belief).min())
+        slack = TOLERANCE * max(mass, now) + 2 * self._error_of(here)
+        if now <= here + slack:
+            return 0
         known = {**problem.evidence, **known}
         relevant, _ = space.relevance.what_matters(problem.feature_mask(known))
         able = list(bits(relevant & problem.feasibility.alone(known)))
         children = [self._children(place, space.features.index(k)) for k in able]
-        here, *values = self._values[np.concatenate([np.array([place]), *children])].tolist()
-        slack = TOLERANCE * max(mass, now) + 2 * self._error_of(here)
-        if now <= here + slack:
-            return 0
+        # One question for all of them: each takes a while if the table is on a GPU.
+        values = iter(self._values[np.concatenate(children)].tolist())
         chosen, cheapest = 0, math.inf
         for k, places in zip(able, children, strict=True):
             price = problem.costs.cost(frozenset({problem.features[k]}), known)
-            total = price * mass + sum(values[: len(places)])
-            values = values[len(places) :]
+            total = price * mass + sum(islice(values, len(places)))
             if total <= here + slack and price * mass < cheapest * mass - slack:
                 chosen, cheapest = 1 << k, price
         return chosen
+
+    def _value_at(self, place: int) -> float:
+        return float(self._values[np.array([place])][0])
 
     def _children(self, place: int, axis: int) -> Ints:
         """Return the places of the states that follow if a digit becomes known."""
@@ -184,7 +190,7 @@ class PlainSolution:
         if (found := self._locate(known)) is None:
             return self._deeper.at(known).cost_to_go(known)
         place, belief = found
-        return float(self._values[np.array([place])][0] / belief.sum())
+        return self._value_at(place) / float(belief.sum())
 
     def _locate(self, known: Mapping[str, str]) -> tuple[int, Floats] | None:
         """Return the place of some evidence in the table, and P(Y, e).
@@ -263,7 +269,7 @@ def feature_prices(
     return digit_prices(own, named, groups, surcharge)
 
 
-def _in_order(relevance: Relevance, relevant: int) -> tuple[int, ...]:
+def in_order(relevance: Relevance, relevant: int) -> tuple[int, ...]:
     """Return the features of R, those that other prices depend on first.
 
     Then most prices are the same in a whole tile of the table.

@@ -49,6 +49,7 @@ from voilattice import devices
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.compiled.arrays import BeliefGrid, Floats, Ints, RepeatSteps, RepeatTables
 from voilattice.engines import choose_engine, count_threads, preferred_engine
+from voilattice.errors import TooLargeError
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.optimal.beliefs import angular_knots, locate, make_grid
@@ -243,9 +244,7 @@ class _Builder:
             for k, pool in enumerate(plan[h]):
                 stride[h, pool] = steps.strides[k]
             out = values[start[h] : start[h] + counts[h] * n_points]
-            if on_device:
-                _solve_on_device(steps, out, deadline)
-            else:
+            if not (on_device and _solve_on_device(steps, out, deadline)):
                 _solve_in_order(twin, steps, out, deadline, threads)
 
         if on_device or engine == "python" or count_threads() == 1:
@@ -268,13 +267,12 @@ class _Builder:
     def _goes_to_device(self, n_counts: int, work: float) -> bool:
         """Return whether W is solved on a GPU: if the engine says so, or if there is much to do."""
         engine = preferred_engine(self.engine)
-        if engine != "cuda" and not (
-            engine == "auto" and work >= CUDA_WORK and devices.has_device()
-        ):
-            return False
-        from voilattice.compiled.repeats_cuda import fits_device
+        by_size = engine == "auto" and work >= CUDA_WORK and devices.has_device()
+        if engine == "cuda" or by_size:
+            from voilattice.compiled.repeats_cuda import fits_device
 
-        return fits_device(devices.find_device(), n_counts, len(self.grid.points))
+            return fits_device(devices.find_device(), n_counts, len(self.grid.points))
+        return False
 
     def grow(self, deadline: Deadline) -> RepeatBound | None:
         """Return the bound with as many features bought once as time and memory allow.
@@ -344,14 +342,16 @@ def _solve_in_order(
             list(threads.map(solve_some, np.array_split(level, 4 * MAX_THREADS)))
 
 
-def _solve_on_device(steps: RepeatSteps, out: Floats, deadline: Deadline) -> None:
-    """Do the same on the GPU."""
+def _solve_on_device(steps: RepeatSteps, out: Floats, deadline: Deadline) -> bool:
+    """Do the same on the GPU, and return whether its memory was enough."""
     from voilattice.compiled.repeats_cuda import solve_on_device
 
-    levels = _levels(steps, len(out))
-    solve_on_device(
-        devices.find_device(), steps, levels, GRID_TOLERANCE, MAX_ROUNDS, N_SWEEPS, out, deadline
-    )
+    device, levels = devices.find_device(), _levels(steps, len(out))
+    try:
+        solve_on_device(device, steps, levels, GRID_TOLERANCE, MAX_ROUNDS, N_SWEEPS, out, deadline)
+    except TooLargeError:
+        return False
+    return True
 
 
 def _levels(steps: RepeatSteps, n_values: int) -> Iterator[Ints]:

@@ -235,7 +235,6 @@ class Search:
         bound = repeat_bound(
             self.problem,
             deadline=deadline,
-            engine="compiled",
             max_hub_states=SMALL_HUB if is_tight else MAX_HUB_STATES,
         )
         if bound is None:

@@ -79,6 +79,10 @@ class Solution:
         blocks = self.space.blocks
         return 0 if step < 0 else 1 << blocks.features[blocks.axis[blocks.first[block] + step]]
 
+    def error(self, known: Mapping[str, str]) -> float:
+        """Return by how much `cost_to_go` may be wrong at most: values have 64 bits here."""
+        return 0.0
+
     def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return v(e), the least expected cost from some evidence on."""
         if (found := self._locate(known)) is None:

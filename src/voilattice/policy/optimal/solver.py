@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from voilattice.budgets import Deadline, memory_budget
+from voilattice.engines import preferred_engine
 from voilattice.errors import TooLargeError
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
@@ -20,7 +21,6 @@ from voilattice.policy.interface import Cost, Limits, Progress, Step
 from voilattice.policy.optimal.anytime import Found, search_optimum
 from voilattice.policy.optimal.batch_solution import needs_batches
 from voilattice.policy.optimal.exact import ExactSolution, find_states, solve_exactly
-from voilattice.policy.optimal.plain_solution import PlainSolution
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.situations import PolicyBuilder
@@ -63,7 +63,7 @@ class OptimalSolver:
     ) -> Policy:
         """Return the policy, with its certificate."""
         deadline, limited = limits.deadline, without_idle_limits(problem)
-        if (solution := self.solve(limited, deadline, sweep)) is None:
+        if (solution := self._solve(limited, deadline, sweep)) is None:
             found = self._search(limited, limits, progress).policy(self.name)
             found = replace(found, problem=problem)
             ended_by = "time" if found.status == "time" else "memory"
@@ -95,7 +95,7 @@ class OptimalSolver:
             Whether to say what the policy acquires first (`Cost.first`), which takes longer.
         """
         deadline, problem = limits.deadline, without_idle_limits(problem)
-        solution = self.solve(problem, deadline, sweep, choices=with_first)
+        solution = self._solve(problem, deadline, sweep, choices=with_first)
         if solution is not None:
             found = solution.expected_total_cost
             step = solution.choose({}, problem.limits) if with_first else None
@@ -150,17 +150,26 @@ class OptimalSolver:
         self, problem: Problem, limits: Limits, deadline: Deadline
     ) -> ExactSolution | None:
         """Return the exact optimum; those of the problems asked about last are kept."""
-        # What a smaller budget could not hold, a larger one may: so the budget is part of the key.
         # Where the time was too short, a little more is too short as well.
         left = deadline.seconds_left
         seconds = math.inf if left is None else left
-        key = (problem, memory_budget())
+        key = _key(problem)
         solution, tried = self._kept.pop(key, (None, 0.0))
         if solution is None and seconds > 2 * tried:
             self._make_room()  # before the next one is solved
             solution, tried = self.solve(problem, deadline), seconds
         self._kept[key] = solution, tried
         return solution
+
+    def _solve(
+        self, problem: Problem, deadline: Deadline, sweep: Sweep | None, *, choices: bool = True
+    ) -> ExactSolution | None:
+        """Return the exact optimum: one that is kept, or a new one that is not kept."""
+        kept, _ = self._kept.get(_key(problem), (None, 0.0))
+        if sweep is None and kept is not None:
+            return kept
+        self._make_room()
+        return self.solve(problem, deadline, sweep, choices=choices)
 
     def _make_room(self) -> None:
         """Drop the optima that were asked for longest ago, if they have many states."""
@@ -190,11 +199,16 @@ class OptimalSolver:
             return None
 
 
+def _key(problem: Problem) -> object:
+    """Return what an optimum depends on: what one budget cannot hold, another one may."""
+    return problem, memory_budget(), preferred_engine()
+
+
 def _certificate(solution: ExactSolution, known: Mapping[str, str]) -> Certificate:
     """Return what is known about the optimum from some evidence on."""
     to_go = solution.cost_to_go(known, solution.problem.limits) if known else None
     least = solution.expected_total_cost if to_go is None else to_go
-    if not isinstance(solution, PlainSolution) or not (error := solution.error(known)):
+    if not (error := solution.error(known)):
         return Certificate(least)
     note = "The GPU stores values in 32 bits, which rounds them."
     return Certificate(max(least - error, 0.0), exact=False, note=note)

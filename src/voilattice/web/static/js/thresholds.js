@@ -22,7 +22,7 @@ export function showThresholds(now, signal) {
     element("option", { value: name, selected: name === (features.includes(old) ? old : session.advice?.features[0]) }, label(name))));
   const ask = button("Find the thresholds", () => find(now, feature.value, answer, signal), { id: "threshold" });
   box.replaceChildren(
-    element("p", { class: "hint" }, "At which price of a feature, and at which stakes, the best policy begins or ceases to use it. All else as it is above."),
+    element("p", { class: "hint" }, "From which price of a feature on, and from which stakes on, the best policy uses it, and where its first step becomes another one. All else as it is above."),
     features.length ? element("div", { class: "buttons" }, element("label", {}, "Feature ", feature), ask) : element("p", {}, "Every feature is known."),
     answer);
 }
