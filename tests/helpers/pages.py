@@ -33,7 +33,7 @@ FENCE = re.compile(
     re.S | re.M,
 )
 PORT = "8770"
-IN_SHELL = re.compile(r"[|<>]|&&")
+IN_SHELL = re.compile(r"[|<>;]|&&")
 
 
 def follow(text, folder):
@@ -48,7 +48,7 @@ def follow(text, folder):
                 write_captioned(content, folder)
             elif kind == "console":
                 for start, end, command in find_commands(content):
-                    printed = run(command.replace(PORT, port), servers).replace(port, PORT)
+                    printed = run(command.replace(PORT, port), servers, port).replace(port, PORT)
                     at = block.start(3)
                     shown = content[start:end]
                     if varies and shown.split(" ")[0] == printed.split(" ")[0]:
@@ -56,7 +56,8 @@ def follow(text, folder):
                     yield at + start, at + end, shown, tidy(printed)
             elif ">>>" in content:
                 for example in doctest.DocTestParser().get_examples(content):
-                    printed = run_example(example, globs)
+                    source = example.source.replace(PORT, port)
+                    printed = run_example(source, globs).replace(port, PORT)
                     if example.want or printed:
                         start = content.index(example.source.splitlines()[-1] + "\n")
                         start = content.index("\n", start) + 1
@@ -85,13 +86,13 @@ def find_commands(content):
         yield begin + len(command), end, command[2:].replace("\\\n", " ").strip()
 
 
-def run(command, servers):
+def run(command, servers, port):
     """Run one command, as a reader would at the prompt, and return what it prints."""
     words = shlex.split(command)
     if words[-1] == "&":
         servers.append(
             subprocess.Popen(
-                [sys.executable, "-m", *words[:-1]],
+                [sys.executable, "-m", *words[:-1], "--port", port],
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             )
         )  # fmt: skip
@@ -117,12 +118,12 @@ def run(command, servers):
     return printed.getvalue()  # without progress
 
 
-def run_example(example, globs):
+def run_example(source, globs):
     """Run one example of a doctest and return what it prints, or the last line of its error."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         try:
-            exec(compile(example.source, "page", "single"), globs)
+            exec(compile(source, "page", "single"), globs)
         except Exception as error:
             return f"Traceback (most recent call last):\n    ...\n{type(error).__name__}: {error}\n"
     return printed.getvalue()
