@@ -21,7 +21,14 @@ FOLLOWED = sorted(
     for folder in ("start", "tutorials", "how-to", "explanation")
     for path in (ROOT / "docs" / folder).glob("*.md")
 )
-SLOW_PAGES = {"2-from-a-csv.md", "3-large-network.md", "5-cluster.md"}
+SLOW_PAGES = {
+    "2-from-a-csv.md",
+    "3-large-network.md",
+    "5-cluster.md",
+    "ask-the-server-from-a-program.md",
+    "measure-costs-on-new-cases.md",
+    "serve-it-behind-a-proxy.md",
+}
 
 
 @pytest.mark.parametrize(
@@ -150,3 +157,24 @@ def test_modules_and_files_that_the_documentation_names_are_there():
     files = set(re.findall(r"`((?:tests|docs|examples|benchmarks)/[\w./-]+\.\w+)`", text))
     for name in files:
         assert (ROOT / name).exists(), name
+
+
+@pytest.mark.slow
+def test_the_figures_are_those_that_their_code_draws(tmp_path):
+    make = runpy.run_path(str(ROOT / "docs" / "figures" / "make.py"))["make"]
+    make(tmp_path)
+    drawn = sorted(tmp_path.glob("*.svg"))
+    assert len(drawn) == 6
+    for path in drawn:
+        assert path.read_text() == (ROOT / "docs" / "figures" / path.name).read_text(), path.name
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs" / "how-to").glob("*.md")), ids=lambda p: p.name
+)
+def test_a_recipe_is_short_and_listed(page):
+    lines = page.read_text().splitlines()
+    index = (page.parent / "index.md").read_text()
+    if page.name != "index.md":
+        assert len(lines) <= 40
+        assert f"[{lines[0][2:]}]({page.name})" in index

@@ -18,9 +18,21 @@ import voilattice as vl
 
 HERE = Path(__file__).parent
 PAGES = {
-    "light": {"ink": "#1a1a1a", "soft": "#767676", "blue": "#0072B2", "red": "#D55E00", "green": "#007a5a"},
-    "dark": {"ink": "#f0f0f0", "soft": "#a0a0a0", "blue": "#56B4E9", "red": "#E69F00", "green": "#2fc79a"},
-}  # fmt: skip
+    "light": {
+        "ink": "#1a1a1a",
+        "soft": "#767676",
+        "blue": "#0072B2",
+        "red": "#D55E00",
+        "green": "#007a5a",
+    },
+    "dark": {
+        "ink": "#f0f0f0",
+        "soft": "#a0a0a0",
+        "blue": "#56B4E9",
+        "red": "#E69F00",
+        "green": "#2fc79a",
+    },
+}
 
 
 def pump():
@@ -52,7 +64,12 @@ def what_a_policy_is(ink):
         first = row
         (feature,) = node.features
         for state in policy.problem.states(feature):
-            row = lay_out(policy.follow({**dict(evidence), feature: state}), depth + 1, (*evidence, (feature, state)), row)  # fmt: skip
+            row = lay_out(
+                policy.follow({**dict(evidence), feature: state}),
+                depth + 1,
+                (*evidence, (feature, state)),
+                row,
+            )
         places[evidence] = (depth, (first + row - 1) / 2)
         return row
 
@@ -65,19 +82,58 @@ def what_a_policy_is(ink):
     for evidence, (x, y) in places.items():
         if evidence:
             above = places[evidence[:-1]]
-            axes.plot([above[0] + 0.36, x - 0.02], [-above[1], -y], color=ink["soft"], lw=1 + 9 * shares[evidence], alpha=0.55, solid_capstyle="butt", zorder=1)  # fmt: skip
-            middle = ((above[0] + 0.36 + x) / 2, -(above[1] + y) / 2)
-            axes.text(*middle, f"{evidence[-1][1]} {shares[evidence]:.0%}", ha="center", va="center", color=ink["ink"], fontsize=9.5, zorder=3, bbox={"fc": ink["ground"], "ec": "none", "pad": 1.2})  # fmt: skip
+            axes.plot(
+                [above[0] + 0.17, x + 0.17],
+                [-above[1], -y],
+                color=ink["soft"],
+                lw=1 + 9 * shares[evidence],
+                alpha=0.55,
+                solid_capstyle="butt",
+                zorder=1,
+            )
+            middle = ((above[0] + x) / 2 + 0.17, -(above[1] + y) / 2)
+            axes.text(
+                *middle,
+                f"{evidence[-1][1]} {shares[evidence]:.0%}",
+                ha="center",
+                va="center",
+                color=ink["ink"],
+                fontsize=9.5,
+                zorder=3,
+                bbox={"fc": ink["ground"], "ec": "none", "pad": 1.2},
+            )
         node = policy.follow(dict(evidence))
         asks = hasattr(node, "features")
         price = {"noise": "listen: 2", "pressure": "pressure: 25"}
         text = price[node.features[0]] if asks else f"{node.decision}\nrisk {node.emc:.0f}"
         colour = ink["blue"] if asks else ink["red"]
-        axes.text(x + 0.17, -y, text, ha="center", va="center", color=ink["ink"], fontsize=10.5, zorder=4, bbox={"boxstyle": "round,pad=0.45" if asks else "square,pad=0.45", "fc": ink["ground"], "ec": colour, "lw": 1.8})  # fmt: skip
+        axes.text(
+            x + 0.17,
+            -y,
+            text,
+            ha="center",
+            va="center",
+            color=ink["ink"],
+            fontsize=10.5,
+            zorder=4,
+            bbox={
+                "boxstyle": "round,pad=0.45" if asks else "square,pad=0.45",
+                "fc": ink["ground"],
+                "ec": colour,
+                "lw": 1.8,
+            },
+        )
     axes.set_xlim(-0.05, 2.4)
     axes.set_ylim(-2.5, 0.5)
     axes.axis("off")
-    figure.text(0.02, 0.02, f"round: pay for a look · square: decide · in all {policy.expected_total_cost:.2f} on average, {vl.emc(policy.problem):.2f} without a look", color=ink["soft"], fontsize=9)  # fmt: skip
+    figure.text(
+        0.02,
+        0.02,
+        f"round: pay for a look · square: decide · in all {policy.expected_total_cost:.2f} "
+        f"on average, {vl.emc(policy.problem):.2f} without a look",
+        color=ink["soft"],
+        fontsize=9,
+    )
     return figure
 
 
@@ -123,24 +179,45 @@ def lattice_of_asia(ink):
         row.sort(key=lambda s: (s not in held, sorted(s)))
         for k, features in enumerate(row):
             places[features] = (k - (len(row) - 1) / 2, size)
-    for features in held:
-        for x in features:
+    for features in sorted(held, key=sorted):
+        for x in sorted(features):
             if features - {x} in held:
                 (x1, y1), (x2, y2) = places[features], places[features - {x}]
                 axes.plot([x1, x2], [y1, y2], color=ink["soft"], lw=0.6, alpha=0.6, zorder=1)
     for features, (x, y) in places.items():
         full = features in held
-        axes.scatter(x, y, s=95, marker="o" if full else "X", zorder=2, facecolor=ink["blue"] if full else "none", edgecolor=ink["blue"] if full else ink["soft"], linewidth=1.0)  # fmt: skip
+        axes.scatter(
+            x,
+            y,
+            s=95,
+            marker="o" if full else "X",
+            zorder=2,
+            facecolor=ink["blue"] if full else "none",
+            edgecolor=ink["blue"] if full else ink["soft"],
+            linewidth=1.0,
+        )
     x, y = places[best]
     axes.scatter(x, y, s=330, marker="o", facecolor="none", edgecolor=ink["red"], linewidth=2.4)
     axes.annotate(
-        f"worth most beyond its price:\n{', '.join(sorted(best))}", (x, y), (-9.9, 5.55),
-        color=ink["ink"], fontsize=9.5, va="center", ha="left",
+        f"worth most beyond its price:\n{', '.join(sorted(best))}",
+        (x, y),
+        (-9.9, 5.55),
+        color=ink["ink"],
+        fontsize=9.5,
+        va="center",
+        ha="left",
         arrowprops={"arrowstyle": "-", "color": ink["red"], "lw": 1.4},
-    )  # fmt: skip
+    )
     for size in range(len(asia.features) + 1):
         n = sum(len(s) == size for s in held)
-        axes.text(10.3, size, f"{n} of {sum(len(s) == size for s in places)}", color=ink["ink"], va="center", fontsize=10)  # fmt: skip
+        axes.text(
+            10.3,
+            size,
+            f"{n} of {sum(len(s) == size for s in places)}",
+            color=ink["ink"],
+            va="center",
+            fontsize=10,
+        )
     axes.text(10.3, 6.62, "sets", color=ink["soft"], fontsize=10)
     axes.set_yticks(range(7), [f"{n} tests" if n != 1 else "1 test" for n in range(7)])
     axes.tick_params(colors=ink["ink"], length=0)
@@ -162,7 +239,11 @@ FIGURES = {
 
 def make(folder):
     """Write every figure, light and dark, into a folder."""
-    plt.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "voilattice", "font.family": "sans-serif"}  # fmt: skip
+    plt.rcParams |= {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "voilattice",
+        "font.family": "sans-serif",
+    }
     for name, draw in FIGURES.items():
         for page, ink in PAGES.items():
             ground = "#ffffff" if page == "light" else "#131416"
