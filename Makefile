@@ -6,7 +6,7 @@ RUN := .venv/.run
 DEV := .venv/.dev
 DOCS := .venv/.docs
 
-.PHONY: demo check test test-gpu browser lint docs bench mutants clean
+.PHONY: demo check test test-gpu browser lint docs dist man bench mutants clean
 
 demo: $(RUN)
 	@$(BIN)/voilattice value figure1 --features X1,X2
@@ -54,6 +54,15 @@ lint: $(DEV)
 docs: $(DOCS)
 	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --quiet docs build/site
 	$(BIN)/python tools/site_links.py build/site
+
+# The sdist and the wheel, in dist/, each tried in a bare environment; PYTHONS: other interpreters.
+dist: $(DEV) requirements-dist.txt
+	@$(PIP) -r requirements-dist.txt
+	$(BIN)/python tools/dist.py --python $(PYTHONS)
+
+# The manual page, in build/man: `man -l build/man/voilattice.1`.
+man: $(RUN)
+	@$(BIN)/python tools/man.py build/man
 
 bench: $(DEV)
 	$(BIN)/python benchmarks/lattice.py

@@ -20,7 +20,7 @@ from helpers.processes import process
 
 import voilattice
 from voilattice.budgets import memory_budget, memory_limit
-from voilattice.errors import ClusterError, InputError
+from voilattice.errors import ClusterError, InputError, MissingPackageError
 from voilattice.parallel import Died, Workers, cluster, run_in_order, run_tasks
 from voilattice.parallel.interface import THREAD_VARIABLES
 
@@ -232,7 +232,9 @@ def test_a_scheduler_that_does_not_answer(server, monkeypatch):
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ClusterError, match=r'pip install "voilattice\[cluster\]"'):
+    with pytest.raises(
+        MissingPackageError, match=r'dask: needs .* pip install "voilattice\[dask\]"'
+    ):
         list(run_tasks(add, range(3), where=LOCAL, shared=1))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import InputError, TooLargeError, VoilatticeError
+from voilattice.extras import need_extra
 
 __all__ = ["THREADS", "CudaDevice", "Device", "Kernel", "find_device", "has_device"]
 
@@ -159,13 +160,12 @@ def find_device() -> Device:
 
     Raises
     ------
+    MissingPackageError
+        CuPy is missing.
     InputError
-        There is none that works, or CuPy is missing.
+        There is no GPU that works, or CuPy cannot be loaded.
     """
-    try:
-        import cupy  # noqa: F401 (is it there?)
-    except ImportError:
-        raise InputError("the engine 'cuda' needs CuPy: pip install 'voilattice[gpu]'") from None
+    need_extra("gpu", "the engine 'cuda'")
     # A driver, a library or the device can be missing, too old, broken or busy: try all of them.
     try:
         device = CudaDevice()

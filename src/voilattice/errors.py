@@ -21,6 +21,7 @@ __all__ = [
     "ClusterError",
     "DataWarning",
     "InputError",
+    "MissingPackageError",
     "Remedy",
     "TooLargeError",
     "UnknownNameError",
@@ -109,6 +110,10 @@ class TooLargeError(VoilatticeError, ValueError):
 
 class ClusterError(VoilatticeError, RuntimeError):
     """Other processes that cannot be reached, or that ended before their work was done."""
+
+
+class MissingPackageError(VoilatticeError, ImportError):
+    """A package that is not installed; the text names the extra that brings it."""
 
 
 class DataWarning(UserWarning):

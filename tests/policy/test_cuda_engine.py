@@ -20,7 +20,12 @@ from voilattice import Group, Network, Problem, compare, devices, load_problem
 from voilattice.budgets import Deadline
 from voilattice.compiled import plain_cuda
 from voilattice.engines import choose_engine, preferred_engine, use_engine
-from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.errors import (
+    InputError,
+    MissingPackageError,
+    TooLargeError,
+    UnknownNameError,
+)
 from voilattice.model.acquisition import NO_LIMITS
 from voilattice.policy.first_steps import find_first_steps
 from voilattice.policy.optimal import anytime, exact
@@ -266,6 +271,8 @@ def test_a_broken_gpu_is_no_gpu(trouble, monkeypatch):
 def test_without_cupy_the_engine_says_what_to_install(monkeypatch, run):
     monkeypatch.setitem(sys.modules, "cupy", None)
     devices.find_device.cache_clear()
+    with pytest.raises(MissingPackageError, match=r'needs CuPy: pip install "voilattice\[gpu\]"'):
+        devices.find_device()
     assert not devices.has_device()
     for command in (
         ("policy", "asia", "--policy", "optimal"),
@@ -274,7 +281,7 @@ def test_without_cupy_the_engine_says_what_to_install(monkeypatch, run):
     ):
         status, out, err = run(*command, "--engine", "cuda")
         assert (status, out) == (2, "")
-        assert err == "the engine 'cuda' needs CuPy: pip install 'voilattice[gpu]'\n"
+        assert err == "the engine 'cuda' needs CuPy: pip install \"voilattice[gpu]\"\n"
     devices.find_device.cache_clear()
 
 

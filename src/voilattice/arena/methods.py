@@ -21,7 +21,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from voilattice.arena.suites import Cell
 from voilattice.baselines import BASELINES, STreeD
 from voilattice.errors import UnknownNameError
+from voilattice.extras import has_extra
 from voilattice.learning.evaluation import follow_policy, learn_by_recipe
 from voilattice.learning.rivals import AtOnce, Decided
 from voilattice.model.problem import Problem
@@ -87,7 +87,7 @@ def entries_of(methods: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 def available_methods() -> tuple[str, ...]:
     """Return the methods whose packages are installed."""
-    is_there = find_spec("pystreed") is not None
+    is_there = has_extra("streed")
     return tuple(name for name in method_names() if is_there or name != STreeD.name)
 
 

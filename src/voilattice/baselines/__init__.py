@@ -5,6 +5,10 @@ Every baseline is a scikit-learn classifier with the verbs of `AcquiringClassifi
 also rivals of `voilattice.learning.evaluate`.
 """
 
+from voilattice.extras import need_extra
+
+need_extra("sklearn", "voilattice.baselines")
+
 from voilattice.baselines.classifiers import (
     AccuracyTree,
     BoostingHalf,

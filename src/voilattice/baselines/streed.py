@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +31,7 @@ from numpy.typing import NDArray
 from voilattice.baselines.coding import Coding, code_by_thresholds
 from voilattice.baselines.interface import Baseline
 from voilattice.baselines.tree_growth import price_features, smooth
-from voilattice.errors import InputError
+from voilattice.extras import need_extra
 from voilattice.learning.cells import Codes
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.rivals import (
@@ -63,8 +62,7 @@ class STreeD(Baseline):
     is_tuned: ClassVar[bool] = True  # the number of tests is chosen by cross-validation
 
     def learn(self, table: DataTable, question: Question, seed: int) -> Decider:
-        if find_spec("pystreed") is None:
-            raise InputError("STreeD needs pystreed: pip install 'voilattice[trees]'")
+        need_extra("streed", "STreeD")
         from pystreed import CostSpecifier, STreeDCostSensitiveClassifier
 
         coder = BitCoder.fit(table, question)

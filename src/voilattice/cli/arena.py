@@ -16,6 +16,7 @@ from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import list_names
 from voilattice.cli.terminal import console, print_table, table
 from voilattice.errors import InputError
+from voilattice.extras import need_extra
 from voilattice.wording import count_noun
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ MAX_REASONS = 5  # of failures that are printed; the report has all
 
 def _list_methods(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
+        need_extra("learn", "the arena")
         from voilattice.arena.methods import method_names
 
         click.echo("\n".join(method_names()))
@@ -81,6 +83,7 @@ def arena_command(
     at every level of costs. Results are kept one by one: a run that was stopped or killed goes on
     where it was. The report is OUT/report.html, with tables beside it as CSV.
     """
+    need_extra("learn", "the arena")
     from voilattice.arena import load_suite, read_standings, run_arena
     from voilattice.arena.report import write_report
     from voilattice.arena.tables import compare_methods, summarize

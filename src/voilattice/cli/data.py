@@ -14,6 +14,7 @@ from voilattice.cli.options import check_jobs, json_option, workers_options
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import name_options, on_table
 from voilattice.errors import InputError, VoilatticeError, within
+from voilattice.extras import need_extra
 from voilattice.learning.recipes import AUTO, DISCRETIZATIONS, NAMED, SCORES, SEARCHES, Recipe
 from voilattice.wording import count_noun, format_amount
 
@@ -203,6 +204,7 @@ def reproduce_command(
 
     It can be stopped at any moment. Started again, it goes on from there.
     """
+    need_extra("plots", "reproduce")
     from voilattice.paper.experiment import FULL, NAMES, QUICK, run
     from voilattice.paper.report import REPORT, check_folder, write_report
 

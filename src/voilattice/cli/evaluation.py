@@ -73,10 +73,20 @@ CSV_COLUMNS = (
 @workers_options
 @output_option("--csv", ".csv", name="csv_file", help="Write a row for each case and method.")
 @output_option(
-    "--plot", ".svg", ".png", ".pdf", help="Draw the costs, and spending against errors."
+    "--plot",
+    ".svg",
+    ".png",
+    ".pdf",
+    extra="plots",
+    help="Draw the costs, and spending against errors.",
 )
 @output_option(
-    "--calibration", ".svg", ".png", ".pdf", help="Draw how often decisions are right, by how sure."
+    "--calibration",
+    ".svg",
+    ".png",
+    ".pdf",
+    extra="plots",
+    help="Draw how often decisions are right, by how sure.",
 )
 @json_option
 def evaluate_command(

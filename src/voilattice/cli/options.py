@@ -19,6 +19,7 @@ from voilattice.cli.completion import (
 )
 from voilattice.engines import ENGINES, use_engine
 from voilattice.errors import InputError, UnknownNameError, within
+from voilattice.extras import need_extra
 from voilattice.files.problems import find_problem
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import KINDS
@@ -89,10 +90,13 @@ def time_limit_option(default: float, help: str) -> Decorator:
     )
 
 
-def output_option(option: str, *extensions: str, help: str, name: str | None = None) -> Decorator:
+def output_option(
+    option: str, *extensions: str, help: str, name: str | None = None, extra: str | None = None
+) -> Decorator:
     """Give a command an option for a file to write, with one of these extensions or none.
 
-    A file that cannot be written is refused now, and not after the work.
+    A file that cannot be written is refused now, and not after the work. So is one whose `extra`
+    is not installed.
     """
 
     def check(context: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
@@ -109,6 +113,8 @@ def output_option(option: str, *extensions: str, help: str, name: str | None = N
                 raise InputError("cannot be written: this is not a file")
             if not Path(path).parent.is_dir():
                 raise InputError("cannot be written: No such file or directory")
+        if extra is not None:
+            need_extra(extra, place=option)
         return path
 
     names = (option,) if name is None else (option, name)
@@ -135,6 +141,8 @@ def workers_options(command: Callable[..., None]) -> Callable[..., None]:
             raise InputError("cannot be used together with --dask; leave one out", "--jobs")
         check_jobs(jobs)
         Workers.of(jobs, dask)  # said before the work, not after it
+        if dask is not None:
+            need_extra("dask", place="--dask")
         command(*arguments, jobs=jobs, dask=dask, **options)
 
     return click.option(

@@ -273,7 +273,12 @@ def policy_command(
 )
 @output_option("--csv", ".csv", name="csv_file", help="Write all figures as a table.")
 @output_option(
-    "--plot", ".svg", ".png", ".pdf", help="Plot the sweep; the extension chooses the format."
+    "--plot",
+    ".svg",
+    ".png",
+    ".pdf",
+    extra="plots",
+    help="Plot the sweep; the extension chooses the format.",
 )
 @workers_options
 @_time_limit_option

@@ -10,6 +10,7 @@ import click
 from voilattice.cli.completion import complete_problem
 from voilattice.cli.options import load
 from voilattice.errors import InputError
+from voilattice.extras import need_extra
 from voilattice.files.problems import BUILTIN, builtin_problems, find_problem, load_problem
 from voilattice.model.problem import Problem
 
@@ -71,6 +72,7 @@ def serve_command(
     It offers the problems named here and the built-in ones, and begins with the first of them.
     Ctrl-C ends it.
     """
+    need_extra("web", "serve")
     import socket
 
     import uvicorn

@@ -10,6 +10,7 @@ import click
 
 from voilattice.cli.parameters import option_of
 from voilattice.errors import InputError, VoilatticeError
+from voilattice.extras import need_extra
 
 __all__ = ["list_names", "name_options", "on_table"]
 
@@ -36,6 +37,7 @@ def on_table(command: Callable[..., None]) -> Callable[..., None]:
         encoding: str | None,
         **options: Any,
     ) -> None:
+        need_extra("learn", "learning from a table")
         from voilattice.learning.cells import MISSING
         from voilattice.learning.data_tables import read_table
 

@@ -46,7 +46,12 @@ MAX_POINTS = 10_000
     help="Find where the first step of the optimum changes, along this price and along the stakes.",
 )
 @output_option(
-    "--plot", ".svg", ".png", ".pdf", help="Plot the costs; the extension chooses the format."
+    "--plot",
+    ".svg",
+    ".png",
+    ".pdf",
+    extra="plots",
+    help="Plot the costs; the extension chooses the format.",
 )
 @time_limit_option(TIME_LIMIT, "Stop then, and say what is not proved.")
 def threshold_command(

@@ -10,6 +10,7 @@ from typing import Any
 from voilattice.drawing.reports import inline_svg
 from voilattice.drawing.svg import without_styles
 from voilattice.errors import InputError
+from voilattice.extras import need_extra
 from voilattice.policy.comparison import ComparisonRow
 from voilattice.wording import in_currency
 
@@ -76,6 +77,7 @@ def _savings_figure(rows: Iterable[ComparisonRow], title: str, currency: str) ->
 
 def new_figure(width: float, height: float) -> Any:
     """Return an empty figure; the same numbers always give the same SVG."""
+    need_extra("plots", "a plot")
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from voilattice.errors import InputError, TooLargeError, within
+from voilattice.extras import need_extra
 from voilattice.files.bif import parse_bif, to_bif
 from voilattice.model.network import Network
 
@@ -130,6 +131,7 @@ def _known_extension(path: Path, known: tuple[str, ...]) -> str:
 
 
 def _read_with_pyagrum(path: Path, extension: str, size: int) -> Network:
+    need_extra("networks", f"reading {extension}")
     with tempfile.TemporaryDirectory() as folder:
         # pyAgrum chooses its reader by the extension, and supports fewer extensions.
         source = Path(folder, f"network.{PYAGRUM_FORMATS[extension]}")
@@ -165,6 +167,7 @@ def _first_sentence(said: str) -> str:
 
 
 def _write_with_pyagrum(network: Network, path: Path, extension: str) -> None:
+    need_extra("networks", f"writing {extension}")
     import pyagrum
 
     with tempfile.TemporaryDirectory() as folder:

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from voilattice.engines import check_engine
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.extras import need_extra
 from voilattice.feature_sets import Words, bits, sort_keys, to_mask, to_words
 from voilattice.lattice.growth import MAX_NODES, Progress, grow_levels
 from voilattice.lattice.independence import feature_masks, graph_of, known_states
@@ -272,6 +273,7 @@ class Lattice:
 
     def to_networkx(self) -> networkx.DiGraph:
         """Return the lattice as a networkx graph of frozensets, with edges to direct subsets."""
+        need_extra("networkx", "to_networkx")
         import networkx
 
         if len(self) > MAX_NETWORKX:

@@ -24,6 +24,7 @@ import numpy as np
 
 from voilattice.budgets import TimeLimit
 from voilattice.errors import InputError, Remedy, UnknownNameError, located
+from voilattice.extras import need_extra
 from voilattice.learning.cells import LEAVE_OUT
 from voilattice.learning.columns import check_typed, find_classes
 from voilattice.learning.data_tables import Data, DataTable, as_table
@@ -146,6 +147,7 @@ def evaluate_folds(
         The place of the error is a parameter of this function; for a column of the table it is
         ``data.NAME``.
     """
+    need_extra("learn", "an evaluation")
     table = as_table(data, missing=missing)
     question, rows = ask_question(
         table, target, costs, misclassification,

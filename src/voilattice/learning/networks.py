@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.errors import TooLargeError, located, warn_user
+from voilattice.extras import need_extra
 from voilattice.learning.data_tables import Data, as_table
 from voilattice.learning.decision_trees import grow_tree_network
 from voilattice.learning.parameters import fit_tables
@@ -122,6 +123,7 @@ def fit_network(
         What is at stake in each class: the cost of the worst decision there. Trained tables answer
         best where most is at stake.
     """
+    need_extra("learn", "learning a network")
     try:
         cases, parents, tables = _fit(cases, recipe, class_costs)
     except TooLargeError as error:

@@ -18,6 +18,7 @@ import numpy as np
 
 from voilattice.budgets import TimeLimit
 from voilattice.errors import InputError, Remedy, UnknownNameError, VoilatticeError, located, within
+from voilattice.extras import need_extra
 from voilattice.files.problems import FILE_NAME, write_problem
 from voilattice.learning.cells import MISSING
 from voilattice.learning.data_tables import Data, DataTable, as_table
@@ -225,6 +226,7 @@ def learn_problem(
     >>> sorted(vl.best_set(found.problem).features)
     ['fever']
     """
+    need_extra("learn", "learning a network")
     if recipe != AUTO:
         recipe = check_recipe(recipe)
     with located("policy"):

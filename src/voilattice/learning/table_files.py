@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from voilattice.errors import InputError, Remedy, TooLargeError, UnknownNameError
+from voilattice.extras import need_extra
 from voilattice.learning.cells import strip_cell
 from voilattice.wording import count_noun, quote
 
@@ -139,13 +140,10 @@ def read_texts(
 
 def read_parquet(content: bytes) -> Any:
     """Return the table of a Parquet file, as pyarrow has it."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise InputError(
-            "reading Parquet needs pyarrow; install voilattice[parquet], or write CSV"
-        ) from None
+    need_extra("parquet", "reading Parquet")
+    import pyarrow
+    from pyarrow import parquet
+
     try:
         file = parquet.ParquetFile(pyarrow.BufferReader(content))
         check_header([strip_cell(name) for name in file.schema_arrow.names])

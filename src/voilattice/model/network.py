@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
+from voilattice.extras import need_extra
 from voilattice.wording import count_noun, nearest, quote, round_count
 
 __all__ = [
@@ -233,6 +234,7 @@ class Network:
 
     def to_pyagrum(self) -> Any:
         """Return this network as a `pyagrum.BayesNet`."""
+        need_extra("networks", "to_pyagrum")
         import pyagrum
 
         bn: Any = pyagrum.BayesNet()

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from voilattice.errors import InputError, UnknownNameError, within
+from voilattice.extras import need_extra
 from voilattice.learning.cells import MISSING, strip_cell
 from voilattice.learning.data_tables import DataTable, as_table
 from voilattice.learning.table_files import read_content, read_texts
@@ -146,6 +147,7 @@ def _read_from_folder(path: Path, data: DataSet) -> dict[str, Texts]:
 
 
 def _fetch_public(data: DataSet, file: str, address: str, checksum: str) -> dict[str, Texts]:
+    need_extra("datasets", "fetching a data set")
     import pooch
 
     try:

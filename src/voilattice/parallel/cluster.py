@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from voilattice.errors import ClusterError
+from voilattice.extras import need_extra
 from voilattice.parallel.interface import SECONDS_PER_WAIT, THREAD_VARIABLES, Died, Job
 
 __all__ = ["count_threads", "join_cluster"]
@@ -173,14 +174,11 @@ def _lost(address: str) -> ClusterError:
 @contextmanager
 def _connected(dask: str) -> Iterator[Any]:
     """Return a client of the cluster, inside a ``with`` block; ``local:N`` starts one."""
-    try:
-        from distributed import Client, LocalCluster
-        from distributed.utils import silence_logging_cmgr
-    except ImportError:
-        raise ClusterError(
-            'needs the package distributed: pip install "voilattice[cluster]"', "dask"
-        ) from None
+    need_extra("dask", place="dask")
     import logging
+
+    from distributed import Client, LocalCluster
+    from distributed.utils import silence_logging_cmgr
 
     silent = logging.CRITICAL + 1  # what a user must know is raised as an error
     with ExitStack() as stack:

@@ -6,6 +6,10 @@ policy is worked out in time (`planning`). A fitted classifier is saved as an or
 folder (`folders`).
 """
 
+from voilattice.extras import need_extra
+
+need_extra("sklearn", "voilattice.sklearn")
+
 from voilattice.sklearn.classifier import Acquired, AcquiringClassifier
 
 __all__ = ["Acquired", "AcquiringClassifier"]

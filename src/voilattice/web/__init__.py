@@ -8,3 +8,7 @@ hands questions to the `advisor`, which has a `catalogue` of problems, `answers`
 already, `jobs` and a `pool` of `workers`, which do `tasks`. `app` puts it together, `static` is the
 page. Handlers call the functions that the command line calls, and answer with the same documents.
 """
+
+from voilattice.extras import need_extra
+
+need_extra("web", "the server")
