@@ -106,7 +106,8 @@ class Environment:
         for name, text in FILES.items():
             (self.work / name).write_text(text)
         subprocess.run([python, "-m", "venv", "--without-pip", folder / "env"], check=True)
-        self.archive = archive
+        # pip keeps what it built from an sdist, by its address: this one is new each time.
+        self.archive = Path(shutil.copy(archive, folder))
         self.install()
 
     def install(self, extra: str = "") -> None:

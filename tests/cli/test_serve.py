@@ -17,12 +17,26 @@ def no_server_here(monkeypatch):
 def test_a_problem_of_ones_own_is_served_and_the_server_ends_cleanly(own_problem):
     process, address = start_server(str(own_problem))
     try:
-        assert httpx.get(f"{address}api/v1/problems/own").status_code == 200
-        names = [entry["name"] for entry in httpx.get(f"{address}api/v1/problems").json()]
+        assert httpx.get(f"{address}api/v1/problems/own", timeout=60).status_code == 200
+        names = [
+            entry["name"] for entry in httpx.get(f"{address}api/v1/problems", timeout=60).json()
+        ]
         assert names[:2] == ["own", "heart"]  # the page begins with the first
     finally:
         status, complaints = stop_server(process)
     assert (status, complaints) == (0, "")
+
+
+@pytest.mark.parametrize("path", ["advisor", "/", "advisor/"])
+def test_a_root_path_that_is_none_is_refused(run, path):
+    status, _, err = run("serve", "--root-path", path)
+    assert (status, "must be a path such as /advisor" in err) == (2, True)
+
+
+def test_a_folder_for_uploads_that_cannot_be_used_is_refused(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    status, _, err = run("serve", "--data", tmp_path / "file" / "folder")
+    assert (status, "cannot keep uploads there" in err) == (2, True)
 
 
 def test_two_problems_of_one_name_are_refused(run, own_problem, tmp_path):

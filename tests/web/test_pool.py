@@ -253,6 +253,21 @@ def test_a_pool_that_is_closed_says_so():
     run(test, n_workers=2)
 
 
+def test_a_worker_that_warms_up_is_not_the_one_left_for_what_is_quick():
+    async def test(pool):
+        pool._at_work[pool.workers[0]] = None
+        long = [ask(pool, f"wait {k}", level=Level.LONG) for k in range(3)]
+        await until(lambda: pool.n_busy == 1)
+        assert (await ask(pool, "quick")).content == b"quick"
+        assert pool.n_busy == 1
+        del pool._at_work[pool.workers[0]]
+        for worker in pool.workers:
+            worker.go.set()
+        await asyncio.gather(*long)
+
+    run(test)
+
+
 def test_workers_warm_up_one_after_another():
     async def test(pool):
         pool.start()

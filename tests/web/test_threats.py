@@ -283,6 +283,13 @@ def test_a_name_that_is_allowed_is_not_refused(allowed, host):
     assert ask(asgi(allowed), "GET", "/health", headers={"host": host}).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/health", "/advisor/health", "/advisor/", "/advisor/docs"])
+def test_a_proxy_may_leave_the_root_path_or_remove_it(path):
+    app = create_app({}, root_path="/advisor")
+    client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
+    assert ask(client, "GET", path).status_code == 200
+
+
 # -- the browser
 
 

@@ -86,7 +86,7 @@ def create_app(
     }
     app = FastAPI(
         title="voilattice", version=__version__, lifespan=lifespan, responses=refusals,
-        docs_url=None, redoc_url=None, root_path=root_path,
+        docs_url=None, redoc_url=None,
         description="Which features to acquire, and when to stop and decide.",
     )  # fmt: skip
     app.state.advisor = advisor
@@ -94,7 +94,7 @@ def create_app(
     app.add_middleware(BodyGuard)
     app.add_middleware(ClientGuard, max_requests=limits.client_requests)
     app.add_middleware(OriginGuard, names=hosts)
-    app.add_middleware(BrowserGuard)
+    app.add_middleware(BrowserGuard, root_path=root_path)
     _answer_errors(app)
     app.include_router(api_routes(advisor))
 

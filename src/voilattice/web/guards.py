@@ -52,16 +52,24 @@ def client_of(scope: Scope) -> str:
 
 
 class BrowserGuard:
-    """Tells the browser what a page may do, and answers errors of our own without details."""
+    """Tells the browser what a page may do, and answers errors of our own without details.
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    Parameters
+    ----------
+    root_path
+        Where a proxy shows the server. Whether it leaves that part in the path or removes it makes
+        no difference.
+    """
+
+    def __init__(self, app: ASGIApp, root_path: str = "") -> None:
+        self._app, self._root_path = app, root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         has_begun = False
+        scope["root_path"] = self._root_path
 
         async def guarded(message: Message) -> None:
             nonlocal has_begun

@@ -198,13 +198,13 @@ class Pool:
         return max(idle, key=lambda w: (w.familiarity(request), bool(w.pid)))
 
     def _has_room(self, level: Level) -> bool:
-        levels = [
-            Level.QUICK if ticket.is_short else ticket.level
-            for ticket in self._at_work.values()
-            if ticket is not None
-        ]
+        """Return whether another task of this level leaves workers for what is quicker."""
+        at_work = [ticket for ticket in self._at_work.values() if ticket is not None]
+        levels = [Level.QUICK if ticket.is_short else ticket.level for ticket in at_work]
+        # A worker that warms up cannot do anything quick.
+        n_ready = len(self.workers) - (len(self._at_work) - len(at_work))
         return all(
-            sum(other >= least for other in levels) < max(len(self.workers) - least, 1)
+            sum(other >= least for other in levels) < max(n_ready - least, 1)
             for least in Level
             if Level.QUICK < least <= level
         )
