@@ -52,7 +52,7 @@ lint: $(DEV)
 
 # The site, in build/site: a warning is an error, and every link inside it leads somewhere.
 docs: $(DOCS)
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --nitpicky docs build/site
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --quiet docs build/site
 	$(BIN)/python tools/site_links.py build/site
 
 # The sdist and the wheel, in dist/, each tried in a bare environment; PYTHONS: other interpreters.

@@ -36,7 +36,7 @@ def describe_routes() -> str:
         for method, operation in methods.items()
     ]
     for request, operation in operations:
-        lines.append(f"| [`{request}`](#{_anchor(operation)}) | {operation['summary']} |")
+        lines.append(f"| [`{request}`](#{_anchor(operation)}) | {_first_line(operation)} |")
     for request, operation in operations:
         lines += _route(request, operation)
     lines += ["", "## Objects", ""]
@@ -44,6 +44,10 @@ def describe_routes() -> str:
         lines += [f"(object-{name.lower()})=", "", f"### {name}", "", schema.get("description", "")]
         lines += ["", *_fields(schema), ""]
     return "\n".join(lines)
+
+
+def _first_line(operation: Mapping[str, Any]) -> str:
+    return str(operation.get("description") or operation["summary"]).split("\n")[0]
 
 
 def _anchor(operation: Mapping[str, Any]) -> str:
@@ -66,7 +70,9 @@ def _route(request: str, operation: Mapping[str, Any]) -> Iterator[str]:
             for content in response.get("content", {}).values()
             if content.get("schema")
         )
-        yield f"- **{status}** {response['description']}" + (f": {types}" if types else "")
+        yield f"- **{status}** {response['description'].rstrip('.')}" + (
+            f": {types}" if types else ""
+        )
 
 
 def _fields(schema: Mapping[str, Any]) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """What a page of the site has that the same page on a code host has not.
 
 Pages link to files outside ``docs/`` (`../src/...`). On the site these become downloads, except the
-README of a built-in problem, which is a section of `reference/built-in-problems`.
+README of a built-in problem, which is a section of `reference/built-in-problems`. The index of a
+folder of pages has all of them in the navigation, without saying so itself.
 """
 
 from __future__ import annotations
@@ -11,6 +12,17 @@ from pathlib import Path
 from typing import Any
 
 _LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(((?:\.\./)+[^)#\s]+)\)")
+
+_FOLDERS = ("start", "tutorials", "notebooks", "how-to")
+_TOCTREE = """
+```{toctree}
+:hidden:
+:glob:
+:maxdepth: 1
+
+*
+```
+"""
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -33,3 +45,6 @@ def _adapt(app: Any, docname: str, source: list[str]) -> None:
         return "{download}`" + f"{text.replace('`', '')} <{path}>`"
 
     source[0] = _LINK.sub(replace, source[0])
+    folder, _, name = docname.rpartition("/")
+    if folder in _FOLDERS and name == "index" and len(list(here.glob("*.md"))) > 1:
+        source[0] += _TOCTREE
