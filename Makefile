@@ -83,7 +83,7 @@ mutants: $(DEV) requirements-mutants.txt
 	$(BIN)/python tools/mutants.py --write docs/mutants.md
 
 clean:
-	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A stamp is written last, so an interrupted set-up starts again.
 $(RUN): requirements.txt pyproject.toml

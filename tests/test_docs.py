@@ -149,7 +149,7 @@ def test_the_network_by_hand_in_the_documentation_loads(tmp_path):
 
 
 def test_modules_and_files_that_the_documentation_names_are_there():
-    text = "".join(path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md")))
+    text = "".join(path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")))
     modules = set(re.findall(r"`(voilattice(?:\.[a-z_0-9]+)+)`", text))
     assert len(modules) > 10
     for name in modules:

@@ -71,6 +71,13 @@ def test_what_problem_files_are_made_of_describes_each_field(name):
     assert ">>>" in text
 
 
+def test_the_page_on_installation_has_every_extra():
+    from voilattice.extras import EXTRAS
+
+    text = (REFERENCE / "install.md").read_text()
+    assert re.findall(r"^\| `(\w+)` \|", text, re.M) == sorted(EXTRAS)
+
+
 def sections(page):
     """Return the keys that each section of a page lists."""
     parts = re.split(r"^##+ (.*)$", page.read_text(), flags=re.M)

@@ -1,7 +1,7 @@
 """Print what an install downloads: packages and MB, for the core or with extras.
 
-``python tools/install_size.py`` is the core, ``python tools/install_size.py web learn`` is each of
-these on top of it. Downloads everything into a folder that is removed again.
+``python tools/install_size.py core web learn``: the core, and each of these extras with it.
+Everything is downloaded into a folder that is removed again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def measure(extra: str) -> tuple[int, float]:
     """Return the number of packages that the project needs, and their MB."""
     with tempfile.TemporaryDirectory() as folder:
-        wanted = f"{ROOT}[{extra}]" if extra else str(ROOT)
+        wanted = str(ROOT) if extra == "core" else f"{ROOT}[{extra}]"
         pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "download", "--dest", folder, wanted], check=True)
         sizes = [
@@ -29,6 +29,6 @@ def measure(extra: str) -> tuple[int, float]:
 
 
 if __name__ == "__main__":
-    for extra in sys.argv[1:] or [""]:
+    for extra in sys.argv[1:] or ["core"]:
         n, size = measure(extra)
-        print(f"{extra or 'core':10} {n:3} packages {size:7.1f} MB", flush=True)
+        print(f"{extra:10} {n:3} packages {size:7.1f} MB", flush=True)
