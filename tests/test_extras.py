@@ -46,6 +46,15 @@ def test_the_extras_are_those_of_the_package():
     assert packages_of("all") == everything
 
 
+def test_the_documentation_lists_every_extra_and_what_it_brings():
+    text = (ROOT / "docs/reference/install.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.M))
+    assert rows.keys() == EXTRAS.keys()
+    for extra, modules in EXTRAS.items():
+        names = {name.partition(" (")[0] for name in modules.values()} - {"threadpoolctl"}
+        assert set(rows[extra].split(", ")) == names
+
+
 @pytest.mark.parametrize("extra", sorted(EXTRAS))
 def test_the_modules_of_an_extra_are_those_of_its_packages(extra):
     known = metadata.packages_distributions()

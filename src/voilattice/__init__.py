@@ -70,7 +70,7 @@ __all__ = [
     "write_problem",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The module of each name: it is imported when the name is first used, so that the command line
 # starts at once.
