@@ -103,9 +103,9 @@ def run(command, servers, port):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "-c", command], env={**os.environ, "PATH": path}, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False,
+            capture_output=True, timeout=300, check=False,
         )  # fmt: skip
-        return done.stdout
+        return done.stdout + (done.stderr if done.returncode else "")  # without progress
     printed, complaints = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(complaints):
         try:
