@@ -2,9 +2,18 @@
 
 import pytest
 from helpers.problems import SURE
+from helpers.serving import start_server, stop_server
 
 from voilattice.errors import InputError, TooLargeError
 from voilattice.web.uploads import read_upload, upload_id
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server of its own: a client may not upload more than so often in a minute."""
+    process, address = start_server()
+    yield address
+    stop_server(process)
 
 
 def files_of(folder):
