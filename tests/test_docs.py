@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from helpers.pages import agree, follow
+from helpers.pages import agree, follow, with_time
 
 from voilattice.cli import main
 
@@ -61,7 +61,7 @@ def test_console_output_in_the_documentation_is_what_the_command_prints(capsys, 
     blocks = re.findall(r"```console\n\$ voilattice (.*?)\n(.*?)```", text, re.S)
     assert len(blocks) >= 2
     for command, shown in blocks:
-        main(command.split())
+        main(with_time(command.split()))
         printed = capsys.readouterr().out
         assert [line.rstrip() for line in printed.splitlines() if line.strip()] == [
             line.rstrip() for line in shown.splitlines() if line.strip()

@@ -33,6 +33,7 @@ FENCE = re.compile(
     re.S | re.M,
 )
 PORT = "8770"
+TIMED = {"advise", "apply", "best", "compare", "policy", "threshold"}
 IN_SHELL = re.compile(r"[|<>;]|&&")
 
 
@@ -102,20 +103,27 @@ def run(command, servers, port):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "-c", command], env={**os.environ, "PATH": path}, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False,
+            capture_output=True, timeout=300, check=False,
         )  # fmt: skip
-        return done.stdout
+        return done.stdout + (done.stderr if done.returncode else "")  # without progress
     printed, complaints = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(complaints):
         try:
             if words[0] == "python":
                 runpy.run_path(words[1], run_name="__main__")
             else:
-                main(words[1:])
+                main(with_time(words[1:]))
         except SystemExit as ended:
             if ended.code:
                 return printed.getvalue() + complaints.getvalue()
     return printed.getvalue()  # without progress
+
+
+def with_time(words):
+    """Return a command that ends by itself on a busy machine too, unless it has its own limit."""
+    if words[0] in TIMED and "--time-limit" not in words:
+        return [*words, "--time-limit", "600"]
+    return words
 
 
 def run_example(source, globs):

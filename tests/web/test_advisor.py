@@ -27,7 +27,7 @@ class Slow:
     def __init__(self):
         self.asked = []
 
-    async def do(self, request, seconds, *, level, client, tell=None):
+    async def do(self, request, seconds, *, level, client, is_job=False, tell=None):
         self.asked.append((request.options.get("policy"), seconds, level))
         await asyncio.sleep(0)
         if request.task == "value":
@@ -100,7 +100,7 @@ def test_advice_as_a_job_tells_and_falls_back_too(advisor):
 
     found = run_async(ask())
     assert (found["state"], found["result"]["fallback"]) == ("done", "greedy")
-    assert [level for _, _, level in advisor.pool.asked] == [Level.JOB, Level.QUICK]
+    assert [level for _, _, level in advisor.pool.asked] == [Level.LONG, Level.QUICK]
 
 
 def test_an_upload_is_kept_under_the_name_of_its_content(advisor):

@@ -102,3 +102,17 @@ def test_only_the_latest_jobs_are_kept(monkeypatch, limit, value):
         assert kept == [False, False, True, True, True]
 
     run(test)
+
+
+def test_a_job_that_nobody_asks_for_is_cancelled():
+    async def test():
+        jobs = Jobs(5, 5)
+        forgotten, awaited = jobs.start(for_ever), jobs.start(for_ever)
+        forgotten.asked -= 2 * module.MAX_SILENCE
+        awaited.asked -= 2 * module.MAX_SILENCE
+        jobs.find(awaited.id)
+        jobs.start(answering(b"{}"))
+        assert (forgotten.state, awaited.is_active) == ("cancelled", True)
+        jobs.cancel_all()
+
+    run(test)

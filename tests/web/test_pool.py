@@ -210,9 +210,9 @@ def test_what_takes_too_long_is_stopped_and_what_waits_too_long_is_refused():
 
 def test_a_job_that_is_cancelled_is_stopped_and_any_other_task_goes_on():
     async def test(pool):
-        job = ask(pool, "wait job", level=Level.JOB)
+        job = ask(pool, "wait job", level=Level.JOB, is_job=True)
         await until(lambda: pool.n_busy == 1)
-        queued = ask(pool, "wait queued", level=Level.JOB)
+        queued = ask(pool, "wait queued", level=Level.JOB, is_job=True)
         queued.cancel()
         job.cancel()
         await until(lambda: pool.n_busy == 0)
@@ -222,6 +222,20 @@ def test_a_job_that_is_cancelled_is_stopped_and_any_other_task_goes_on():
         long.cancel()
         await asyncio.sleep(0.3)
         assert pool.n_busy == 1
+
+    run(test)
+
+
+def test_advice_that_is_a_job_does_not_wait_for_whole_policies_and_can_be_stopped():
+    async def test(pool):
+        policies = [ask(pool, f"wait {k}", level=Level.JOB, is_job=True) for k in range(3)]
+        await until(lambda: pool.n_busy == 1)
+        advice = ask(pool, "wait advice", level=Level.LONG, is_job=True)
+        await until(lambda: pool.n_busy == 2)
+        advice.cancel()
+        await until(lambda: pool.n_busy == 1)
+        for policy in policies:
+            policy.cancel()
 
     run(test)
 

@@ -36,6 +36,7 @@ MAX_COLUMNS = 6
 MAX_LABEL = 22
 MAX_OUTCOME = 14
 RARER, LONGER = "rarer", "longer"  # paths that are drawn as one
+MAX_NAMED = 2  # outcomes in the label of a band; more of them are counted
 LABELLED = 13.0  # bands that are as high as this name their outcome
 
 
@@ -243,7 +244,8 @@ def _draw_bands(places: Mapping[_Key, _Place], bands: _Bands, x_of: Sequence[flo
         into[target] += HEIGHT * band.share
         x1, x2 = x_of[source[0]] + NODE, x_of[target[0]]
         middle = (x1 + x2) / 2
-        found = " or ".join(dict.fromkeys(band.outcomes))
+        outcomes = list(dict.fromkeys(band.outcomes))
+        found = " or ".join(outcomes)
         told = f"{found}: {_percent(band.share)}"
         shapes.append(
             f'<path class="band" fill="none" stroke="{band.colour}" stroke-opacity=".5" '
@@ -252,7 +254,9 @@ def _draw_bands(places: Mapping[_Key, _Place], bands: _Bands, x_of: Sequence[flo
             f'{x2:.1f} {y2:.1f}"><title>{escape(told)}</title></path>'
         )
         if thick >= LABELLED:
-            short = _shorten(found, MAX_OUTCOME)
+            many = f"{len(outcomes)} outcomes"
+            # The first of many outcomes would be taken for all of them.
+            short = many if len(outcomes) > MAX_NAMED else _shorten(found, MAX_OUTCOME)
             labels.append(write_text(x2 - 5, y2 + 4, short, size=10.5, anchor="end"))
     return shapes + labels
 

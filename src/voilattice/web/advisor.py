@@ -104,8 +104,10 @@ class Advisor:
 
         async def work(tell: Tell) -> Outcome:
             if task == "advise":
-                return await self._advise(request, client, seconds, Level.JOB, tell)
-            return await self.pool.do(request, seconds, level=Level.JOB, client=client, tell=tell)
+                return await self._advise(request, client, seconds, tell, is_job=True)
+            return await self.pool.do(
+                request, seconds, level=Level.JOB, client=client, is_job=True, tell=tell
+            )
 
         return self.jobs.start(work, client)
 
@@ -153,15 +155,18 @@ class Advisor:
         request: Request,
         client: str,
         seconds: float,
-        level: Level = Level.LONG,
         tell: Tell = lambda text, fraction: None,
+        *,
+        is_job: bool = False,
     ) -> Outcome:
         deadline, asked = Deadline(seconds), request.options["policy"]
 
         async def ask(policy: str, seconds: float) -> Outcome:
             changed = replace(request, options={**request.options, "policy": policy})
-            of_policy = Level.QUICK if policy in QUICK_POLICIES else level
-            return await self.pool.do(changed, seconds, level=of_policy, client=client, tell=tell)
+            level = Level.QUICK if policy in QUICK_POLICIES else Level.LONG
+            return await self.pool.do(
+                changed, seconds, level=level, client=client, is_job=is_job, tell=tell
+            )
 
         try:
             return await ask(asked, SHARE_OF_POLICY * seconds)

@@ -17,6 +17,7 @@ from voilattice.web.workers import Outcome, Tell
 __all__ = ["Job", "Jobs"]
 
 MAX_KEPT = 64
+MAX_SILENCE = 90.0  # seconds; a browser may let a page in the background ask only once a minute
 MAX_KEPT_BYTES = 64_000_000
 
 Work = Callable[[Tell], Awaitable[Outcome]]
@@ -35,6 +36,7 @@ class Job:
     error: Document | None = None
     begun: float = field(default_factory=time.monotonic)
     ended: float | None = None
+    asked: float = field(default_factory=time.monotonic)  # when somebody asked for it last
     task: asyncio.Task[None] | None = None
 
     @property
@@ -89,6 +91,7 @@ class Jobs:
         Busy, TooMany
             Too many are at work, of all clients or of this one.
         """
+        self._drop_forgotten()
         active = [job for job in self._jobs.values() if job.is_active]
         mine = sum(job.client == client for job in active)
         if mine >= self._max_of_client:
@@ -103,7 +106,9 @@ class Jobs:
 
     def find(self, name: str) -> Job | None:
         """Return a job by its name, or None."""
-        return self._jobs.get(name)
+        if (job := self._jobs.get(name)) is not None:
+            job.asked = time.monotonic()
+        return job
 
     def cancel(self, job: Job) -> None:
         """Cancel a job; one that has ended stays as it is."""
@@ -115,6 +120,12 @@ class Jobs:
         """Cancel all jobs."""
         for job in self._jobs.values():
             self.cancel(job)
+
+    def _drop_forgotten(self) -> None:
+        """Cancel the jobs that nobody asks for any more: a browser may have died."""
+        for job in self._jobs.values():
+            if time.monotonic() - job.asked > MAX_SILENCE:
+                self.cancel(job)
 
     def _drop_old(self) -> None:
         """Forget the oldest jobs that have ended, if there are too many."""

@@ -1,8 +1,8 @@
 """A pool of workers: who does what next.
 
-A task has a level: quick (a posterior, a value, greedy advice), long (an optimum, a lattice) or a
-job. Any worker may do what is quick. All workers but one may be at work on longer tasks, and all
-but two on jobs, so what is quick never waits for what is long.
+A task has a level: quick (a posterior, a value, greedy advice), long (advice, a lattice) or a job
+(a whole policy, a comparison). Any worker may do what is quick. All workers but one may be at work
+on longer tasks, and all but two on jobs, so what is quick never waits for what is long.
 
 A problem's tasks go to the worker that knows the problem best, because it has solved parts of it: a
 long task that this worker did in a moment the last time counts as quick there. A task waits a
@@ -58,6 +58,7 @@ class Ticket:
     done: asyncio.Future[Outcome]
     tell: Tell
     since: float = field(default_factory=time.monotonic)
+    is_job: bool = False  # somebody asks for it again and again, or cancels it
     number: int = 0
     n_attempts: int = 0
     is_at_work: bool = False
@@ -120,14 +121,16 @@ class Pool:
         *,
         level: Level,
         client: str = "",
+        is_job: bool = False,
         tell: Tell = lambda text, fraction: None,
     ) -> Outcome:
         """Return what a task returns, when its turn has come.
 
         The seconds count from now on, and waiting for the turn is a part of them; those of a job
-        count from its turn. If the caller is cancelled, a task that waits is dropped. A job that is
-        at work is stopped; any other task goes on, because the next question is likely to be about
-        the same problem.
+        count from its turn. A job may have any level: advice is asked for as a job, but it must
+        not wait for whole policies. If the caller is cancelled, a task that waits is dropped. A job
+        that is at work is stopped; any other task goes on, because the next question is likely to
+        be about the same problem.
 
         Raises
         ------
@@ -142,18 +145,18 @@ class Pool:
             raise Busy("too many requests are waiting; try again later")
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         ticket = Ticket(request, level, client, seconds, Deadline(seconds), done, tell)
-        ticket.number = next(self._numbers)
+        ticket.number, ticket.is_job = next(self._numbers), is_job
         self._queue.append(ticket)
         self._dispatch()
         try:
-            await asyncio.wait({done}, timeout=None if level is Level.JOB else seconds)
+            await asyncio.wait({done}, timeout=None if is_job else seconds)
             if not done.done() and not ticket.is_at_work:
                 raise Busy("too many requests are waiting; try again later")
             return await done
         finally:
             if ticket in self._queue:
                 self._queue.remove(ticket)
-            ticket.is_cancelled = level is Level.JOB and not done.done()
+            ticket.is_cancelled = is_job and not done.done()
             done.cancel()  # nobody waits for it any more
 
     def _dispatch(self) -> None:
@@ -213,7 +216,7 @@ class Pool:
         loop = asyncio.get_running_loop()
         ticket.n_attempts += 1
         ticket.tell("", None)
-        if ticket.level is Level.JOB:
+        if ticket.is_job:
             ticket.deadline = Deadline(ticket.seconds)
 
         def tell(text: str, fraction: float | None) -> None:
