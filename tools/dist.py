@@ -29,7 +29,7 @@ DIST = ROOT / "dist"
 PACKAGE = ROOT / "src" / "voilattice"
 # What the tests in the sdist need, beside themselves. (Those that read public data sets from a
 # folder beside the project are skipped without it.)
-NEEDED_BY_TESTS = ("tests", "docs", "examples", "benchmarks", "tools")
+NEEDED_BY_TESTS = ("tests", "docs", "examples", "benchmarks", "tools", ".github")
 SECONDS = 300  # for one command
 
 # Everything that is public is imported, and nothing but NumPy comes with it.
@@ -191,7 +191,9 @@ def check_files(wheel: Path, sdist: Path) -> None:
     want = {f"src/voilattice/{name}" for name in list_files(PACKAGE)}
     for folder in NEEDED_BY_TESTS:
         want |= {f"{folder}/{name}" for name in list_files(ROOT / folder)}
-    want |= {p.name for p in ROOT.iterdir() if p.suffix in {".md", ".toml", ".txt", ".cff"}}
+    want |= {
+        p.name for p in ROOT.iterdir() if p.suffix in {".md", ".toml", ".txt", ".cff", ".yaml"}
+    }
     complain(sdist, want - held, set())
 
 
@@ -225,11 +227,12 @@ def try_archive(folder: Path, python: str, archive: Path) -> str:
     policy = json.loads(bare.voilattice("policy asia --policy optimal --json").stdout)
     expect((policy["exact"], round(policy["savings"], 2)), (True, 47.54))
     expect(json.loads(bare.voilattice("apply asia cases.csv --json").stdout)["rows"], 2)
+    bare.voilattice("report asia --out report.html")
+    expect("asia" in (bare.work / "report.html").read_text("utf-8"), True)
     for arguments, line in LACKING:
         done = bare.voilattice(arguments, status=2)
         expect((done.stdout, done.stderr), ("", f"{line}\n"))
-    left = {path.name for path in bare.work.iterdir()} - FILES.keys()
-    expect(left, set())
+    expect({path.name for path in bare.work.iterdir()}, {*FILES, "report.html"})
     bare.install("web")
     serve(bare)
     seconds = time.monotonic() - start
