@@ -8,6 +8,7 @@ from helpers.strategies import OwnCosts
 from helpers.ward import ward
 
 from voilattice import build_policy, load_problem
+from voilattice.drawing import report
 from voilattice.drawing.report import expected_bill, report_html
 from voilattice.policy.first_steps import find_first_steps
 
@@ -37,6 +38,16 @@ def test_the_report_has_all_its_parts():
         assert part in page, part
     assert len(re.findall("<svg", page)) == 2
     assert "size: A4" in page
+
+
+def test_ways_to_begin_that_have_no_row_are_counted(monkeypatch):
+    asia = load_problem("asia")
+    steps = find_first_steps(asia)
+    monkeypatch.setattr(report, "MAX_STEPS", 2)
+    page = report_html(build_policy(asia, "optimal"), steps)
+    rest = steps.steps[2:]
+    assert f"anything else ({len(rest)})" in page
+    assert f"from {min(step.cost_to_go for step in rest):.2f}" in page
 
 
 def test_a_rule_has_a_report_without_first_steps_and_claims_nothing():

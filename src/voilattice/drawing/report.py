@@ -183,6 +183,10 @@ def _first_steps(problem: Problem, steps: FirstSteps | None) -> str:
         name = join_names([problem.label(f) for f in step.features], "and")
         shown = Strong(name) if step.features == steps.chosen else name
         rows.append([shown, *map(format_amount, (step.cost, step.cost_to_go, step.over))])
+    if rest := steps.steps[MAX_STEPS:]:  # nothing is left out without a word
+        least = min(rest, key=lambda step: step.cost_to_go)
+        costs = [f"from {format_amount(cost)}" for cost in (least.cost_to_go, least.over)]
+        rows.append([f"anything else ({len(rest)})", "", *costs])
     decide = [*map(format_amount, (steps.decide, steps.decide - best))]
     rows.append([Strong("deciding now") if not steps.chosen else "deciding now", "", *decide])
     table = f'<div class="wide">{html_table(heading, rows)}</div>'
