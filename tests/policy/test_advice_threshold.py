@@ -95,7 +95,7 @@ def test_with_a_limit_on_spending_the_price_is_a_bracket():
 
 def test_what_is_too_large_or_not_a_price_is_refused():
     with pytest.raises(InputError, match="too large for the exact optimum"):
-        find_advice_threshold(noisy_bayes(40), feature="X00", time_limit=0.5)
+        find_advice_threshold(noisy_bayes(40), feature="X00", time_limit=0)
     with pytest.raises(InputError, match="costs: must be prices that can be changed"):
         find_advice_threshold(replace(ASIA, costs=OwnCosts(0)), feature="xray")
 

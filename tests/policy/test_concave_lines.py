@@ -20,6 +20,12 @@ def test_all_corners_are_found_however_far_apart_they_are():
     assert corners(f, 5.0, 5.0) == [5.0]
 
 
+def test_a_corner_at_the_end_of_a_chord_is_found():
+    for x in (0.1, 999.9):
+        found = corners(lambda at, x=x: min(at, 0.5 * at + 0.5 * x), 0.0, 1000.0)
+        assert min(abs(corner - x) for corner in found) < 1e-6
+
+
 def test_a_line_has_no_corners():
     assert corners(lambda x: 2 * x + 1, 0.0, 10.0) == [0.0, 10.0]
 

@@ -89,24 +89,28 @@ def _end(f: Callable[[float], float], x: float, length: float) -> _End:
     return _End(x, y, (f(x + step) - y) / step, abs(step))
 
 
+def _is_line(a: _End, b: _End) -> bool:
+    return abs(a.at(b.x) - b.y) <= tolerance(abs(a.y))
+
+
 def _refine(f: Callable[[float], float], a: _End, b: _End, found: list[float]) -> None:
     """Append the corners between two ends."""
     while True:
-        is_line = abs(a.at(b.x) - b.y) <= tolerance(abs(a.y))
-        if is_line or b.x - a.x <= TOLERANCE * max(1.0, abs(b.x)):
+        if _is_line(a, b) or b.x - a.x <= TOLERANCE * max(1.0, abs(b.x)):
             return
         x = (a.x + b.x) / 2
         if a.slope > b.slope:
             x = a.x + (b.at(a.x) - a.y) / (a.slope - b.slope)
         if x <= a.x + a.chord * IN_CHORD:
-            # All is one line from the end of the chord on: it goes on to the left.
+            # All is one line from the end of the chord on; that end may be a corner itself.
             end = a.x + a.chord
-            b = _End(end, b.at(end), b.slope, b.chord)
-            a = _end(f, a.x, a.chord)
-        elif x >= b.x - b.chord * IN_CHORD:
+            _refine(f, _end(f, a.x, a.chord), _end(f, end, -a.chord), found)
+            found.append(end)
+            return
+        if x >= b.x - b.chord * IN_CHORD:
             end = b.x - b.chord
-            a = _End(end, a.at(end), a.slope, a.chord)
-            b = _end(f, b.x, -b.chord)
+            found.append(end)
+            a, b = _end(f, end, b.chord), _end(f, b.x, -b.chord)
         else:
             break
     y = f(x)
