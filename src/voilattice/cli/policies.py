@@ -40,7 +40,7 @@ from voilattice.policy.situations import MAX_POLICY_STATES
 from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search, policy_names
 from voilattice.valuation.valuation import emc as expected_cost
 
-__all__ = ["advise_command", "compare_command", "policy_command"]
+__all__ = ["advise_command", "compare_command", "policy_command", "policy_option"]
 
 # The first six have been there from the start, in this order.
 CSV_COLUMNS = (
@@ -48,7 +48,7 @@ CSV_COLUMNS = (
     "status", "lower_bound", "at_least", "at_most", "note",
 )  # fmt: skip
 
-_policy_option = click.option(
+policy_option = click.option(
     "--policy",
     "name",
     type=click.Choice(policy_names()),
@@ -170,7 +170,7 @@ def advise_command(
 
 @click.command(name="policy")
 @on_problem
-@_policy_option
+@policy_option
 @click.option(
     "--max-states",
     type=click.IntRange(min=1),

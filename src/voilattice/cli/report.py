@@ -10,11 +10,12 @@ from voilattice.budgets import Deadline
 from voilattice.cli import console, terminal
 from voilattice.cli.interrupts import finish_on_interrupt
 from voilattice.cli.options import on_problem, output_option, time_limit_option, write
+from voilattice.cli.policies import policy_option
 from voilattice.cli.progress import progress_line
 from voilattice.documents import policy_document
 from voilattice.errors import InputError
 from voilattice.model.problem import Problem
-from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search, policy_names
+from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search
 from voilattice.valuation.valuation import emc
 
 __all__ = ["report_command"]
@@ -24,14 +25,7 @@ SHARE_OF_POLICY = 0.7  # of the time; the rest is for the first steps
 
 @click.command(name="report")
 @on_problem
-@click.option(
-    "--policy",
-    "name",
-    type=click.Choice(policy_names()),
-    default="optimal",
-    show_default=True,
-    help="Which policy.",
-)
+@policy_option
 @output_option("--out", ".html", ".htm", help="The page to write.")
 @time_limit_option(TIME_LIMIT, "Stop then with what is found; the report says what is not proved.")
 def report_command(

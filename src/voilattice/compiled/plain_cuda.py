@@ -15,6 +15,7 @@ at most a + 1 such factors:
 
 The code applies the factor to the stored V', and adds a thousandth of it: far more than this change
 and the rounding of all sums in 64 bits.
+
 A value below the smallest normal number loses at most 2^-149 instead. At most one such loss for
 each state enters V. So V is divided by the largest cost before it is stored (`DeviceValues.error`).
 """

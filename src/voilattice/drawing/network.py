@@ -138,9 +138,10 @@ def _layers(
     ways = []
     joined: dict[_Point, list[_Point]] = {node: [] for node in drawn}
     for parent, node in arcs:
-        bends: list[_Point] = [(parent, node, k) for k in range(depth[parent] + 1, depth[node])]
-        for bend in bends:
-            layers[bend[2]].append(bend)  # type: ignore[index]
+        bends: list[_Point] = []
+        for k in range(depth[parent] + 1, depth[node]):
+            bends.append((parent, node, k))
+            layers[k].append(bends[-1])
         way: list[_Point] = [parent, *bends, node]
         for one, two in pairwise(way):
             joined.setdefault(one, []).append(two)

@@ -16,11 +16,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 from voilattice.budgets import Deadline
 from voilattice.errors import Remedy, TooLargeError
@@ -278,9 +279,9 @@ class Pool:
             del self._at_work[worker]
             self._dispatch()
 
-    def _spawn(self, work: object) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine beside the others; the loop itself keeps only a weak reference."""
-        task = asyncio.ensure_future(work)  # type: ignore[call-overload]
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
