@@ -1,3 +1,4 @@
+import itertools
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -9,7 +10,17 @@ from helpers.problems import noisy_bayes, structured
 from helpers.ward import ward
 
 from voilattice import load_problem
-from voilattice.drawing.policy import policy_dot, policy_html, policy_svg, policy_text
+from voilattice.drawing.policy import (
+    LINE_LIMITS,
+    MAX_OPEN,
+    UNFOLD_FOR_PRINT,
+    policy_dot,
+    policy_html,
+    policy_svg,
+    policy_text,
+    policy_tree,
+)
+from voilattice.drawing.svg import text_width
 from voilattice.model.acquisition import PathLimits
 from voilattice.policy.solvers import build_policy, policy_from_rule
 
@@ -36,9 +47,8 @@ def test_a_leaf_shows_the_decision_and_the_classes():
     [line] = policy_text(build_policy(own, "none"))
     assert line == "decide refer, risk 100.00 (no 94.5 %)"
     for drawing in (policy_svg, policy_dot, policy_html):
-        assert "decide refer, risk 100.00 (no 94.5 %)" in "".join(
-            drawing(build_policy(own, "none"))
-        )
+        drawn = "".join(drawing(build_policy(own, "none")))
+        assert "decide refer, risk 100.00 (no 94.5 %)" in re.sub(r"</?b>", "", drawn)
 
 
 def test_a_large_tree_is_unfolded_where_it_is_likely():
@@ -84,7 +94,8 @@ def test_svg_has_a_heading_above_the_tree(name):
     first = min(float(box.get("y")) for box in boxes)
     above = [text for text in svg.iter(f"{SVG}text") if float(text.get("y")) < first]
     cost = f"Policy {name}: expected total cost {policy.expected_total_cost:.2f}"
-    assert [text.text for text in above] == [cost, policy.verdict][: 1 + bool(policy.verdict)]
+    lines = " ".join(text.text for text in above if text.get("class") == "heading")
+    assert lines == f"{policy.problem.title} {cost} {policy.verdict}".strip()
     assert svg.find(f"{SVG}title").text.startswith(f"Policy {name}.")
 
 
@@ -101,10 +112,91 @@ def test_the_page_tells_costs_and_needs_nothing_from_outside():
 def test_names_are_shown_as_text(draw):
     problem = structured({"<script>": ["Y"], 'a"b': ["Y"]})
     policy = policy_from_rule(problem, lambda e: set() if e else set(problem.features))
-    drawn = draw(policy)
+    drawn = draw(policy).replace(UNFOLD_FOR_PRINT, "")
     assert "<script>" not in drawn
     assert "&lt;script&gt;" in drawn
     assert '\\"b' in "\n".join(policy_dot(policy))
+
+
+def texts_and_boxes(svg):
+    """Return the place of each text, and of each box with its texts."""
+    places = []
+    for text in svg.iter(f"{SVG}text"):
+        size, weight = float(text.get("font-size")), int(text.get("font-weight"))
+        x, y = float(text.get("x")), float(text.get("y"))
+        places.append((text, x, y - size, x + text_width(text.text, size, weight), y + size / 4))
+    return places
+
+
+def wordy():
+    """Return a problem with names and a title that are too long for any line."""
+    name = "a rather long name of a measurement "
+    states = {"X3": {"T": "within the limits of the norm", "F": "Rindfleischetikettierung" * 3}}
+    labels = {f"X{k}": name * k for k in range(1, 5)}
+    return replace(
+        load_problem("figure3"), title="A long title " * 30, labels=labels, state_labels=states
+    )
+
+
+@pytest.mark.parametrize("problem", [load_problem("asia"), ward(), labelled(), wordy()])
+@pytest.mark.parametrize("name", ["none", "batch", "optimal"])
+def test_svg_keeps_its_texts_inside_the_border_and_inside_their_boxes(problem, name):
+    svg = ET.fromstring(policy_svg(build_policy(problem, name)))
+    width, height = float(svg.get("width")), float(svg.get("height"))
+    for text, left, top, right, bottom in texts_and_boxes(svg):
+        assert left >= 0, text.text
+        assert top >= 0, text.text
+        assert right <= width, text.text
+        assert bottom <= height, text.text
+    for group in svg.iter(f"{SVG}g"):
+        box = group.find(f"{SVG}rect")
+        end = float(box.get("x")) + float(box.get("width"))
+        inside = [t for t in texts_and_boxes(group) if t[0].get("class") == "what"]
+        assert inside
+        assert all(right <= end for _, _, _, right, _ in inside)
+
+
+@pytest.mark.parametrize("problem", [load_problem("asia"), ward(), load_problem("car")])
+def test_svg_aligns_its_levels_and_no_box_covers_another(problem):
+    svg = ET.fromstring(policy_svg(build_policy(problem, "greedy-la")))
+    levels = {}
+    for box in svg.iter(f"{SVG}rect"):
+        if box.get("class") in ("buy", "say"):
+            top = float(box.get("y"))
+            level = levels.setdefault(float(box.get("x")), [])
+            level.append((top, top + float(box.get("height")), box.get("width")))
+    assert len(levels) == build_policy(problem, "greedy-la").depth + 1
+    for level in levels.values():
+        assert len({width for *_, width in level}) == 1
+        level.sort()
+        assert all(bottom < top for (_, bottom, _), (top, *_) in itertools.pairwise(level))
+
+
+def test_svg_of_about_ten_leaves_is_readable_on_a4():
+    policy = build_policy(labelled(), "optimal")
+    svg = ET.fromstring(policy_svg(policy))
+    sizes = {float(text.get("font-size")) for text in svg.iter(f"{SVG}text")}
+    long, short = 1045, 718  # A4 inside its margins, in pixels
+    width, height = float(svg.get("width")), float(svg.get("height"))
+    scale = max(min(long / width, short / height), min(short / width, long / height), 0)
+    assert min(scale, 1) * min(sizes) >= 8
+
+
+def test_short_lines_are_taken_where_they_make_the_print_larger():
+    assert [sum(limits) for limits in LINE_LIMITS] == sorted(map(sum, LINE_LIMITS), reverse=True)
+    short = policy_svg(build_policy(load_problem("asia"), "optimal"))
+    assert float(ET.fromstring(short).get("width")) < 1200  # six levels
+
+
+def test_a_small_tree_is_open_and_a_large_one_opens_for_print():
+    small = policy_html(ASIA)
+    assert ASIA.n_paths <= MAX_OPEN
+    assert small.count("<details open>") == ASIA.n_acquisitions
+    large = policy_html(large_policy())
+    assert "<details>" in large
+    for page in (small, large):
+        assert "beforeprint" in page
+    assert "<details>" not in policy_tree(large_policy(), unfolded=True)
 
 
 def test_dot_has_every_place_and_every_way():

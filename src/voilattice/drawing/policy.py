@@ -11,13 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 
+from voilattice.drawing.labels import NO_BREAK
 from voilattice.drawing.pages import page
-from voilattice.drawing.svg import INK, LINE, MUTED, picture, write_text
+from voilattice.drawing.svg import INK, MUTED, picture, wrap_text, wrap_to_width, write_text
+from voilattice.drawing.tree import Box, draw_tree
 from voilattice.policy.policy import Acquisition, Leaf, Node, Policy
 from voilattice.wording import count_noun, format_amount
 
 __all__ = [
     "MAX_DRAWN",
+    "MAX_OPEN",
+    "drawn_share",
     "policy_body",
     "policy_dot",
     "policy_html",
@@ -28,17 +32,13 @@ __all__ = [
 
 MAX_DRAWN = 200
 
-MARGIN = 20
-ROW = 34
-BOX_HEIGHT = 24
-HEADING_LINE = 18  # what a line of the heading takes
-COLUMN_GAP = 28
-CHARACTER = 6.9  # of the 12 px type face, on average
+MAX_OPEN = 40  # paths of a tree that a page shows unfolded
 
-BOXES = {  # of acquisitions and of decisions
-    "buy": 'class="buy" fill="#eef3fa" stroke="#1f3a5f"',
-    "say": 'class="say" fill="#fff6e5" stroke="#b5510a"',
-}
+MARGIN = 20
+HEADING_LINE = 18  # what a line of the heading takes
+LEAST_WIDTH = 400  # of a picture, for its heading
+LINE_LIMITS = ((34, 26), (25, 20), (18, 15))  # characters of a line in a box, and beside a way
+PAPER = (1045.0, 718.0)  # A4 inside its margins
 
 PAGE_STYLE = """
 ul { list-style: none; margin: .3rem 0 0; padding-left: 1.2rem; }
@@ -46,17 +46,41 @@ li { border-left: 1px solid #9db4cf; padding-left: .6rem; margin: .15rem 0; }
 small { color: #5b6675; }
 i { font-style: normal; background: #eef3fa; padding: 0 .3rem; border-radius: 4px; }
 summary { cursor: pointer; }
+@page { size: A4; margin: 12mm; }
+@media print {
+  body { font-size: 8.5pt; line-height: 1.35; margin: 0; }
+  p { max-width: none; }
+  .rest { display: none; } i::after { content: ':'; }
+  ul { margin: 0; padding-left: .9rem; } body > ul { padding-left: 0; }
+  li { margin: .08rem 0; padding-left: .45rem; }
+  summary { list-style: none; break-after: avoid; break-inside: avoid; }
+  li { break-inside: avoid-page; } li:has(li) { break-inside: auto; }
+  details::details-content { content-visibility: visible; } }
 """ + "".join(f"li.p{k} {{ border-left-width: {k + 1}px; }}\n" for k in range(1, 10))
+
+# Paper does not unfold: a page that is printed shows all of its tree.
+UNFOLD_FOR_PRINT = """<script>
+let folded = [];
+addEventListener('beforeprint', () => {
+  folded = [...document.querySelectorAll('details:not([open])')];
+  folded.forEach(part => { part.open = true; });
+});
+addEventListener('afterprint', () => { folded.forEach(part => { part.open = false; }); });
+</script>"""
 
 
 @dataclass(slots=True)
 class _Drawn:
     node: Node | None  # None: outcomes that are not drawn one by one
     number: int
-    outcome: str
+    outcomes: tuple[str, ...]  # a text for each feature
     probability: float
     n_paths: int = 0  # below the node
     children: list[_Drawn] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> str:
+        return ", ".join(self.outcomes)
 
     @property
     def is_folded(self) -> bool:
@@ -115,91 +139,69 @@ def policy_dot(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> Iterator[str]:
 def policy_svg(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
     """Return the policy as an SVG picture, from left to right; likelier branches are wider.
 
-    A heading says what the policy costs and, of an optimum, how sure that is.
+    A heading has the title of the problem, what the policy costs and, of an optimum, how sure that
+    is. Long names are cut; the title of a box has its whole text.
     """
-    root = _unfold(policy, max_nodes)
-    columns: list[float] = []
-    rows: dict[int, float] = {}
-    n_leaves = 0
-
-    def place(drawn: _Drawn, depth: int) -> None:
-        nonlocal n_leaves
-        if depth == len(columns):
-            columns.append(0.0)
-        columns[depth] = max(columns[depth], _width(policy, drawn))
-        for child in drawn.children:
-            place(child, depth + 1)
-        if drawn.children:
-            rows[id(drawn)] = sum(rows[id(child)] for child in drawn.children) / len(drawn.children)
-        else:
-            rows[id(drawn)] = float(n_leaves)
-            n_leaves += 1
-
-    place(root, 0)
+    unfolded = _unfold(policy, max_nodes)
+    trees = (_box(policy, unfolded, *limits) for limits in LINE_LIMITS)
+    root = max(trees, key=_scale_on_paper)  # of equals the first, which has the longest lines
+    _, right, _ = draw_tree(root, MARGIN, 0.0)
+    room = max(right - MARGIN, LEAST_WIDTH)
     cost = _amount(policy, policy.expected_total_cost)
-    heading = [f"Policy {policy.name}: expected total cost {cost}", _rounds(policy), policy.verdict]
-    heading = [line for line in heading if line]
-    top = MARGIN + HEADING_LINE * len(heading)
-    lefts = [MARGIN + sum(columns[:d]) + d * COLUMN_GAP for d in range(len(columns))]
-    shapes = [
-        write_text(
-            MARGIN, MARGIN + HEADING_LINE * k + 6, line,
-            kind="found" if k else "heading", fill=MUTED if k else INK, weight=400 if k else 600,
-        )
-        for k, line in enumerate(heading)
-    ]  # fmt: skip
-
-    def draw(drawn: _Drawn, depth: int) -> None:
-        x, y = lefts[depth], top + ROW * rows[id(drawn)]
-        kind = "buy" if isinstance(drawn.node, Acquisition) else "say"
-        found = f"{drawn.outcome} ({_percent(drawn)})" if drawn.outcome else ""
-        head = CHARACTER * len(found) + (10 if found else 0)
-        for child in drawn.children:
-            cy = top + ROW * rows[id(child)] + BOX_HEIGHT / 2
-            x1, x2 = x + _width(policy, drawn), lefts[depth + 1]
-            middle = (x1 + x2) / 2
+    said = [f"Policy {policy.name}: expected total cost {cost}", _rounds(policy), policy.verdict]
+    heading = [
+        (line, 14, 600, INK) for line in wrap_to_width(policy.problem.title, room, 2, 14, 600)
+    ]
+    heading += [(line, 12, 400, MUTED) for text in said for line in wrap_to_width(text, room, 5)]
+    shapes, y = list[str](), float(MARGIN)
+    for line, size, weight, fill in heading:
+        if line:
+            y += HEADING_LINE
             shapes.append(
-                f'<path class="way" fill="none" stroke="{LINE}" '
-                f'stroke-width="{1 + 7 * child.probability:.2f}" '
-                f'd="M{x1:.1f} {y + BOX_HEIGHT / 2:.1f} C{middle:.1f} {y + BOX_HEIGHT / 2:.1f} '
-                f'{middle:.1f} {cy:.1f} {x2:.1f} {cy:.1f}"/>'
+                write_text(MARGIN, y - 6, line, size=size, weight=weight, fill=fill, kind="heading")
             )
-            draw(child, depth + 1)
-        shapes.append(
-            write_text(x, y + 16, found, fill=MUTED, kind="found")
-            + f'<rect {BOXES[kind]} x="{x + head:.1f}" y="{y:.1f}" rx="5" '
-            f'width="{_width(policy, drawn) - head:.1f}" height="{BOX_HEIGHT}"/>'
-            + write_text(x + head + 8, y + 16, _sentence(policy, drawn), kind="what")
-        )
-
-    draw(root, 0)
-    widest = max(lefts[-1] + columns[-1], *(MARGIN + CHARACTER * len(line) for line in heading))
-    width, height = widest + MARGIN, top + MARGIN + ROW * n_leaves
-    drawn = picture(shapes, width, height, _title(policy), "policy")
+    tree, _, bottom = draw_tree(root, MARGIN, y + 8)
+    drawn = picture(shapes + tree, room + 2 * MARGIN, bottom + MARGIN, _title(policy), "policy")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}\n'
 
 
-def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN) -> str:
-    """Return the policy as an HTML list that folds and unfolds; bars show the probability."""
+def policy_tree(policy: Policy, *, max_nodes: int = 10 * MAX_DRAWN, unfolded: bool = False) -> str:
+    """Return the policy as an HTML list that folds and unfolds; bars show the probability.
+
+    With `unfolded`, all that is drawn can be seen at first; else what 5 % of the cases reach.
+    """
     to_come = policy.costs_to_go
 
     def item(drawn: _Drawn) -> str:
         found = f"<i>{escape(drawn.outcome)}</i> " if drawn.outcome else ""
-        line = f"{found}<b>{escape(_sentence(policy, drawn))}</b> <small>reached {_percent(drawn)}"
-        line += (
-            f", still to pay {escape(_amount(policy, to_come[drawn.number]))}</small>"
-            if drawn.node
-            else "</small>"
-        )
+        what = _parts(policy, drawn)[0]
+        more = _sentence(policy, drawn).removeprefix(what)
+        line = f"{found}<b>{escape(what)}</b>{escape(more)} <small>reached {_percent(drawn)}"
+        if drawn.node:
+            rest = f", still to pay {escape(_amount(policy, to_come[drawn.number]))}"
+            # At a leaf that is its risk, which is said already: paper leaves it out.
+            line += f'<span class="rest">{rest}</span>' if isinstance(drawn.node, Leaf) else rest
+        line += "</small>"
         tenth = min(int(10 * drawn.probability), 9)
         thick = f'<li class="p{tenth}" data-p="{drawn.probability:.4f}">'
         if not drawn.children:
             return f"{thick}{line}</li>"
         below = "".join(map(item, drawn.children))
-        opened = " open" if drawn.probability >= 0.05 else ""
+        opened = " open" if unfolded or drawn.probability >= 0.05 else ""
         return f"{thick}<details{opened}><summary>{line}</summary><ul>{below}</ul></details></li>"
 
     return f"<ul>{item(_unfold(policy, max_nodes))}</ul>"
+
+
+def drawn_share(policy: Policy, max_nodes: int) -> float:
+    """Return the share of the cases whose decision is drawn, if there is room for so many nodes."""
+
+    def share(drawn: _Drawn) -> float:
+        if isinstance(drawn.node, Leaf):
+            return drawn.probability
+        return sum(map(share, drawn.children))
+
+    return share(_unfold(policy, max_nodes))
 
 
 def policy_body(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
@@ -218,7 +220,7 @@ def policy_body(policy: Policy, *, max_nodes: int = MAX_DRAWN) -> str:
 {features} for features, {decisions} for decisions.
 {count_noun(policy.n_paths, "path")}, each with at most {count_noun(policy.depth, "acquisition")}.
 {escape(_rounds(policy))} "Still to pay" is the expected cost from there on.</p>{verdict}
-{policy_tree(policy, max_nodes=max_nodes)}"""
+{policy_tree(policy, max_nodes=max_nodes, unfolded=policy.n_paths <= MAX_OPEN)}"""
 
 
 def _rounds(policy: Policy) -> str:
@@ -231,23 +233,46 @@ def _rounds(policy: Policy) -> str:
 
 
 def policy_html(policy: Policy) -> str:
-    """Return the policy as a self-contained page that folds and unfolds."""
+    """Return the policy as a self-contained page that folds and unfolds, and prints whole."""
     title = f"{escape(policy.problem.title or 'Policy')}: {escape(policy.name)}"
-    return page(title, PAGE_STYLE, policy_body(policy, max_nodes=10 * MAX_DRAWN))
+    body = policy_body(policy, max_nodes=10 * MAX_DRAWN)
+    return page(title, PAGE_STYLE, body + UNFOLD_FOR_PRINT)
 
 
 def _title(policy: Policy) -> str:
     return f"Policy {policy.name}. {policy.verdict}".strip()
 
 
-def _width(policy: Policy, drawn: _Drawn) -> float:
-    found = f"{drawn.outcome} ({_percent(drawn)})" if drawn.outcome else ""
-    return CHARACTER * (len(found) + len(_sentence(policy, drawn))) + 16 + (10 if found else 0)
+def _scale_on_paper(root: Box) -> float:
+    """Return how large a tree can be printed on A4, at most 1: lying or upright, as fits better."""
+    _, width, height = draw_tree(root, 2 * MARGIN, 2 * MARGIN + 4 * HEADING_LINE)
+    long, short = PAPER
+    lying, upright = (long / width, short / height), (short / width, long / height)
+    return min(1.0, max(min(lying), min(upright)))
+
+
+def _box(policy: Policy, drawn: _Drawn, in_box: int, on_way: int) -> Box:
+    """Return a node and all below it as boxes with short lines."""
+    lines = [
+        line for part in _parts(policy, drawn) for line in wrap_text(part.lstrip(" ,"), in_box, 3)
+    ]
+    lines = [line.replace(NO_BREAK, " ") for line in lines]
+    found = [line for part in drawn.outcomes for line in wrap_text(part, on_way, 2)]
+    told = _sentence(policy, drawn)
+    if found:
+        told = f"{drawn.outcome} ({_percent(drawn)}): {told}"
+        if len(found[-1]) + len(_percent(drawn)) + 3 <= on_way:
+            found[-1] += f" ({_percent(drawn)})"
+        else:
+            found.append(f"({_percent(drawn)})")
+    kind = "buy" if isinstance(drawn.node, Acquisition) else "say"
+    below = [_box(policy, child, in_box, on_way) for child in drawn.children]
+    return Box(kind, lines, found, told, drawn.probability, below)
 
 
 def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
     problem, n_paths = policy.problem, policy.path_counts
-    root = _Drawn(policy.root, len(policy.nodes) - 1, "", 1.0, n_paths[-1])
+    root = _Drawn(policy.root, len(policy.nodes) - 1, (), 1.0, n_paths[-1])
     heap = [(-1.0, 0, root)]
     n = 1
     while heap:
@@ -264,16 +289,16 @@ def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
             branches = tuple(likely[: room - 1])
             left = sum(b.probability for b in likely[room - 1 :])
             n_left = len(likely) - len(branches)
-            drawn.children.append(_Drawn(None, -1, count_noun(n_left, "other outcome"), left))
+            drawn.children.append(_Drawn(None, -1, (count_noun(n_left, "other outcome"),), left))
         for branch in branches:
             found = zip(drawn.node.features, branch.states, strict=True)
-            outcome = ", ".join(
+            outcomes = tuple(
                 f"{problem.label(name)} = {problem.state_label(name, state)}"
                 for name, state in found
             )
             probability = drawn.probability * branch.probability
             number = branch.child
-            child = _Drawn(policy.nodes[number], number, outcome, probability, n_paths[number])
+            child = _Drawn(policy.nodes[number], number, outcomes, probability, n_paths[number])
             drawn.children.append(child)
             n += 1
             heapq.heappush(heap, (-probability, n, child))
@@ -282,21 +307,29 @@ def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
 
 
 def _sentence(policy: Policy, drawn: _Drawn) -> str:
+    what, *more = _parts(policy, drawn)
+    separator = " " if isinstance(drawn.node, Acquisition) else ", "
+    return (separator.join([what, *more[:1]]) + "".join(more[1:])).replace(NO_BREAK, " ")
+
+
+def _parts(policy: Policy, drawn: _Drawn) -> list[str]:
+    """Return what is done at a node, then its price or its risk, then what is not drawn of it."""
     node, problem = drawn.node, policy.problem
     if node is None:
-        return "not drawn"
+        return ["not drawn"]
     if isinstance(node, Leaf):
         said = problem.state_label(problem.target, node.decision)
         p, likely = max(zip(node.posterior, problem.classes, strict=True), key=lambda pair: pair[0])
-        share = f"{problem.state_label(problem.target, likely)} {_percentage(p)}"
-        text = f"decide {said}, risk {_amount(policy, node.emc)} ({share})"
-        return f"{text} (not worked out further)" if node.is_open else text
+        share = f"({problem.state_label(problem.target, likely)} {_percentage(p)})"
+        share = share.replace(" ", NO_BREAK)  # a line of its own, if it has no room behind the risk
+        parts = [f"decide {said}", f"risk {_amount(policy, node.emc)} {share}"]
+        return [*parts, " (not worked out further)"] if node.is_open else parts
     names = ", ".join(map(problem.label, node.features))
-    together = " in one round" if problem.counts_rounds and len(node.features) > 1 else ""
-    text = f"buy {names}{together} for {_amount(policy, node.price)}"
+    together = "in one round " if problem.counts_rounds and len(node.features) > 1 else ""
+    parts = [f"buy {names}", f"{together}for {_amount(policy, node.price)}"]
     if drawn.is_folded:
-        text += f", then {count_noun(drawn.n_paths, 'path')} (not drawn)"
-    return text
+        parts.append(f", then {count_noun(drawn.n_paths, 'path')} (not drawn)")
+    return parts
 
 
 def _amount(policy: Policy, amount: float) -> str:

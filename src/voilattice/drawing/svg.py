@@ -7,15 +7,31 @@ drawings have these alone, and a class for those who want to style or to find th
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable
 from html import escape
 
-__all__ = ["FONT", "INK", "LINE", "MUTED", "picture", "text_width", "without_styles", "write_text"]
+__all__ = [
+    "FONT",
+    "INK",
+    "LINE",
+    "MUTED",
+    "picture",
+    "text_width",
+    "without_styles",
+    "wrap_text",
+    "wrap_to_width",
+    "write_text",
+]
 
 FONT = "system-ui, 'DejaVu Sans', sans-serif"
 INK, MUTED, LINE = "#1b2430", "#5b6675", "#8b97a8"
 
-CHARACTER = 0.58  # the width of a character, on average, in parts of the size of the type face
+# The width of a character in parts of the size of the type face: those of DejaVu Sans, a wide one.
+WIDTHS = dict.fromkeys(" .,:;'|!()[]/-iljftrI", 0.38) | dict.fromkeys("mwMWQ@%=<>+…", 0.92)
+CHARACTER, WIDE = 0.64, 1.0  # of other characters up to Latin, and of those after it
+BOLD = 1.12  # how much wider a bold text is
+HALO = 'stroke="#fff" stroke-width="3" stroke-linejoin="round" paint-order="stroke" '
 
 
 def picture(shapes: Iterable[str], width: float, height: float, title: str, kind: str) -> str:
@@ -39,10 +55,11 @@ def write_text(
     anchor: str = "start",
     weight: int = 400,
     kind: str = "",
+    halo: bool = False,
 ) -> str:
-    """Return one line of text; `kind` is its class."""
+    """Return one line of text; `kind` is its class; a halo sets it off from what is below it."""
     return (
-        f"<text{_class(kind)} "
+        f"<text{_class(kind)} {HALO if halo else ''}"
         f'x="{x:.1f}" y="{y:.1f}" fill="{fill}" font-size="{size:g}" '
         f'text-anchor="{anchor}" font-weight="{weight}">{escape(text)}</text>'
     )
@@ -52,9 +69,31 @@ def _class(kind: str) -> str:
     return f' class="{kind}"' if kind else ""
 
 
-def text_width(text: str, size: float = 12) -> float:
+def text_width(text: str, size: float = 12, weight: int = 400) -> float:
     """Return about how wide a text is; wide enough for most type faces."""
-    return CHARACTER * size * len(text)
+    width = sum(WIDTHS.get(c, CHARACTER if c < "\u0250" else WIDE) for c in text)
+    return size * width * (BOLD if weight >= 600 else 1.0)
+
+
+def wrap_text(text: str, most: int, n_lines: int) -> list[str]:
+    """Return a text in lines of at most `most` characters; what does not fit is cut.
+
+    >>> wrap_text("stethoscope, water sample, vibration", 14, 2)
+    ['stethoscope,', 'water sample…']
+    """
+    lines = textwrap.wrap(text, max(most, 2), break_on_hyphens=False) or [""]
+    if len(lines) <= n_lines:
+        return lines
+    *whole, last = lines[:n_lines]
+    return [*whole, f"{last[: most - 1].rstrip(' ,')}…"]
+
+
+def wrap_to_width(
+    text: str, width: float, n_lines: int, size: float = 12, weight: int = 400
+) -> list[str]:
+    """Return a text in lines that are at most about `width` wide."""
+    most = int(width * max(len(text), 1) / max(text_width(text, size, weight), 1.0))
+    return wrap_text(text, most, n_lines)
 
 
 def without_styles(svg: str) -> str:
