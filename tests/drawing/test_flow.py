@@ -1,6 +1,7 @@
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from helpers.rich_worlds import rich_problem
@@ -8,6 +9,7 @@ from helpers.ward import ward
 
 from voilattice import build_policy, load_problem
 from voilattice.drawing.flow import COLOURS, HEIGHT, flow_svg
+from voilattice.drawing.svg import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -46,6 +48,46 @@ def test_any_policy_can_be_drawn_and_stays_inside_the_picture(seed):
         assert 0 <= x <= x + w <= width
         assert 0 <= y <= y + h <= height
     assert "nan" not in flow_svg(policy)
+
+
+@pytest.mark.parametrize("name", ["asia", "car", "figure1", "heart-treadmill"])
+def test_no_text_runs_over_the_border_or_over_another_text(name):
+    policy = build_policy(load_problem(name), "greedy-la")
+    svg, _, _ = parts(policy)
+    width, height = float(svg.get("width")), float(svg.get("height"))
+    boxes = []
+    for text in svg.iter(f"{SVG}text"):
+        size, weight = float(text.get("font-size")), int(text.get("font-weight"))
+        x, y = float(text.get("x")), float(text.get("y"))
+        wide = text_width(text.text, size, weight)
+        left = x - wide if text.get("text-anchor") == "end" else x
+        boxes.append((text.text, left, left + wide, y - 0.7 * size, y))
+    for said, left, right, top, bottom in boxes:
+        assert 0 <= left <= right <= width, said
+        assert 0 <= top <= bottom <= height, said
+    for a, b in combinations(boxes, 2):
+        beside = a[2] <= b[1] or b[2] <= a[1]
+        assert beside or a[4] <= b[3] or b[4] <= a[3], (a, b)
+
+
+def test_a_long_title_is_broken_and_cut_to_the_width():
+    problem = replace(load_problem("figure1"), title="A heat pump station that makes noise " * 9)
+    svg, _, _ = parts(build_policy(problem, "none"))
+    lines = [t for t in svg.iter(f"{SVG}text") if t.get("font-weight") == "600"]
+    assert len(lines) == 2
+    assert lines[-1].text.endswith("…")
+    for line in lines:
+        assert text_width(line.text, 14, 600) <= 1.1 * float(svg.get("width"))
+
+
+def test_each_band_that_has_room_has_a_label_with_a_halo():
+    policy = build_policy(load_problem("heart-treadmill"), "optimal")
+    svg, _, bands = parts(policy)
+    labels = [t for t in svg.iter(f"{SVG}text") if t.get("class") == "outcome"]
+    thick = [band for band in bands if float(band.get("stroke-width")) >= 13]
+    assert len(labels) >= len(thick) > 2
+    assert all(label.get("paint-order") == "stroke" for label in labels)
+    assert "style" not in svg.attrib
 
 
 def test_a_column_has_one_place_for_each_decision_and_a_colour_for_it():

@@ -14,7 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from voilattice.drawing.svg import INK, MUTED, picture, text_width, write_text
+from voilattice.drawing.labels import NO_BREAK
+from voilattice.drawing.svg import (
+    INK,
+    MUTED,
+    picture,
+    text_width,
+    wrap_text,
+    wrap_to_width,
+    write_text,
+)
 from voilattice.policy.policy import Acquisition, Leaf, Policy
 from voilattice.wording import count_noun, format_amount
 
@@ -25,19 +34,22 @@ COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#d55e00", "#0
 PATTERN = "#c3cad4"  # of bands whose cases end in several rare ways
 
 MARGIN = 20
-TOP = 64  # for the heading and the names of the columns
 HEIGHT = 520.0  # of all cases
 GAP = 14.0  # between the nodes of a column
 NODE = 14.0  # the width of a node
+SIDE = 6.0  # between a node and its text
 MIN_BAND = 1.0
-COLUMN = 184.0
+LEAST_COLUMN = 150.0
+LEAST_WIDTH = 420.0  # for the heading
 LEAST_SHARE = 0.012  # nodes of less probability are drawn together
 MAX_COLUMNS = 6
-MAX_LABEL = 22
-MAX_OUTCOME = 14
+MAX_LABEL = 20  # characters of a line of the label of a node
+MAX_OUTCOME = 18  # and of a band
+N_LINES = 2  # of a label
 RARER, LONGER = "rarer", "longer"  # paths that are drawn as one
 MAX_NAMED = 2  # outcomes in the label of a band; more of them are counted
-LABELLED = 13.0  # bands that are as high as this name their outcome
+HEAD, SMALL = 11.5, 10.5  # sizes of type
+LINE_HEIGHT = 12.5
 
 
 @dataclass(slots=True)
@@ -75,26 +87,34 @@ def flow_svg(policy: Policy) -> str:
     """
     colours = decision_colours(policy.problem.decisions)
     places, bands = _collect(policy, colours)
-    columns = _arrange(places, bands)
-    n_columns = len(columns)
-    widest = max(
-        (text_width(p.label, 11.5) + 60 for key, p in places.items() if key[0] == n_columns - 1),
-        default=0.0,
-    )
-    width = 2 * MARGIN + (n_columns - 1) * COLUMN + NODE + max(widest + 14, 150)
-    height = max(
-        TOP + sum(_height(places[key]) for key in column) + GAP * (len(column) - 1)
-        for column in columns
-    )
-    shapes = _heading(policy)
-    x_of = [MARGIN + depth * COLUMN for depth in range(n_columns)]
-    shapes += _draw_bands(places, bands, x_of)
-    for key, place in places.items():
-        shapes.append(_draw_place(place, x_of[key[0]]))
+    x_of, width = _columns(places, bands)
+    heading, top = _heading(policy, width)
+    _arrange(places, bands, top)
+    height = max(place.y + _height(place) for place in places.values())
+    shapes, labels = _draw_bands(places, bands, x_of)
+    boxes = [_draw_place(place, x_of[key[0]]) for key, place in places.items()]
     legend, bottom = _legend(policy, colours, width, height + 28)
-    shapes += legend
     title = f"Where the cases of policy {policy.name} go: bands are as high as they are probable."
-    return picture(shapes, width, bottom + MARGIN, title, "flow")
+    drawn = heading + shapes + boxes + labels + legend
+    return picture(drawn, width, bottom + MARGIN, title, "flow")
+
+
+def _columns(places: Mapping[_Key, _Place], bands: _Bands) -> tuple[list[float], float]:
+    """Return where each column begins, and the width of the picture.
+
+    Beside a node comes its text, then the labels of the bands to the next column.
+    """
+    n_columns = 1 + max(depth for depth, _ in places)
+    texts, labels = [0.0] * n_columns, [0.0] * n_columns
+    for (depth, _), place in places.items():
+        texts[depth] = max(texts[depth], _text_width(place))
+    for ((depth, _), _), band in bands.items():
+        widest = max(text_width(line, SMALL) for line in _band_lines(band, N_LINES))
+        labels[depth] = max(labels[depth], widest)
+    x_of = [float(MARGIN)]
+    for text, label in zip(texts[:-1], labels[:-1], strict=True):
+        x_of.append(x_of[-1] + max(NODE + SIDE + text + 14 + label + 8, LEAST_COLUMN))
+    return x_of, max(x_of[-1] + NODE + SIDE + texts[-1] + MARGIN, LEAST_WIDTH)
 
 
 def decision_colours(decisions: Sequence[str]) -> dict[str, str]:
@@ -203,19 +223,29 @@ def _tone(shares: Mapping[str, float], colours: Mapping[str, str]) -> str:
     return colours[max(shares, key=shares.__getitem__)] if shares else PATTERN
 
 
-def _arrange(places: Mapping[_Key, _Place], bands: _Bands) -> list[list[_Key]]:
+def _arrange(places: Mapping[_Key, _Place], bands: _Bands, top: float) -> None:
     """Place the nodes of each column near the bands that reach them; what is rare comes last."""
     n_columns = 1 + max(depth for depth, _ in places)
     columns: list[list[_Key]] = [[] for _ in range(n_columns)]
     for key in places:
         columns[key[0]].append(key)
     middle: dict[_Key, float] = defaultdict(float)
+    bottom = top
     for column in columns:
-        column.sort(key=lambda key: (key[1] in (RARER, LONGER), middle[key] / places[key].share))
-        y = float(TOP)
+        wanted = {key: middle[key] / places[key].share for key in column}
+        column.sort(key=lambda key: (key[1] in (RARER, LONGER), wanted[key]))
+        y = top
         for key in column:
-            places[key].y = y
-            y += _height(places[key]) + GAP
+            place = places[key]
+            place.y = max(y, wanted[key] - HEIGHT * place.share / 2)
+            y = place.y + _height(place) + GAP
+        # Back up from the lowest end so far, as far as the nodes above leave room.
+        needed = top + sum(_height(places[key]) + GAP for key in column) - GAP
+        lowest = bottom = max(bottom, needed)
+        for key in reversed(column):
+            place = places[key]
+            place.y = min(place.y, lowest - _height(place))
+            lowest = place.y - GAP
         for source in column:
             y = places[source].y
             # Bands leave in the order of the policy's outcomes; the later ones further below.
@@ -223,18 +253,51 @@ def _arrange(places: Mapping[_Key, _Place], bands: _Bands) -> list[list[_Key]]:
                 if start == source:
                     middle[target] += band.share * (y + HEIGHT * band.share / 2)
                     y += HEIGHT * band.share
-    return columns
 
 
 def _height(place: _Place) -> float:
-    # Room for two lines of text beside a thin node.
-    return max(HEIGHT * place.share, 30.0 if place.detail else 16.0)
+    # Room for the lines of text beside a thin node.
+    return max(HEIGHT * place.share, 3.5 + LINE_HEIGHT * len(_place_lines(place)))
 
 
-def _draw_bands(places: Mapping[_Key, _Place], bands: _Bands, x_of: Sequence[float]) -> list[str]:
+def _place_lines(place: _Place) -> list[str]:
+    """Return the text of a node; its price, if it has one, is the last line."""
+    share = _percent(place.share)
+    names = [name.replace(" ", NO_BREAK) for name in place.label.split(", ")]
+    # A line ends between names, not inside one.
+    short = ", ".join(
+        name if len(name) < MAX_LABEL else name.replace(NO_BREAK, " ") for name in names
+    )
+    lines = [line.replace(NO_BREAK, " ") for line in wrap_text(short, MAX_LABEL, N_LINES)]
+    if place.detail:
+        return [*lines, f"{place.detail}, {share}"]
+    if len(lines[-1]) + len(share) < MAX_LABEL:
+        return [*lines[:-1], f"{lines[-1]} {share}"]
+    return [*lines, share]
+
+
+def _text_width(place: _Place) -> float:
+    *lines, last = _place_lines(place)
+    weight = 600 if place.detail else 400
+    widths = [text_width(line, HEAD, weight) for line in lines]
+    return max([*widths, text_width(last, SMALL if place.detail else HEAD)])
+
+
+def _band_lines(band: _Band, n_lines: int) -> list[str]:
+    outcomes = list(dict.fromkeys(band.outcomes))
+    if len(outcomes) > MAX_NAMED:  # the first of many outcomes would be taken for all of them
+        return [f"{len(outcomes)} outcomes"]
+    return wrap_text(" or ".join(outcomes), MAX_OUTCOME, n_lines)
+
+
+def _draw_bands(
+    places: Mapping[_Key, _Place], bands: _Bands, x_of: Sequence[float]
+) -> tuple[list[str], list[str]]:
+    """Return the bands, and their labels at the nodes that they reach."""
     out: dict[_Key, float] = {key: place.y for key, place in places.items()}
     into: dict[_Key, float] = {key: place.y for key, place in places.items()}
-    shapes, labels = [], []
+    reached: dict[_Key, list[tuple[float, _Band]]] = defaultdict(list)
+    shapes = []
     order = sorted(bands, key=lambda pair: (pair[0][0], places[pair[0]].y, places[pair[1]].y))
     for source, target in order:
         band = bands[source, target]
@@ -244,8 +307,7 @@ def _draw_bands(places: Mapping[_Key, _Place], bands: _Bands, x_of: Sequence[flo
         into[target] += HEIGHT * band.share
         x1, x2 = x_of[source[0]] + NODE, x_of[target[0]]
         middle = (x1 + x2) / 2
-        outcomes = list(dict.fromkeys(band.outcomes))
-        found = " or ".join(outcomes)
+        found = " or ".join(dict.fromkeys(band.outcomes))
         told = f"{found}: {_percent(band.share)}"
         shapes.append(
             f'<path class="band" fill="none" stroke="{band.colour}" stroke-opacity=".5" '
@@ -253,49 +315,76 @@ def _draw_bands(places: Mapping[_Key, _Place], bands: _Bands, x_of: Sequence[flo
             f'd="M{x1:.1f} {y1:.1f} C{middle:.1f} {y1:.1f} {middle:.1f} {y2:.1f} '
             f'{x2:.1f} {y2:.1f}"><title>{escape(told)}</title></path>'
         )
-        if thick >= LABELLED:
-            many = f"{len(outcomes)} outcomes"
-            # The first of many outcomes would be taken for all of them.
-            short = many if len(outcomes) > MAX_NAMED else _shorten(found, MAX_OUTCOME)
-            labels.append(write_text(x2 - 5, y2 + 4, short, size=10.5, anchor="end"))
-    return shapes + labels
+        reached[target].append((y2, band))
+    labels = []
+    for target, ends in reached.items():
+        labels += _label_bands(ends, places[target], x_of[target[0]] - 5)
+    return shapes, labels
 
 
-def _shorten(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _label_bands(ends: list[tuple[float, _Band]], place: _Place, x: float) -> list[str]:
+    """Return the labels of the bands that reach a node; the thinnest are left out for want of room.
+
+    Each label is as near to its band as those above it allow.
+    """
+    lowest = place.y + _height(place) + GAP - 2
+    for n_lines in (N_LINES, 1):
+        kept = list(ends)
+        while kept:
+            rows, y = [], place.y - 4
+            for middle, band in kept:
+                lines = _band_lines(band, n_lines)
+                y = max(y, middle - LINE_HEIGHT * len(lines) / 2)
+                rows += [(y + LINE_HEIGHT * (k + 0.8), line) for k, line in enumerate(lines)]
+                y += LINE_HEIGHT * len(lines)
+            if y <= lowest:
+                break
+            if n_lines > 1:  # shorter labels come before fewer labels
+                kept = []
+            else:
+                kept.remove(min(kept, key=lambda end: end[1].share))
+        if kept:
+            return [
+                write_text(x, y, line, size=SMALL, anchor="end", kind="outcome", halo=True)
+                for y, line in rows
+            ]
+    return []
 
 
 def _draw_place(place: _Place, x: float) -> str:
     tall = max(HEIGHT * place.share, 2.0)
     outline = 'stroke="#1b2430" stroke-width="1"'
-    label, share = _shorten(place.label, MAX_LABEL), _percent(place.share)
-    head = f"{label} {share}" if place.is_leaf or not place.detail else label
-    weight = 600 if place.detail else 400
-    told = f"{f'{place.label} {place.detail}'.strip()}: {share}"
-    lines = write_text(x + NODE + 6, place.y + 12, head, size=11.5, weight=weight)
-    if place.detail:
-        under = f"{place.detail}, {share}"
-        lines += write_text(x + NODE + 6, place.y + 25, under, size=10.5, fill=MUTED)
+    told = f"{f'{place.label} {place.detail}'.strip()}: {_percent(place.share)}"
+    texts = ""
+    lines = _place_lines(place)
+    for k, line in enumerate(lines):
+        is_detail = bool(place.detail) and k == len(lines) - 1
+        texts += write_text(
+            x + NODE + SIDE, place.y + LINE_HEIGHT * (k + 0.9), line, kind="node", halo=True,
+            size=SMALL if is_detail else HEAD,
+            weight=600 if place.detail and not is_detail else 400,
+        )  # fmt: skip
     return (
         f'<g class="place"><title>{escape(told)}</title>'
         f'<rect x="{x:.1f}" y="{place.y:.1f}" width="{NODE:g}" height="{tall:.1f}" rx="2" '
-        f'fill="{place.colour}" {outline}/>{lines}</g>'
+        f'fill="{place.colour}" {outline}/>{texts}</g>'
     )
 
 
-def _heading(policy: Policy) -> list[str]:
+def _heading(policy: Policy, width: float) -> tuple[list[str], float]:
+    """Return the heading in lines that fit the width, and where the picture can begin."""
     cost = format_amount(policy.expected_total_cost, policy.problem.currency)
-    title = policy.problem.title or "Policy"
-    return [
-        write_text(MARGIN, MARGIN + 4, f"{title}: policy {policy.name}", size=14, weight=600),
-        write_text(
-            MARGIN,
-            MARGIN + 22,
-            f"Expected total cost {cost}. {policy.verdict}".strip(),
-            size=11.5,
-            fill=MUTED,
-        ),
-    ]
+    title = f"{policy.problem.title or 'Policy'}: policy {policy.name}"
+    said = f"Expected total cost {cost}. {policy.verdict}".strip()
+    room, y = width - 2 * MARGIN, float(MARGIN)
+    shapes = []
+    for line in wrap_to_width(title, room, 2, 14, 600):
+        shapes.append(write_text(MARGIN, y + 4, line, size=14, weight=600, kind="heading"))
+        y += 18
+    for line in wrap_to_width(said, room, 4, HEAD):
+        shapes.append(write_text(MARGIN, y + 4, line, size=HEAD, fill=MUTED, kind="heading"))
+        y += 16
+    return shapes, y + 10
 
 
 def _legend(
@@ -312,14 +401,14 @@ def _legend(
         label = (
             f"decide {problem.state_label(problem.target, decision)} {_percent(shares[decision])}"
         )
-        room = text_width(label, 11.5) + 34
+        room = text_width(label, HEAD) + 34
         if x + room > width - MARGIN and x > MARGIN:
             x, y = float(MARGIN), y + 20
         shapes.append(
             f'<rect x="{x:.1f}" y="{y - 10:.1f}" width="14" height="12" rx="2" '
             f'fill="{colours[decision]}" stroke="{INK}"/>'
         )
-        shapes.append(write_text(x + 20, y, label, size=11.5))
+        shapes.append(write_text(x + 20, y, label, size=HEAD))
         x += room
     return shapes, y
 
