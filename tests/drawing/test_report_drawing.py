@@ -1,29 +1,22 @@
 import datetime
+import html
 import re
 from dataclasses import replace
 
 import pytest
-from helpers.rich_worlds import rich_problem
+from helpers.problems import noisy_bayes
 from helpers.strategies import OwnCosts
 from helpers.ward import ward
 
 from voilattice import build_policy, load_problem
 from voilattice.drawing import report
-from voilattice.drawing.report import expected_bill, report_html
+from voilattice.drawing.policy import policy_text
+from voilattice.drawing.report import report_html
+from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
 from voilattice.policy.first_steps import find_first_steps
+from voilattice.policy.solvers import policy_from_rule
 
 DAY = datetime.date(2026, 11, 17)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_the_bill_to_expect_adds_up_and_has_the_shares_of_the_paths(seed):
-    policy = build_policy(rich_problem(seed), "optimal")
-    rows = expected_bill(policy)
-    assert sum(part for *_, part in rows) == pytest.approx(policy.expected_feature_cost, abs=1e-7)
-    shares = {name: share for name, share, _, _ in rows if name}
-    for feature, share in shares.items():
-        bought = sum(path.probability for path in policy.paths() if feature in dict(path.evidence))
-        assert share == pytest.approx(bought)
 
 
 def test_the_report_has_all_its_parts():
@@ -32,7 +25,8 @@ def test_the_report_has_all_its_parts():
     for part in (
         "Lung ward", "2026-11-17, policy optimal", "First, acquire X-ray and consent for 26.00 CAD",
         "Proved optimal", "The problem", "Limits of each path", "Stakes", "refer",
-        "Where the cases go", "Why this first", "The bill to expect", "What this rests on",
+        "Where the cases go", "Why this first", "Prices, and the bill to expect", "The plan",
+        "What this rests on", "each round",
         "Beginning with X-ray, blood and consent costs 7.42 CAD more",
     ):  # fmt: skip
         assert part in page, part
@@ -61,9 +55,63 @@ def test_a_rule_has_a_report_without_first_steps_and_claims_nothing():
 def test_prices_of_ones_own_are_one_row():
     problem = replace(load_problem("figure1").with_expected("symmetric", 400), costs=OwnCosts(2))
     policy = build_policy(problem, "greedy-la")
-    *_, last = expected_bill(policy)
-    assert last[3] == pytest.approx(policy.expected_feature_cost)
-    assert "100.0 %" in report_html(policy, date=DAY) or not policy.depth
+    page = report_html(policy, date=DAY)
+    assert "100.0 %" in page or not policy.depth
+    assert "all of them" in page or not policy.depth
+
+
+def plain(text):
+    return html.unescape(re.sub(r"<[^>]*>", "", text))
+
+
+def test_the_report_has_each_leaf_of_a_small_tree_unfolded():
+    policy = build_policy(ward(), "optimal")
+    page = report_html(policy, date=DAY)
+    shown = plain(page)
+    for line in policy_text(policy):
+        assert re.sub(r"^.*?\): |^[├└│─ ]*", "", line) in shown
+    assert page.count("decide ") >= policy.n_paths
+    assert "<details>" not in page
+    assert "not drawn" not in page
+
+
+def test_of_a_large_tree_the_report_says_what_is_left_out():
+    problem = noisy_bayes(9)
+    order = problem.features
+    policy = policy_from_rule(problem, lambda e: {order[len(e)]} if len(e) < 9 else set())
+    page = report_html(policy, date=DAY)
+    assert "The policy has 512 paths. This is the most probable part of it" in page
+    assert "(not drawn)" in page
+    drawn = [float(p) for p in re.findall(r"<b>decide .*?reached ([\d.]+) %", page)]
+    said = float(re.search(r"part of it: ([\d.]+) % of the cases", page)[1])
+    assert said == pytest.approx(sum(drawn), abs=0.06 * len(drawn))
+
+
+def test_a_flow_that_does_not_fit_paper_is_for_the_screen(monkeypatch):
+    policy = build_policy(load_problem("asia"), "optimal")
+    assert '<figure class="flow">' in report_html(policy)
+    monkeypatch.setattr(report, "LEAST_SCALE", 1.0)
+    assert '<section class="lying">' in report_html(policy)
+    monkeypatch.setattr(report, "LEAST_SCALE", 3.0)
+    page = report_html(policy)
+    assert '<p class="paper">The picture of where the cases go is too large' in page
+    assert '<figure class="flow screen">' in page
+
+
+def test_prices_never_paid_groups_discounts_and_conditions_have_rows_of_their_own():
+    costs = FeatureCosts(
+        {"asia": 1, "tub": 6, "smoke": 1, "bronc": 30, "xray": 8, "dysp": 2},
+        (Group("visit", 3, ("asia", "smoke")),),
+        (ConditionalCost("tub", {"xray": "yes"}, 4),),
+        (Discount("lab", {"bronc": 2, "xray": 2}),),
+        round_cost=0.5,
+    )
+    shown = plain(report_html(build_policy(replace(load_problem("asia"), costs=costs), "optimal")))
+    for part in (
+        "bronc30.00", "visit, once for asia or smoke3.00", "tub: 4.00 if xray = yes",
+        "discount lab, from the second on: bronc −2.00, xray −2.00", "each round0.50",
+    ):  # fmt: skip
+        assert part in shown, part
 
 
 def test_the_page_needs_nothing_from_outside_and_escapes_names():

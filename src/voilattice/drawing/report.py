@@ -1,23 +1,22 @@
-"""A report on one page: a problem, a policy for it, and what the policy rests on.
+"""A report to print on A4: a policy, the problem that it is for, and what the policy rests on.
 
-HTML that stands by itself and prints on A4: the problem with its network, stakes and prices, what
-to do first, where the cases go, the bill to expect, and the certificate.
-
-The bill to expect has a row for each feature: how often the policy buys it, and that share times
-its price. What is paid besides, or saved, is one row: overheads of groups, discounts, conditional
-prices, rounds.
+HTML that stands by itself. It begins with the plan, each branch of it, so that its first page can
+be followed where the work is done. After it come the problem with its network, stakes and prices,
+the bill to expect, what to do first and why, and where the cases go. A plan of more than `MAX_OPEN`
+paths is shown where it is probable. A flow that A4 would make too small is left out on paper.
 """
 
 from __future__ import annotations
 
 import datetime
-import math
-from collections import defaultdict
+import re
 from html import escape
 
+from voilattice.drawing.bill import BillRow, expected_bill
 from voilattice.drawing.flow import flow_svg
 from voilattice.drawing.network import network_svg
 from voilattice.drawing.pages import page
+from voilattice.drawing.policy import MAX_OPEN, PAPER, drawn_share, policy_tree
 from voilattice.html import Strong, html_table, paragraph
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
@@ -27,12 +26,15 @@ from voilattice.ties import tolerance
 from voilattice.valuation.valuation import emc
 from voilattice.wording import count_noun, format_amount, in_currency, join_names
 
-__all__ = ["expected_bill", "report_html"]
+__all__ = ["report_html"]
 
 MAX_STEPS = 6  # first steps that the report tells of
+MAX_NODES = 70  # of a plan that is not shown whole
+LEAST_SCALE = 0.75  # a picture that is made smaller cannot be read on paper
 
 STYLE = """
-@page { size: A4; margin: 9mm; }
+@page { size: A4; margin: 10mm; }
+@page lying { size: A4 landscape; margin: 10mm; }
 body { max-width: 64rem; margin: 1.2rem auto; padding: 0 1rem; }
 h2 { font-size: 1.05rem; margin: .9rem 0 .2rem; break-after: avoid; }
 p { max-width: none; }
@@ -43,17 +45,26 @@ th, td { padding: .12rem .5rem; border-bottom: 1px solid #dfe4ea; vertical-align
 td:not(:first-child) { white-space: nowrap; }
 .wide { overflow-x: auto; }
 figure { margin: .4rem 0; break-inside: avoid; overflow-x: auto; }
-figure svg { max-width: 100%; height: auto; }
-.network svg { max-height: 24rem; }
+.network svg { max-width: 100%; max-height: 24rem; height: auto; }
 ul { margin: .2rem 0; padding-left: 1.2rem; }
+.plan ul { list-style: none; margin: 0; padding-left: 1.1rem; } .plan > ul { padding-left: 0; }
+.plan li { border-left: 2px solid #9db4cf; padding-left: .5rem; margin: .12rem 0; }
+.plan i { font-style: normal; background: #eef3fa; padding: 0 .3rem; border-radius: 4px; }
+.plan i::after { content: ':'; }
+.plan small { color: #5b6675; } .plan summary { cursor: pointer; } .rest { display: none; }
+.paper { display: none; }
 @media (min-width: 44rem), print {
   .two { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1.6rem; align-items: start; } }
 @media print {
-  body { font-size: 7.4pt; line-height: 1.28; margin: 0; padding: 0; max-width: none; }
-  h1 { font-size: 13pt; } h2 { font-size: 9.5pt; margin: .6rem 0 .1rem; }
-  td, th { padding: .05rem .4rem; } figure { margin: .2rem 0; }
-  .network svg { max-height: 52mm; } .flow svg { max-height: 60mm; }
-  tr, .verdict { break-inside: avoid; } }
+  body { font-size: 8.2pt; line-height: 1.32; margin: 0; padding: 0; max-width: none; }
+  h1 { font-size: 13pt; } h2 { font-size: 10pt; margin: .7rem 0 .1rem; }
+  td, th { padding: .06rem .4rem; } figure { margin: .2rem 0; }
+  .network svg { max-height: 60mm; } .flow svg { max-width: 100%; height: auto; }
+  .plan li { margin: .06rem 0; } .plan i { padding: 0; }
+  .plan summary { list-style: none; break-inside: avoid; break-after: avoid; }
+  .plan li:not(:has(li)), tr, .verdict, .whole { break-inside: avoid; }
+  details::details-content { content-visibility: visible; }
+  .lying { page: lying; } .screen { display: none; } .paper { display: block; } }
 """
 
 
@@ -75,50 +86,24 @@ def report_html(
     body = f"""
 <p class="when">{escape(when)}, policy {escape(policy.name)}</p>
 {_summary(policy)}
-<div class="two"><section>
-<h2>The problem</h2>
-{_problem(problem)}
-<figure class="network">{network_svg(problem)}</figure>
+<section class="plan"><h2>The plan</h2>
+{_plan(policy)}</section>
+<div class="two whole"><section>
+<h2>Prices, and the bill to expect</h2>
+<div class="wide">{_bill(policy)}</div>
 </section><section>
 <h2>Stakes</h2>
 {_stakes(problem)}
-<h2>The bill to expect</h2>
-<div class="wide">{_bill(policy)}</div>
-</section></div>
-<h2>Where the cases go</h2>
-<figure class="flow">{flow_svg(policy)}</figure>
-<div class="two">
-{_first_steps(problem, steps)}
-<section><h2>What this rests on</h2>
-{_grounds(policy)}</section></div>"""
+<h2>What this rests on</h2>
+{_grounds(policy)}</section></div>
+<div class="two"><section class="whole">
+<h2>The problem</h2>
+{_problem(problem)}
+<figure class="network">{network_svg(problem)}</figure>
+</section>
+{_first_steps(problem, steps)}</div>
+{_flow(policy)}"""
     return page(title, STYLE, body)
-
-
-def expected_bill(policy: Policy) -> list[tuple[str, float, float | None, float]]:
-    """Return, for each feature that is bought, its name, how often, its price and what that makes.
-
-    The last row has no name: what is paid besides prices, or saved. Its price is None. With prices
-    of one's own there are no prices of single features, and the last row is all of it.
-
-    >>> import voilattice
-    >>> policy = voilattice.build_policy(voilattice.load_problem("figure3"), "batch")
-    >>> [(name, round(share, 3), price, round(part, 3))
-    ...  for name, share, price, part in expected_bill(policy)]
-    [('X3', 1.0, 4.0, 4.0), ('X4', 1.0, 1.0, 1.0), ('X2', 0.137, 2.0, 0.274), ('', 1.0, None, 0.0)]
-    """
-    shares: dict[str, float] = defaultdict(float)
-    for node, reach in zip(policy.nodes, policy.reach_probabilities, strict=True):
-        if isinstance(node, Acquisition):
-            for feature in node.features:
-                shares[feature] += reach
-    costs, rows = policy.problem.costs, list[tuple[str, float, float | None, float]]()
-    for feature, share in sorted(shares.items(), key=lambda item: (-item[1], item[0])):
-        price = costs.prices[feature] if isinstance(costs, FeatureCosts) else None
-        rows.append((feature, share, price, 0.0 if price is None else share * price))
-    rest = policy.expected_feature_cost - math.fsum(part for *_, part in rows)
-    small = tolerance(policy.expected_total_cost)
-    rows.append(("", 1.0, None, 0.0 if abs(rest) <= small else rest))
-    return rows
 
 
 def _summary(policy: Policy) -> str:
@@ -142,6 +127,42 @@ def _summary(policy: Policy) -> str:
         policy.verdict,
     ]
     return f'<div class="verdict">{"".join(paragraph(line) for line in lines if line)}</div>'
+
+
+def _plan(policy: Policy) -> str:
+    """Return the tree, all of it if it is small; else the likely part, and what is left out."""
+    if policy.n_paths <= MAX_OPEN:
+        return policy_tree(policy, unfolded=True)
+    share = drawn_share(policy, MAX_NODES)
+    said = (
+        f"The policy has {count_noun(policy.n_paths, 'path')}. This is the most probable part of "
+        f"it: {100 * share:.1f} % of the cases find their decision here. For the others it says "
+        f"how many paths are not drawn. voilattice advise goes through all of them, step by step."
+    )
+    return paragraph(said) + policy_tree(policy, max_nodes=MAX_NODES, unfolded=True)
+
+
+def _flow(policy: Policy) -> str:
+    """Return where the cases go; on paper only if it can be read there, upright or lying."""
+    if not policy.depth:
+        return ""
+    drawn, heading = flow_svg(policy), "<h2>Where the cases go</h2>"
+    size = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
+    width, height = (float(size[1]), float(size[2])) if size else PAPER
+    long, short = PAPER
+    room = 40.0  # for the heading
+    if min(short / width, (long - room) / height) >= LEAST_SCALE:
+        return f'<section class="whole">{heading}<figure class="flow">{drawn}</figure></section>'
+    if min(long / width, (short - room) / height) >= LEAST_SCALE:
+        return f'<section class="lying">{heading}<figure class="flow">{drawn}</figure></section>'
+    left_out = (
+        "The picture of where the cases go is too large for A4 and is left out here. It is on the "
+        "screen, and voilattice policy with --flow draws it alone."
+    )
+    return (
+        f'<section>{heading}<p class="paper">{escape(left_out)}</p>'
+        f'<figure class="flow screen">{drawn}</figure></section>'
+    )
 
 
 def _problem(problem: Problem) -> str:
@@ -191,30 +212,70 @@ def _first_steps(problem: Problem, steps: FirstSteps | None) -> str:
     rows.append([Strong("deciding now") if not steps.chosen else "deciding now", "", *decide])
     table = f'<div class="wide">{html_table(heading, rows)}</div>'
     told = "".join(f"<li>{escape(step.text)}</li>" for step in steps.steps[1:3])
-    return f"<section><h2>Why this first</h2>{table}<ul>{told}</ul></section>"
+    why = f"<h2>Why this first</h2>{table}<ul>{told}</ul>"
+    return f'<section class="whole">{why}</section>'
 
 
 def _bill(policy: Policy) -> str:
     problem = policy.problem
-    heading = ["feature", "bought", *(
-        in_currency(name, problem.currency) for name in ("price", "on average")
-    )]  # fmt: skip
+    price, average = (in_currency(name, problem.currency) for name in ("price", "on average"))
     rows: list[list[object]] = []
-    for feature, share, price, part in expected_bill(policy):
-        if feature:
-            shown = "" if price is None else format_amount(price)
-            average = "" if price is None else f"{part:,.2f}"
-            rows.append([problem.label(feature), f"{100 * share:.1f} %", shown, average])
-        elif part:
-            what = "overheads, discounts, conditional prices, rounds"
-            is_priced = isinstance(problem.costs, FeatureCosts)
-            rows.append([what if is_priced else "all of them", "", "", format_amount(part)])
+    for row in expected_bill(policy):
+        shown = "" if row.price is None else format_amount(row.price)
+        amount = (
+            f"{row.amount:,.2f}".replace("-", "−")
+            if row.times and (row.price or row.amount)
+            else ""
+        )
+        rows.append([_bill_name(problem, row), shown, _times(problem, row), amount])
     features, decisions = policy.expected_feature_cost, policy.expected_misclassification_cost
     rows.append(["features together", "", "", format_amount(features)])
     rows.append(["expected cost of the decision", "", "", format_amount(decisions)])
     total = Strong(format_amount(policy.expected_total_cost))
     rows.append([Strong("total"), "", "", total])
-    return html_table(heading, rows)
+    return html_table(["", price, "paid", average], rows)
+
+
+def _times(problem: Problem, row: BillRow) -> str:
+    if row.kind == "rest":
+        return ""
+    if row.name in problem.evidence:
+        return "known"
+    if not row.times:
+        return "never"
+    return f"{row.times:.2f} times" if row.kind == "round" else f"{100 * row.times:.1f} %"
+
+
+def _bill_name(problem: Problem, row: BillRow) -> str:
+    """Return what a row is about."""
+    if row.kind == "feature":
+        return problem.label(row.name)
+    if row.kind == "round":
+        return "each round"
+    if isinstance(problem.costs, FeatureCosts):
+        return _shared_name(problem, problem.costs, row)
+    return "all of them"
+
+
+def _shared_name(problem: Problem, costs: FeatureCosts, row: BillRow) -> str:
+    """Return what a row is about that is not one price, and for which features it holds."""
+    name = row.name
+    if row.kind == "group":
+        [members] = (group.features for group in costs.groups if group.name == name)
+        return f"{name}, once for {join_names([*map(problem.label, members)], 'or')}"
+    if row.kind == "discount":
+        [off] = (discount.off for discount in costs.discounts if discount.name == name)
+        less = (f"{problem.label(f)} −{format_amount(amount)}" for f, amount in off.items())
+        return f"discount {name}, from the second on: {', '.join(less)}"
+    if row.kind == "condition":
+        prices = (
+            f"{format_amount(entry.cost)} if "
+            + ", ".join(f"{problem.label(f)} = {problem.state_label(f, s)}" for f, s in entry.when)
+            for entry in costs.conditional
+            if entry.feature == name
+        )
+        return f"{problem.label(name)}: {'; '.join(prices)}"
+    return "discounts in the order that the constraints allow"
 
 
 def _grounds(policy: Policy) -> str:
