@@ -42,7 +42,7 @@ COMMANDS = {
     "new": ("new", "Ask for a problem in the terminal and write its commented file."),
     "policy": ("policies", "Build a whole policy and evaluate it exactly."),
     "problems": ("problems", "List the built-in problems."),
-    "report": ("report", "Write a report: the problem, a policy, the bill to expect, on one page."),
+    "report": ("report", "Write a report to print: the plan, the problem, the bill to expect."),
     "reproduce": ("data", "Reproduce the paper's Tables 1 to 3, Figures 1 to 8, and its claims."),
     "serve": ("serve", "Serve the advisor: a page for people, and an HTTP API."),
     "show": ("problems", "Show what a problem holds: network, prices, stakes, evidence."),

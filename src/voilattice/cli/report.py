@@ -1,4 +1,4 @@
-"""The command report: a problem and a policy for it on one page that prints on A4."""
+"""The command report: the plan, the problem and the bill to expect, to print on A4."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ def report_command(
     out: str | None,
     time_limit: Deadline,
 ) -> None:
-    """Write a report: the problem, a policy, the bill to expect, on one page.
+    """Write a report to print: the plan, the problem, the bill to expect.
 
-    The page stands by itself and prints on A4. For the optimal policy it says what it would cost to
-    begin with another feature.
+    It is an HTML file that stands by itself and prints on two or three sheets of A4, more for a
+    large problem. The plan comes first: each branch of it, or the most probable ones of more than
+    40 paths. For the optimal policy it says what it would cost to begin with another feature.
     """
     from voilattice.drawing.report import report_html
     from voilattice.policy.first_steps import find_first_steps
