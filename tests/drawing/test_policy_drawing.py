@@ -156,6 +156,13 @@ def test_svg_keeps_its_texts_inside_the_border_and_inside_their_boxes(problem, n
         assert all(right <= end for _, _, _, right, _ in inside)
 
 
+def test_svg_cuts_a_long_name_before_the_state_that_was_found():
+    svg = ET.fromstring(policy_svg(build_policy(wordy(), "batch")))
+    found = [t.text for t in svg.iter(f"{SVG}text") if t.get("class") == "found"]
+    for state in ("= T (", "= F (", "= within the limits", "= Rindfleisch"):
+        assert any(line.startswith(state) for line in found), state
+
+
 @pytest.mark.parametrize("problem", [load_problem("asia"), ward(), load_problem("car")])
 def test_svg_aligns_its_levels_and_no_box_covers_another(problem):
     svg = ET.fromstring(policy_svg(build_policy(problem, "greedy-la")))

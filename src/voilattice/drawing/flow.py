@@ -285,9 +285,12 @@ def _text_width(place: _Place) -> float:
 
 def _band_lines(band: _Band, n_lines: int) -> list[str]:
     outcomes = list(dict.fromkeys(band.outcomes))
-    if len(outcomes) > MAX_NAMED:  # the first of many outcomes would be taken for all of them
+    lines = wrap_text(" or ".join(outcomes), MAX_OUTCOME, n_lines)
+    is_cut = lines[-1].endswith("…")
+    # The first of several outcomes would be taken for all of them.
+    if len(outcomes) > MAX_NAMED or (len(outcomes) > 1 and is_cut):
         return [f"{len(outcomes)} outcomes"]
-    return wrap_text(" or ".join(outcomes), MAX_OUTCOME, n_lines)
+    return lines
 
 
 def _draw_bands(

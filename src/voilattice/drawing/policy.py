@@ -48,9 +48,10 @@ i { font-style: normal; background: #eef3fa; padding: 0 .3rem; border-radius: 4p
 summary { cursor: pointer; }
 @page { size: A4; margin: 12mm; }
 @media print {
-  body { font-size: 8.5pt; line-height: 1.35; margin: 0; }
+  body { font-size: 8.2pt; line-height: 1.4; margin: 0; }
   p { max-width: none; }
-  .rest { display: none; } i::after { content: ':'; }
+  .rest { display: none; } i { padding: 0; } i::after { content: ':'; }
+  small { white-space: nowrap; }
   ul { margin: 0; padding-left: .9rem; } body > ul { padding-left: 0; }
   li { margin: .08rem 0; padding-left: .45rem; }
   summary { list-style: none; break-after: avoid; break-inside: avoid; }
@@ -253,11 +254,9 @@ def _scale_on_paper(root: Box) -> float:
 
 def _box(policy: Policy, drawn: _Drawn, in_box: int, on_way: int) -> Box:
     """Return a node and all below it as boxes with short lines."""
-    lines = [
-        line for part in _parts(policy, drawn) for line in wrap_text(part.lstrip(" ,"), in_box, 3)
-    ]
-    lines = [line.replace(NO_BREAK, " ") for line in lines]
-    found = [line for part in drawn.outcomes for line in wrap_text(part, on_way, 2)]
+    what, *more = (wrap_text(part.lstrip(" ,"), in_box, 3) for part in _parts(policy, drawn))
+    lines = [line.replace(NO_BREAK, " ") for part in (what, *more) for line in part]
+    found = [line for part in drawn.outcomes for line in _outcome_lines(part, on_way)]
     told = _sentence(policy, drawn)
     if found:
         told = f"{drawn.outcome} ({_percent(drawn)}): {told}"
@@ -267,7 +266,16 @@ def _box(policy: Policy, drawn: _Drawn, in_box: int, on_way: int) -> Box:
             found.append(f"({_percent(drawn)})")
     kind = "buy" if isinstance(drawn.node, Acquisition) else "say"
     below = [_box(policy, child, in_box, on_way) for child in drawn.children]
-    return Box(kind, lines, found, told, drawn.probability, below)
+    return Box(kind, lines, len(what), found, told, drawn.probability, below)
+
+
+def _outcome_lines(outcome: str, most: int) -> list[str]:
+    """Return an outcome in two lines at most. A long name is cut before its state is."""
+    lines = wrap_text(outcome, most, 2)
+    name, equals, state = outcome.rpartition(" = ")
+    if not equals or not lines[-1].endswith("…"):
+        return lines
+    return [*wrap_text(name, most, 1), *wrap_text(f"= {state}", most, 1)]
 
 
 def _unfold(policy: Policy, max_nodes: int) -> _Drawn:

@@ -60,7 +60,7 @@ ul { margin: .2rem 0; padding-left: 1.2rem; }
   h1 { font-size: 13pt; } h2 { font-size: 10pt; margin: .7rem 0 .1rem; }
   td, th { padding: .06rem .4rem; } figure { margin: .2rem 0; }
   .network svg { max-height: 60mm; } .flow svg { max-width: 100%; height: auto; }
-  .plan li { margin: .06rem 0; } .plan i { padding: 0; }
+  .plan li { margin: .06rem 0; } .plan i { padding: 0; } .plan small { white-space: nowrap; }
   .plan summary { list-style: none; break-inside: avoid; break-after: avoid; }
   .plan li:not(:has(li)), tr, .verdict, .whole { break-inside: avoid; }
   details::details-content { content-visibility: visible; }

@@ -34,6 +34,7 @@ class Box:
 
     kind: str  # "buy" or "say"
     lines: Sequence[str]
+    n_strong: int  # how many of the lines say what is done
     found: Sequence[str]
     told: str  # all of it, for those who point at the box
     probability: float
@@ -104,7 +105,10 @@ def _columns(root: Box) -> tuple[list[float], list[float]]:
             found.append(0.0)
             boxes.append(0.0)
         beside = [text_width(line, SIZE) + 10 for line in box.found]
-        inside = [text_width(line, SIZE, 400 if k else 600) for k, line in enumerate(box.lines)]
+        inside = [
+            text_width(line, SIZE, 600 if k < box.n_strong else 400)
+            for k, line in enumerate(box.lines)
+        ]
         found[depth] = max(found[depth], *beside, 0.0)
         boxes[depth] = max(boxes[depth], max(inside, default=0.0) + 2 * SIDE)
     return found, boxes
@@ -120,7 +124,7 @@ def _draw(box: Box, x: float, width: float, found: float) -> str:
     for k, line in enumerate(box.lines):
         shown += write_text(
             x + SIDE, _baseline(box.middle, k, len(box.lines)), line, size=SIZE, kind="what",
-            weight=400 if k else 600, fill=MUTED if k else INK,
+            weight=600 if k < box.n_strong else 400, fill=INK if k < box.n_strong else MUTED,
         )  # fmt: skip
     for k, line in enumerate(box.found):
         # White below the text: a wide way ends there.
