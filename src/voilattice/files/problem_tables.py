@@ -6,13 +6,14 @@ the place in the file. ``docs/problem-files.md`` describes the tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.files.networks import read_network
+from voilattice.files.toml_errors import DECIMAL_POINT, has_decimal_commas
 from voilattice.model.acquisition import Constraint
 from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
 from voilattice.model.network import Network, Table, check_names, table_of_rows
@@ -113,8 +114,8 @@ def _nodes(entries: Any) -> Network:
     states: dict[str, list[str]] = {}
     parents: dict[str, list[str]] = {}
     rows: dict[str, list[list[float]]] = {}
-    for place, entry in enumerate(_expect_all(entries, dict, "nodes")):
-        with located(f"nodes[{place}]"):
+    for place, entry in enumerate(_expect_entries(entries, "nodes", "network.nodes")):
+        with located(_node_place(place, entry, states)):
             _check_keys(
                 entry, ("name", "states", "parents", "table"), required=("name", "states", "table")
             )
@@ -130,11 +131,18 @@ def _nodes(entries: Any) -> Network:
             table = _expect_all(entry["table"], list, "table")
             rows[name] = [_expect_all(row, float, f"table[{k}]") for k, row in enumerate(table)]
     tables = {}
-    for place, name in enumerate(states):
-        with located(f"nodes[{place}]"):
+    for name in states:
+        with located(f"nodes.{name}"):
             tables[name] = _node_table(name, states, parents[name], rows[name])
     with located("nodes"):
         return replace(Network.from_tables(states, parents, tables), is_inline=True)
+
+
+def _node_place(place: int, entry: Mapping[str, Any], earlier: Collection[str]) -> str:
+    """Return the place of a node: by its name, or by its number where the name does not do."""
+    name = entry.get("name")
+    is_name = isinstance(name, str) and name.isprintable() and bool(name.strip())
+    return f"nodes.{name}" if is_name and name not in earlier else f"nodes[{place}]"
 
 
 def _node_table(
@@ -147,6 +155,12 @@ def _node_table(
             if parent in parents[:place]:
                 raise InputError(f"{quote(parent)} appears twice")
     with located("table"):
+        for place, row in enumerate(rows):
+            if has_decimal_commas(row, n := len(states[name])):
+                raise InputError(
+                    f"row {place + 1} needs {n} probabilities, one for each state of {name!r}; "
+                    f"got {len(row)} whole numbers: {DECIMAL_POINT}"
+                )
         return table_of_rows(name, states[name], {p: states[p] for p in parents}, rows)
 
 
@@ -161,7 +175,7 @@ def _feature_costs(document: Mapping[str, Any]) -> FeatureCosts:
 
 
 def _groups(entries: Any) -> Iterable[Group]:
-    for place, entry in enumerate(_expect_all(entries, dict, "groups")):
+    for place, entry in enumerate(_expect_entries(entries, "groups")):
         with located(f"groups[{place}]"):
             _check_keys(entry, names := ("name", "overhead", "features"), required=names)
             features = _expect_all(entry["features"], str, "features")
@@ -169,7 +183,7 @@ def _groups(entries: Any) -> Iterable[Group]:
 
 
 def _conditional_costs(entries: Any) -> Iterable[ConditionalCost]:
-    for place, entry in enumerate(_expect_all(entries, dict, "conditional_costs")):
+    for place, entry in enumerate(_expect_entries(entries, "conditional_costs")):
         with located(f"conditional_costs[{place}]"):
             _check_keys(entry, names := ("feature", "when", "cost"), required=names)
             when = _expect(entry["when"], dict, "when")
@@ -180,7 +194,7 @@ def _conditional_costs(entries: Any) -> Iterable[ConditionalCost]:
 
 
 def _discounts(entries: Any) -> Iterable[Discount]:
-    for place, entry in enumerate(_expect_all(entries, dict, "discounts")):
+    for place, entry in enumerate(_expect_entries(entries, "discounts")):
         with located(f"discounts[{place}]"):
             _check_keys(entry, names := ("name", "off"), required=names)
             off = _expect(entry["off"], dict, "off")
@@ -194,7 +208,7 @@ def _round_cost(section: Mapping[str, Any]) -> float:
 
 
 def _constraints(entries: Any) -> Iterable[Constraint]:
-    for place, entry in enumerate(_expect_all(entries, dict, "constraints")):
+    for place, entry in enumerate(_expect_entries(entries, "constraints")):
         with located(f"constraints[{place}]"):
             known = ("feature", "after", "only_if", "not_if")
             _check_keys(entry, known, required=("feature",))
@@ -287,6 +301,16 @@ def _check_keys(
     for key in required:
         if key not in section:
             raise InputError("is missing", key)
+
+
+def _expect_entries(value: Any, place: str, heading: str = "") -> list[dict[str, Any]]:
+    """Return a list of tables; one table is a list that has a single bracket in its heading."""
+    if isinstance(value, dict):
+        heading = heading or place
+        raise InputError(
+            f"must be a list of tables: write [[{heading}]] above each, not [{heading}]", place
+        )
+    return _expect_all(value, dict, place)
 
 
 _WANTED = {str: "text", dict: "a table", list: "a list", float: "a number"}

@@ -23,6 +23,7 @@ import numpy as np
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, within
 from voilattice.files.networks import NAMELESS, READABLE, read_text, write_network
 from voilattice.files.problem_tables import parse_costs, parse_problem, problem_tables
+from voilattice.files.toml_errors import explain_toml_error
 from voilattice.files.toml_text import format_nodes
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Misclassification, Problem
@@ -246,7 +247,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not valid TOML: {error}") from None
+        raise InputError(f"not valid TOML: {explain_toml_error(text, error)}") from None
     except ValueError:
         raise InputError("not valid TOML: a number has thousands of digits") from None
     except RecursionError:
