@@ -18,6 +18,7 @@ from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.learning.held_out_results import Evaluation
 from voilattice.model.costs import FeatureCosts
+from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
 from voilattice.policy.advice_threshold import AdviceThreshold, Change
@@ -55,6 +56,7 @@ __all__ = [
     "problem_entry",
     "set_document",
     "standing_document",
+    "tables_document",
     "threshold_document",
     "value_document",
 ]
@@ -125,6 +127,23 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
     document["limits"] = asdict(problem.limits)
     document["rules"] = problem.describe_rules()  # all of these, in sentences
     return document
+
+
+def tables_document(network: Network) -> list[Document]:
+    """Return the probability tables of a network, a row for each combination of parents' states."""
+    found = []
+    for node, name in enumerate(network.names):
+        parents = {network.names[k]: network.states[k] for k in network.parents[node]}
+        table = network.tables[node]
+        rows = [
+            {
+                "given": {p: of[v] for (p, of), v in zip(parents.items(), at, strict=True)},
+                "probabilities": dict(zip(network.states[node], table[at].tolist(), strict=True)),
+            }
+            for at in np.ndindex(table.shape[:-1])
+        ]
+        found.append({"node": name, "parents": list(parents), "rows": rows})
+    return found
 
 
 def set_document(result: Value | Best) -> Document:

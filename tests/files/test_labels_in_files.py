@@ -96,12 +96,12 @@ def test_a_mistake_in_labels_ends_with_status_2_and_its_place(run, tmp_path, old
         (
             "[costs]\ncp",
             '[costs]\n"Chest pain"',
-            "no feature 'Chest pain': this is the label of 'cp'",
+            "'Chest pain': this is the label of 'cp'",
         ),
         (
             'target = "ill"',
             'target = "Heart disease"',
-            "this is the label of 'ill'; write the name",
+            "this is the label of 'ill'; write",
         ),
         ("[costs]", '[evidence]\ncp = "no pain at all"\n[costs]', "this is the label of 'asym'"),
         (

@@ -322,6 +322,8 @@ def print_threshold(found: Threshold) -> None:
     used = {True: "is used", False: "is not used", None: "may be used: not proved"}[found.is_used]
     out.print(f"{found.label} {used} by the optimal policy.", style="bold")
     out.print(found.describe_prices())
+    if use := found.describe_use():
+        out.print(use)
     out.print(found.describe_stakes())
     out.print(
         "\nPrices: all else as it is. Stakes: EMC, the expected misclassification cost with "

@@ -1,8 +1,8 @@
 """What is wrong with a text that is not TOML, for people who do not know TOML.
 
-The parser says where it stopped. `explain_toml_error` adds the line and, where the mistake is plain,
-what to write: text needs quotes, and a number has a decimal point. A decimal comma can also give
-valid TOML, with more numbers than were meant: `has_decimal_commas` recognizes such a row.
+The parser says where it stopped. `explain_toml_error` adds the line and, where the mistake is
+plain, what to write: text needs quotes, and a number has a decimal point. A decimal comma can also
+give valid TOML, with more numbers than were meant: `has_decimal_commas` recognizes such a row.
 """
 
 from __future__ import annotations
