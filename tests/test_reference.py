@@ -62,6 +62,27 @@ def test_a_name_is_documented_once_and_has_a_docstring():
             assert inspect.getdoc(found), f"{module}.{name}"
 
 
+def names_used_in_docs():
+    """Yield the names that the pages, the README and the examples import."""
+    imported = re.compile(r"^(?:>>> )?from (voilattice[\w.]*) import (.+)$", re.M)
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.py")]
+    for page in pages:
+        for module, names in imported.findall(page.read_text()):
+            yield from ((module, name.strip()) for name in names.split(","))
+
+
+def test_the_reference_has_every_name_that_the_docs_use():
+    documented = {id(pkgutil.resolve_name(f"{m}:{name}")) for m, name in documented_names()}
+    used = set(names_used_in_docs())
+    assert len(used) > 10
+    missing = [
+        f"{module}.{name}"
+        for module, name in sorted(used)
+        if id(pkgutil.resolve_name(f"{module}:{name}")) not in documented
+    ]
+    assert missing == []
+
+
 @pytest.mark.parametrize("name", ["Group", "Discount", "ConditionalCost", "Constraint"])
 def test_what_problem_files_are_made_of_describes_each_field(name):
     found = getattr(voilattice, name)

@@ -64,7 +64,7 @@ def test_a_policy_that_is_not_proved_shows_its_gap(printed):
     assert ["savings", "60.00"] in [line.split() for line in lines]
     assert lines[-1] == (
         "Not proved optimal: no policy costs less than 40.00 on average. "
-        "It is within 10.00 (20.0%) of the optimum."
+        "It costs at most 10.00 (20.0%) too much."
     )
     proved = Certificate(lower_bound=50.0)
     lines = printed(console.print_policy, Policy(asia, "optimal", (leaf,), proved), 110.0)

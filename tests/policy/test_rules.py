@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, Network, Problem, load_problem
 from voilattice.lattice.independence import acquirable_core
+from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import ConditionalCost, Discount, Group
 from voilattice.policy.advice import advise
 from voilattice.policy.solvers import build_policy, policy_from_rule
@@ -200,6 +201,25 @@ def test_look_ahead_can_lose_when_prices_rise_on_the_way():
     assert etc["none"] == pytest.approx(50)
     assert etc["greedy-la"] == pytest.approx(50 + 5)
     assert etc["batch"] == pytest.approx(15)
+
+
+@pytest.mark.parametrize(
+    ("round_cost", "limits", "look_ahead", "batch"),
+    [
+        (32, PathLimits(), 5 + 32 + 10 + 32, 5 + 10 + 32),  # two rounds in place of one
+        (0, PathLimits(rounds=1), 5 + 50, 5 + 10),  # no round is left for X2
+    ],
+)
+def test_look_ahead_can_lose_where_rounds_count(round_cost, limits, look_ahead, batch):
+    # Xor once more. The best set is priced as one round, but its features are bought one by one.
+    states = {name: ["T", "F"] for name in ("X1", "X2", "Y")}
+    xor = Network.from_joint(list(states), states, [0, 0.25, 0.25, 0, 0.25, 0, 0, 0.25])
+    costs = FeatureCosts({"X1": 5, "X2": 10}, round_cost=round_cost)
+    problem = replace(Problem.create(xor, "Y", costs, [[0, 100], [100, 0]]), limits=limits)
+    etc = {name: build_policy(problem, name).expected_total_cost for name in POLICIES}
+    assert etc["none"] == pytest.approx(50)
+    assert etc["greedy-la"] == pytest.approx(look_ahead)
+    assert etc["batch"] == etc["optimal"] == pytest.approx(batch)
 
 
 def test_every_policy_on_figure_1_by_hand():

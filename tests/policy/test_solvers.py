@@ -2,8 +2,9 @@
 
 import pytest
 from helpers.problems import noisy_bayes, structured
+from helpers.solving import POLICIES
 
-from voilattice import load_problem
+from voilattice import emc, load_problem
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.policy.policy import Acquisition, Branch, Leaf, Policy
 from voilattice.policy.solvers import build_policy, policy_from_rule
@@ -36,6 +37,17 @@ def test_nothing_is_decided_on_thirty_features_without_a_table_over_them():
     assert policy.n_paths == 1
     with pytest.raises(InputError, match="name: 'greedy' is the name of a registered policy"):
         policy_from_rule(load_problem("asia"), lambda e: set(), name="greedy")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name == "optimal")) for name in POLICIES],
+)
+def test_every_policy_takes_a_hundred_features(name):
+    problem = noisy_bayes(100)
+    policy = build_policy(problem, name, max_states=100, time_limit=2)
+    assert policy.expected_total_cost <= emc(problem) + 1e-9
+    assert policy.exact or policy.certificate.note
 
 
 def test_mistakes_are_named():

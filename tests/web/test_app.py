@@ -22,7 +22,7 @@ def test_problems(api):
     ("content", "said"),
     [
         (b"{", "the body is not valid JSON"),
-        (b"", "the body: Field required"),
+        (b"", "the body: this field is missing"),
         (b'{"problem": "asia", "policy": "best"}', "policy: must be one of none, "),
     ],
 )
@@ -35,8 +35,8 @@ def test_a_malformed_request_is_told_what_is_wrong(api, content, said):
 
 
 def test_wrong_routes_are_answered_as_everything_else(api):
-    assert api.get("/api/v1/nothing").json()["detail"]
-    assert api.post("/api/v1/jobs/x").json()["detail"]
+    assert api.get("/api/v1/nothing").json()["detail"].startswith("no GET of '/api/v1/nothing';")
+    assert api.post("/api/v1/jobs/x").json()["detail"].startswith("no POST of '/api/v1/jobs/x';")
 
 
 def test_any_request_that_the_description_allows_is_answered_as_it_says(server):

@@ -136,6 +136,27 @@ def test_an_address_that_is_wrong(page, server):
     expect(page.locator("#say")).to_have_text("There is no advice: see the error above.")
 
 
+@pytest.mark.parametrize(
+    ("damaged", "left_out"),
+    [
+        ("step=[%22xray%22", 'step=["xray"'),
+        ("step=[%22xray%22,%22no%22]&step=[%22xray%22,%22yes%22]", 'step=["xray","yes"]'),
+        ("scale=abc", "scale=abc"),
+        ("policy=optimol", "policy=optimol"),
+        ("price=[%22xray%22,-1]", 'price=["xray",-1]'),
+    ],
+)
+def test_what_cannot_be_read_in_an_address_is_said(page, server, damaged, left_out):
+    open_page(page, server, f"#problem=asia&step=[%22smoke%22,%22yes%22]&{damaged}")
+    expect(page.locator("#error")).to_have_text(
+        f"Part of the address cannot be read and is left out: {left_out}"
+    )
+    expect(steps(page).first).to_have_text("smoke = yes")
+    page.locator("#policy").select_option("greedy")  # writes a whole address
+    ready(page)
+    expect(page.locator("#error")).to_be_hidden()
+
+
 def test_the_page_shows_labels_and_the_server_is_told_names(page, server, tmp_path):
     open_page(page, server)
     upload(page, tmp_path, "clinic.toml", LABELLED, "Chest clinic")

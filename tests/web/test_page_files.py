@@ -35,6 +35,34 @@ def test_garbage_is_refused_and_nothing_is_lost(page, server, tmp_path):
     expect(steps(page)).to_have_count(1)
 
 
+def drop(page, files):
+    """Drop files on the page, as from the desktop."""
+    contents = [[file.name, file.read_text()] for file in files]
+    transfer = page.evaluate_handle(
+        """(contents) => {
+          const transfer = new DataTransfer();
+          for (const [name, text] of contents) transfer.items.add(new File([text], name));
+          return transfer;
+        }""",
+        contents,
+    )
+    for event in ("dragover", "drop"):
+        page.dispatch_event("body", event, {"dataTransfer": transfer})
+
+
+def test_files_are_dropped_on_the_page(page, server, own_problem, tmp_path):
+    open_page(page, server, "#problem=figure1")
+    drop(page, sorted(own_problem.iterdir()))
+    expect(page.locator("#title")).to_contain_text("<b>Mine</b>")
+    ready(page)
+    expect(page.locator("body")).not_to_have_class("dropping")
+    notes = tmp_path / "notes.json"
+    notes.write_text('{"a": 1}')
+    drop(page, [notes])
+    expect(page.locator("#error")).to_contain_text("problem file (.toml)")
+    expect(page.locator("#title")).to_contain_text("<b>Mine</b>")
+
+
 def test_a_consultation_can_be_saved(page, server):
     open_page(page, server, "#problem=asia&policy=greedy-la")
     enter(page, "tub", "no")

@@ -19,7 +19,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow, costs_above_best
 from voilattice.policy.feature_use import Threshold
-from voilattice.policy.policy import Policy, within_gap
+from voilattice.policy.policy import Policy, describe_excess
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
@@ -361,10 +361,10 @@ def _print_point(rows: Sequence[ComparisonRow], currency: str) -> None:
     for row in rows:
         if row.certificate.note and not row.exact:
             cost, bound = row.expected_total_cost, row.certificate.lower_bound
-            within = (
-                "" if cost is None or bound is None else f"{within_gap(cost, bound, currency)} "
-            )
-            console().print(f"\n{row.policy}: {within}{row.certificate.note}")
+            said = [f"\n{row.policy}:", row.certificate.note]
+            if cost is not None and bound is not None:
+                said.insert(1, describe_excess(cost, bound, currency))
+            console().print(" ".join(said))
     if any(not row.exact and row.certificate.lower_bound is not None for row in rows):
         console().print(
             "\nThe optimum was not proved: its row is the best that the search found within its "

@@ -68,7 +68,7 @@ CSV_COLUMNS = (
 @click.option("--no-rivals", is_flag=True, help="Only the policies: no trees, no classifiers.")
 @click.option(
     "--time-limit", type=click.FloatRange(min=0), default=SECONDS, show_default=True,
-    metavar="SECONDS", help="To plan one policy in one fold, and as long to follow it.",
+    metavar="SECONDS", help="To plan and follow one policy in one fold.",
 )  # fmt: skip
 @workers_options
 @output_option("--csv", ".csv", name="csv_file", help="Write a row for each case and method.")

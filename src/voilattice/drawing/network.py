@@ -21,7 +21,7 @@ from voilattice.wording import count_noun
 
 __all__ = ["MAX_DRAWN", "network_svg"]
 
-MAX_DRAWN = 40
+MAX_DRAWN = 80  # more boxes than this cannot be read on a screen
 
 MARGIN = 20
 ROOM = 1080.0  # for the boxes of a row

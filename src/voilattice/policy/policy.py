@@ -43,7 +43,7 @@ __all__ = [
     "Node",
     "Path",
     "Policy",
-    "within_gap",
+    "describe_excess",
 ]
 
 PROBABILITY_TOLERANCE = 1e-6
@@ -199,7 +199,7 @@ class Policy:
             return f"Optimal within {gap}, which is proved. {note}".strip()
         said = (
             f"Not proved optimal: no policy costs less than {format_amount(bound, currency)} on "
-            f"average. {within_gap(cost, bound, currency)}"
+            f"average. {describe_excess(cost, bound, currency)}"
         )
         return f"{said} {note}" if note else said
 
@@ -485,10 +485,10 @@ def _check_price(what: str, amount: object) -> None:
         check_amount(amount)
 
 
-def within_gap(cost: float, bound: float, currency: str = "") -> str:
-    """Return how far from the optimum a policy can be, in a sentence."""
+def describe_excess(cost: float, bound: float, currency: str = "") -> str:
+    """Return what a policy can cost above the optimum, in a sentence."""
     gap, share = format_amount(cost - bound, currency), (cost - bound) / max(cost, TOLERANCE)
-    return f"It is within {gap} ({share:.1%}) of the optimum."
+    return f"It costs at most {gap} ({share:.1%}) too much."
 
 
 def _round_up(amount: float) -> float:

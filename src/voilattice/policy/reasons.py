@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from voilattice.feature_sets import bits
 from voilattice.model.costs import Discount, FeatureCosts, Group
-from voilattice.policy.policy import within_gap
+from voilattice.policy.policy import describe_excess
 from voilattice.policy.situations import Situation
 from voilattice.policy.solvers import Solver, Step
 from voilattice.policy.standing import decision_costs
@@ -48,7 +48,7 @@ def reasons_of_solver(
     doubts = _SET_DOUBTS if solver.looks_ahead else _DOUBTS
     said = [doubts[certificate.status].format(cause=_why_not_all(situation)), certificate.note]
     if step.cost_to_go is not None and certificate.lower_bound is not None:
-        said.insert(1, within_gap(step.cost_to_go, certificate.lower_bound, currency))
+        said.insert(1, describe_excess(step.cost_to_go, certificate.lower_bound, currency))
     doubt = [] if certificate.exact else [sentence for sentence in said if sentence]
     if step.cost_to_go is None and not solver.looks_ahead:
         doubt = []  # the rule is what it is

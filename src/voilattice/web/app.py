@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from importlib import resources
 from typing import Any
 
@@ -25,11 +26,13 @@ from voilattice.model.problem import Problem
 from voilattice.web.advisor import Advisor, Limits
 from voilattice.web.description import describe_api
 from voilattice.web.guards import BodyGuard, BrowserGuard, ClientGuard, OriginGuard
+from voilattice.web.malformed import describe_malformed
 from voilattice.web.reference import reference_page
 from voilattice.web.refusals import Refusal, describe, status_of
 from voilattice.web.routes import api_routes
 from voilattice.web.schemas import Health, ProblemDetails
 from voilattice.web.shelf import Shelf
+from voilattice.wording import quote
 
 __all__ = ["Limits", "create_app", "default_workers"]
 
@@ -128,15 +131,13 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def failed(request: Request, error: HTTPException) -> Refusal:
-        refusal = Refusal(error.status_code, str(error.detail))
+        detail = str(error.detail)
+        if detail == HTTPStatus(error.status_code).phrase:  # of a route that is not ours
+            detail = f"no {request.method} of {quote(request.url.path)}; /docs lists what there is"
+        refusal = Refusal(error.status_code, detail)
         refusal.headers.update(error.headers or {})
         return refusal
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> Refusal:
-        first = error.errors()[0]
-        if first["type"] == "json_invalid":  # its place is a number of characters, not a field
-            return Refusal(422, "the body is not valid JSON")
-        place = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
-        said = first["msg"].removeprefix("Value error, ")  # pydantic's mark of our own checks
-        return Refusal(422, f"{place}: {said}")
+        return Refusal(422, describe_malformed(error.errors(), error.body))

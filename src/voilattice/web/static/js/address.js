@@ -11,25 +11,41 @@ const FREE = "free";
 
 export function state() {
   const given = new URLSearchParams(location.hash.slice(1));
-  const parts = (key, form) => given.getAll(key).map(parse).filter((found) => Array.isArray(found) && form(found));
+  const unread = []; // what was left out, because it cannot be read or contradicts what stands before it
+  const keep = (isGood, key, text) => isGood || (unread.push(`${key}=${text}`), false);
+  const choice = (key, choices, otherwise = choices[0]) => {
+    const text = given.get(key);
+    return text !== null && keep(choices.includes(text), key, text) ? text : otherwise;
+  };
   const number = (key, otherwise) => {
     const text = given.get(key);
-    return text !== null && text !== "" && isAmount(Number(text)) ? Number(text) : otherwise;
+    return text !== null && keep(text !== "" && isAmount(Number(text)), key, text) ? Number(text) : otherwise;
+  };
+  const parts = (key, form, n = 1) => {
+    const seen = new Map(); // a feature is found once
+    for (const text of given.getAll(key)) {
+      const found = parse(text);
+      if (!keep(Array.isArray(found) && form(found), key, text)) continue;
+      const what = JSON.stringify(found.slice(0, n));
+      if (keep(JSON.stringify(seen.get(what) ?? found) === JSON.stringify(found), key, text)) seen.set(what, found);
+    }
+    return [...seen.values()];
   };
   return {
     problem: given.get("problem") || session.entries[0]?.name || "",
-    policy: session.policies.includes(given.get("policy")) ? given.get("policy") : session.policies[0],
-    view: VIEWS.includes(given.get("view")) ? given.get("view") : VIEWS[0],
+    policy: choice("policy", session.policies),
+    view: choice("view", VIEWS),
     // [feature, state or number or null for "not available", true or "free" or nothing]
-    steps: once(parts("step", isStep)),
+    steps: parts("step", isStep),
     // [feature, result]: what was found, where another result stands in the steps to see what if.
     replaced: parts("was", isStep).map((found) => found.slice(0, 2)),
     imagined: parts("if", isStep).at(0)?.slice(0, 2) ?? null,
-    kind: KINDS.includes(given.get("kind")) ? given.get("kind") : "",
+    kind: choice("kind", KINDS, ""),
     expected: number("expected", null),
     scale: number("scale", 1),
     prices: Object.fromEntries(parts("price", ([name, price]) => typeof name === "string" && isAmount(price))),
-    cells: once(parts("cell", ([decision, found, cost]) => typeof decision === "string" && typeof found === "string" && isAmount(cost)), 2),
+    cells: parts("cell", ([decision, found, cost]) => typeof decision === "string" && typeof found === "string" && isAmount(cost), 2),
+    unread,
   };
 }
 
@@ -121,12 +137,6 @@ const isAmount = (x) => typeof x === "number" && Number.isFinite(x) && x >= 0;
 
 const isStep = ([feature, found, how]) => typeof feature === "string" && feature !== "" &&
   (found === null || typeof found === "string" || Number.isFinite(found)) && [undefined, true, FREE].includes(how);
-
-// A feature is found once: what an address says of it again does not count.
-function once(items, n = 1) {
-  const key = (item) => JSON.stringify(item.slice(0, n));
-  return items.filter((item, k) => items.findIndex((other) => key(other) === key(item)) === k);
-}
 
 function parse(text) {
   try { return JSON.parse(text); } catch { return null; }

@@ -31,11 +31,17 @@ export function say(error) {
   $("error").textContent = error ? error.message : "";
 }
 
+// An address that was cut or mistyped: a finding that is missing must not go unnoticed.
+function sayUnread({ unread }) {
+  say(unread.length ? new Error(`Part of the address cannot be read and is left out: ${unread.join(", ")}`) : null);
+}
+
 export async function show() {
   const now = address.state();
   const asking = JSON.stringify([address.asked(now), now.policy]);
   selectView(now.view);
   if (asking === question) {
+    if (now.unread.length) sayUnread(now);
     await Promise.all([fillView(now, run.signal), showImagined(now, run.signal)]);
     return;
   }
@@ -58,7 +64,7 @@ export async function show() {
 
 async function answer(now, signal) {
   grey(now);
-  say(null);
+  sayUnread(now);
   if (!session.problem) {
     const problem = await known(now.problem);
     signal.throwIfAborted();

@@ -1,0 +1,64 @@
+"""A request that does not fit its fields, in one line: the field, what it must be, what was found.
+
+Pydantic reports an error for each type that a field may have, at a place that names the type too:
+``evidence.age.int``. Here they become one: ``evidence.age: must be a string or true or false or a
+number, got [46]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from voilattice.wording import quote
+
+__all__ = ["describe_malformed"]
+
+Report = Mapping[str, Any]  # an error of pydantic
+
+_TYPES = {
+    "string_type": "a string",
+    "bool_type": "true or false",
+    "int_type": "a number",
+    "float_type": "a number",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+
+
+def describe_malformed(reports: Sequence[Report], body: object) -> str:
+    """Return the first of pydantic's reports on a request as a line."""
+    first = reports[0]
+    if first["type"] == "json_invalid":  # its place is a number of characters, not a field
+        return "the body is not valid JSON"
+    place = _place(first, body)
+    if first["type"] == "missing":
+        return f"{place}: this field is missing"
+    if first["type"] == "extra_forbidden":
+        return f"{place}: not a field of this request; /docs lists its fields"
+    wanted = {_TYPES.get(report["type"]) for report in reports if _place(report, body) == place}
+    if None not in wanted:
+        either = [kind for kind in dict.fromkeys(_TYPES.values()) if kind in wanted]
+        return f"{place}: must be {' or '.join(either)}, got {quote(first['input'])}"
+    if first["type"] == "value_error":  # our own checks say what was found
+        return f"{place}: {first['msg'].removeprefix('Value error, ')}"
+    must = first["msg"].replace("Input should", "must", 1)
+    return f"{place}: {must}, got {quote(first['input'])}"
+
+
+def _place(report: Report, body: object) -> str:
+    """Return the place of an error, without the types that pydantic tried there."""
+    source, *parts = report["loc"]
+    if source != "body":
+        return ".".join(map(str, parts))
+    found, at = [], body
+    for part in parts:
+        inside = dict(enumerate(at)) if isinstance(at, list) else at
+        if isinstance(inside, dict) and part in inside:
+            at = inside[part]
+            found.append(str(part))
+    if report["type"] == "missing" and parts:  # it is not in the body, but it has a name
+        found.append(str(parts[-1]))
+    return ".".join(found) or "the body"
