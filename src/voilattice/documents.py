@@ -344,13 +344,12 @@ def first_steps_document(found: FirstSteps) -> Document:
 
 def applied_document(applied: Applied) -> Document:
     """Return what a policy bought, decided and paid on average, in a table of cases."""
-    truth = applied.truth
     return {
         "rows": len(applied.decision),
         "mean_feature_cost": _mean(applied.feature_cost),
         "mean_misclassification_cost": _mean(applied.misclassification_cost),
         "mean_total_cost": _mean(applied.total_cost),
-        "accuracy": None if truth is None else _mean(applied.decision == truth),
+        "accuracy": applied.accuracy,
         "mean_features": _mean(np.array([len(bought) for bought in applied.bought.tolist()])),
         "replanned": int(applied.replanned.sum()),
         "impossible": int(applied.impossible.sum()),

@@ -27,7 +27,7 @@ MAX_SHOWN = 60
 SMALLEST_AMOUNT = 1e-9  # amounts below count as 0
 
 
-def nearest(name: object, names: Collection[str]) -> str:
+def nearest(name: object, names: Collection[str], *, or_list: bool = True) -> str:
     """Return ``" (nearest: 'x')"`` when one of `names` is close to `name`, else list a few.
 
     A name that begins with what was typed is closest, then one that contains it, then one that is
@@ -39,7 +39,7 @@ def nearest(name: object, names: Collection[str]) -> str:
     close = _find_close(name, names) if isinstance(name, str) else None
     if close is not None:
         return f" (nearest: {close!r})"
-    if not names:
+    if not (names and or_list):
         return ""
     listed = sorted(names) if isinstance(names, set | frozenset) else list(names)
     more = len(listed) - MAX_LISTED

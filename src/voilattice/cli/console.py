@@ -193,8 +193,10 @@ def table_of_values(problem: Problem, heading: str, values: Sequence[Value]) -> 
     return rows
 
 
-def print_applied(problem: Problem, applied: Applied, name: str) -> None:
-    """Print what a policy costs on average in a table of cases."""
+def print_applied(
+    problem: Problem, applied: Applied, name: str, absent: Sequence[str] = ()
+) -> None:
+    """Print what a policy costs on average in a table of cases; `absent` has no column there."""
     means, currency = applied_document(applied), problem.currency
     rows = table(f"policy {name}, means of {count_noun(means['rows'], 'row')}", ">")
     rows.add_row(
@@ -206,7 +208,10 @@ def print_applied(problem: Problem, applied: Applied, name: str) -> None:
             format_amount(means["mean_misclassification_cost"]),
         )
         total = format_amount(means["mean_total_cost"])
+        if applied.standard_error is not None:
+            total += f" ± {format_amount(applied.standard_error)}"
         rows.add_row(in_currency("total cost", currency), total, style="bold")
+    if means["accuracy"] is not None:
         rows.add_row("decided on the true class", f"{means['accuracy']:.1%}")
     rows.add_row("features bought", f"{means['mean_features']:.2f}")
     print_table(rows)
@@ -219,6 +224,8 @@ def print_applied(problem: Problem, applied: Applied, name: str) -> None:
     if means["replanned"]:
         again = count_noun(means["replanned"], "row")
         console().print(f"\nPlanned again because a feature was missing: {again}.")
+    if absent:
+        console().print(f"\nThe table has no column for {', '.join(absent)}.")
 
 
 def print_policy(policy: Policy, now: float) -> None:
@@ -375,7 +382,7 @@ def _print_point(rows: Sequence[ComparisonRow], currency: str) -> None:
 def print_evaluation(found: Evaluation) -> None:
     """Print what methods cost on new cases, and how much more than the lowest."""
     out = console()
-    rows = table("method", ">total cost", ">above the lowest", ">features", ">errors", ">right")
+    rows = table("method", ">total cost", ">above the lowest", ">features", ">decisions", ">right")
     for result in found.results:
         above = found.difference(result)
         is_lowest = result is found.results[0]
@@ -386,7 +393,7 @@ def print_evaluation(found: Evaluation) -> None:
             "lowest" if is_lowest else f"{format_amount(above.mean)} ± {error}",
             format_amount(result.mean_feature_cost),
             format_amount(result.mean_misclassification_cost),
-            f"{result.accuracy:.1%}",
+            f"{result.accuracy:.1%}" if result.decides_on_classes else "–",
             style="bold" if is_lowest else None,
         )
     print_table(rows)
