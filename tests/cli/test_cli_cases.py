@@ -77,7 +77,9 @@ def test_amounts_in_the_file_have_no_errors_of_floating_point(run, tmp_path):
     write_problem(problem, tmp_path / "tiny")
     table = write_table(tmp_path / "c.csv", {"tub": ["no"], "either": ["no"]})
     out = tmp_path / "bills.csv"
-    assert run("apply", tmp_path / "tiny", table, "--policy", "markov-blanket", "--out", out)[0] == 0
+    assert (
+        run("apply", tmp_path / "tiny", table, "--policy", "markov-blanket", "--out", out)[0] == 0
+    )
     with out.open(newline="") as file:
         [row] = csv.DictReader(file)
     assert (row["bought"].count(";"), row["feature_cost"]) == (1, "0.3")

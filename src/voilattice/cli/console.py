@@ -379,10 +379,11 @@ def _print_point(rows: Sequence[ComparisonRow], currency: str) -> None:
         )
 
 
-def print_evaluation(found: Evaluation) -> None:
+def print_evaluation(found: Evaluation, currency: str = "") -> None:
     """Print what methods cost on new cases, and how much more than the lowest."""
     out = console()
-    rows = table("method", ">total cost", ">above the lowest", ">features", ">decisions", ">right")
+    total = in_currency("total cost", currency)
+    rows = table("method", f">{total}", ">above the lowest", ">features", ">decisions", ">right")
     for result in found.results:
         above = found.difference(result)
         is_lowest = result is found.results[0]

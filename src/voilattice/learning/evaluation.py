@@ -211,7 +211,8 @@ def ask_question(
     if isinstance(costs, Mapping):
         costs = FeatureCosts(costs)
     if isinstance(costs, FeatureCosts):
-        _check_prices(costs, features, set(table.columns) - {target, *ignore})
+        # The price of a column that is left out is not used.
+        _check_prices(costs, features, [name for name in table.columns if name != target])
         costs = costs.without(sorted(set(costs.prices) - set(features)))
         states |= condition_states(costs, cases)
     codes = cases.codes[target]
