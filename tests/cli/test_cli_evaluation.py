@@ -197,6 +197,13 @@ def test_errors_name_the_option(evaluate, options, said):
     assert len(err.splitlines()) == 1
 
 
+def test_a_misspelled_price_is_named_before_the_column_without_one(evaluate, tmp_path):
+    costs = tmp_path / "typo.toml"
+    costs.write_text(PRICES.replace("ward = 2", "wrad = 2") + STAKES)
+    _, _, err = evaluate(*QUICK, costs=costs)
+    assert err == f"{costs}: costs.wrad: no such feature (nearest: 'ward')\n"
+
+
 def test_a_price_that_depends_on_an_unknown_feature_is_one_line(evaluate, tmp_path):
     costs = tmp_path / "when.toml"
     entry = '[[conditional_costs]]\nfeature = "gene"\nwhen = { wardd = "north" }\ncost = 8\n'

@@ -477,6 +477,9 @@ def _check_methods(named: Collection[str], against: Sequence[Rival]) -> None:
 
 def _check_prices(costs: FeatureCosts, features: Sequence[str], columns: Collection[str]) -> None:
     """Raise `VoilatticeError` if a feature has no price, or a price has no column."""
+    for name in costs.prices:  # first: a misspelled name is both
+        if name not in columns:
+            raise UnknownNameError(f"no such feature{nearest(name, columns)}", f"costs.{name}")
     without = [name for name in features if name not in costs.prices]
     if without:
         raise InputError(
@@ -484,9 +487,6 @@ def _check_prices(costs: FeatureCosts, features: Sequence[str], columns: Collect
             "costs",
             (Remedy("give one"), LEAVE_OUT),
         )
-    for name in costs.prices:
-        if name not in columns:
-            raise UnknownNameError(f"no such feature{nearest(name, columns)}", f"costs.{name}")
 
 
 def _matrix(
