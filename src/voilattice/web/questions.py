@@ -88,8 +88,16 @@ class Stakes(Question):
 class Case(Question):
     """What is known of one case."""
 
-    evidence: Annotated[Known, Field(description="What was acquired so far, in this order.")] = {}
-    given: Annotated[Known, Field(description="What is known for free.")] = {}
+    evidence: Annotated[
+        Known,
+        Field(
+            description="What was acquired so far, in this order. It has used up a part of the "
+            "limits, if the problem has limits."
+        ),
+    ] = {}
+    given: Annotated[
+        Known, Field(description="What is known for free: it uses up nothing of the limits.")
+    ] = {}
     unavailable: Annotated[Names, Field(description="Features that cannot be acquired.")] = []
     together: Annotated[
         list[Names],
