@@ -183,6 +183,14 @@ class CompareAsked(Asked):
     """All policies along a sweep of the a-priori expected misclassification cost."""
 
     points: Annotated[list[Amount], Field(min_length=1, max_length=MAX_POINTS)]
+    kinds: Annotated[
+        list[Literal["given", "symmetric", "asymmetric"]],
+        Field(
+            min_length=1,
+            max_length=3,
+            description="Costs of decisions to scale; given: those of the problem.",
+        ),
+    ] = ["symmetric", "asymmetric"]
 
 
 class ThresholdAsked(Asked):

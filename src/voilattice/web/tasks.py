@@ -47,6 +47,7 @@ from voilattice.files.problems import load_problem
 from voilattice.lattice.explanations import explain
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.problem import Evidence, Problem
+from voilattice.model.stakes import KINDS
 from voilattice.model.what_if import change_problem
 from voilattice.policy.advice import advise
 from voilattice.policy.advice_threshold import find_advice_threshold
@@ -248,10 +249,17 @@ def _network(matter: Matter, tell: Tell) -> str:
     return network_svg(matter.problem)
 
 
-def _compare(matter: Matter, tell: Tell, points: Sequence[float], seconds: float) -> Document:
+def _compare(
+    matter: Matter,
+    tell: Tell,
+    points: Sequence[float],
+    seconds: float,
+    kinds: Sequence[str] = KINDS,
+) -> Document:
     problem, evidence = matter.start
     rows = compare(
-        problem, points, evidence=evidence, n_jobs=1, time_limit=seconds,
+        problem, points, kinds=list(dict.fromkeys(kinds)), evidence=evidence, n_jobs=1,
+        time_limit=seconds,
         progress=lambda done, total: tell(f"{done} of {total} points", done / total),
     )  # fmt: skip
     return {
