@@ -290,10 +290,10 @@ def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
     costs = in_currency("Expected total costs", currency)
     out.print(f"{costs}; * marks the lowest{doubt}.")
     if any(row.first is not None for row in rows):
-        told = '"buys first": what the optimal policy acquires first.'
+        words = '"buys first": what the optimal policy acquires first.'
         if any(row.uses is not None for row in rows):
-            told = '"buys first", "uses": what the optimal policy does.'
-        out.print(f'{told} "-": it decides at once.')
+            words = '"buys first", "uses": what the optimal policy does.'
+        out.print(f'{words} "-": it decides at once.')
     _print_settings(rows)
 
 
