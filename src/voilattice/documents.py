@@ -18,6 +18,7 @@ from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.learning.held_out_results import Evaluation
 from voilattice.model.costs import FeatureCosts
+from voilattice.model.descriptions import describe_sharing
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
 from voilattice.policy.advice_threshold import AdviceThreshold, Change
@@ -123,7 +124,8 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
         for c in problem.constraints
     ]
     document["limits"] = asdict(problem.limits)
-    document["rules"] = problem.describe_rules()  # all of these, in sentences
+    # All of these, in sentences.
+    document["rules"] = [*problem.describe_rules(), *describe_sharing(problem)]
     return document
 
 

@@ -45,6 +45,7 @@ __all__ = [
     "print_lattice",
     "print_policy",
     "print_problem",
+    "print_start_of_limits",
     "print_threshold",
     "print_value",
     "table_of_values",
@@ -290,15 +291,16 @@ def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
                 *(values or [format_amount(rows_here[0].expected)]), *cells,
                 *(firsts or ["?"]) * told, *(used or ["?"]) * asked,
             )  # fmt: skip
-        is_table = print_table(points)
+        print_table(points)
         out.print()
     doubt = "" if all(row.exact for row in rows) else "; ~ was not finished or not proved in time"
     costs = in_currency("Expected total costs", currency)
     out.print(f"{costs}; * marks the lowest{doubt}.")
     if any(row.first is not None for row in rows):
-        where = "is on the right" if is_table else "follows the costs"
-        also = ", and uses," if any(row.uses is not None for row in rows) else ""
-        out.print(f"What the optimal policy buys first{also} {where}; - decides.")
+        words = '"buys first": what the optimal policy acquires first.'
+        if any(row.uses is not None for row in rows):
+            words = '"buys first", "uses": what the optimal policy does.'
+        out.print(f'{words} "-": it decides at once.')
     _print_settings(rows)
 
 
@@ -321,6 +323,15 @@ def _values_of(rows: Sequence[ComparisonRow]) -> dict[str, set[float]]:
 def _describe_key(key: str) -> str:
     """Return the heading of a setting; it can be broken into lines."""
     return f"price of {key[6:]}" if key.startswith("costs.") else key.replace(".", ".\n")
+
+
+def print_start_of_limits(problem: Problem, given: Mapping[str, str]) -> None:
+    """Print that evidence uses up nothing of the limits, where that matters."""
+    if problem.limits and given:
+        console().print(
+            "\nLimits count from here: the evidence has used up nothing of them. "
+            "advise counts what was acquired."
+        )
 
 
 def print_threshold(found: Threshold) -> None:
