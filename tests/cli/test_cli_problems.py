@@ -84,7 +84,7 @@ def test_show_says_constraints_limits_and_the_cost_of_a_round(run, tmp_path):
     rules = json.loads(run("show", path, "--json")[1])["rules"]
     assert len(rules) == 3
     assert "\n".join(rules) in out
-    assert json.loads(run("show", "asia", "--json")[1])["rules"] == []
+    assert json.loads(run("show", "figure1", "--json")[1])["rules"] == []
 
 
 def test_show_tells_the_tables_in_words(run, tmp_path, monkeypatch):

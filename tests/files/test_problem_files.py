@@ -107,7 +107,7 @@ def test_discounts_are_read(tmp_path):
 def test_the_costs_of_public_data_sets_are_read():
     files = sorted((DATA / "lomax").glob("*/*.toml"))
     assert len(files) == 24
-    costs = {f"{file.parent.name}-{file.stem}": read_costs(file)[0] for file in files}
+    costs = {f"{file.parent.name}-{file.stem}": read_costs(file).costs for file in files}
     assert sum(bool(each.discounts) for each in costs.values()) == 21
     (discount,) = costs["heart-low"].discounts
     assert discount == Discount("a", {"thal": 101.9, "thalach": 101.9})

@@ -276,6 +276,7 @@ def policy_command(
         console.print_policy(policy, now)
         if text:
             terminal.print_lines(policy_text(policy))
+        console.print_start_of_limits(problem, given)
         return
     console.print_json(policy_document(policy, now))
 

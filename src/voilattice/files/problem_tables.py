@@ -7,7 +7,7 @@ the place in the file. ``docs/problem-files.md`` describes the tables.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -20,11 +20,23 @@ from voilattice.model.network import Network, Table, check_names, table_of_rows
 from voilattice.model.problem import Misclassification, Problem
 from voilattice.wording import nearest, quote
 
-__all__ = ["parse_costs", "parse_problem", "problem_tables"]
+__all__ = ["CostFile", "parse_costs", "parse_problem", "problem_tables"]
 
 SOURCES = ("file", "joint", "nodes")  # of a network
 COST_TABLES = ("costs", "groups", "conditional_costs", "discounts", "rounds")
 RULE_TABLES = ("constraints", "limits")
+WORDS = ("currency", "labels", "state_labels")  # what people read
+
+
+@dataclass(frozen=True, slots=True)
+class CostFile:
+    """What a problem file says beside its network: costs, and what people read."""
+
+    costs: FeatureCosts | None = None
+    stakes: Misclassification | None = None
+    currency: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    state_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def parse_problem(
@@ -38,8 +50,8 @@ def parse_problem(
         The network, if it has been read already.
     """
     known = (
-        "title", "currency", "network", *COST_TABLES, *RULE_TABLES, "misclassification",
-        "evidence", "bins", "labels", "state_labels",
+        "title", "network", *COST_TABLES, *RULE_TABLES, "misclassification", "evidence", "bins",
+        *WORDS,
     )  # fmt: skip
     _check_keys(document, known, required=("network", "costs", "misclassification"))
     evidence = _expect(document.get("evidence", {}), dict, "evidence")
@@ -68,20 +80,26 @@ def parse_problem(
         bins=bins,
         constraints=_constraints(document.get("constraints", [])),
         limits=_numbers(document.get("limits", {}), "limits"),
-        labels=_expect(document.get("labels", {}), dict, "labels"),
-        state_labels=_expect(document.get("state_labels", {}), dict, "state_labels"),
-        currency=_expect(document.get("currency", ""), str, "currency"),
+        **_words(document),
     )
 
 
-def parse_costs(document: Mapping[str, Any]) -> tuple[FeatureCosts, Misclassification | None]:
+def _words(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "currency": _expect(document.get("currency", ""), str, "currency"),
+        "labels": _expect(document.get("labels", {}), dict, "labels"),
+        "state_labels": _expect(document.get("state_labels", {}), dict, "state_labels"),
+    }
+
+
+def parse_costs(document: Mapping[str, Any]) -> CostFile:
     """Return the costs in the cost tables of a problem file, without the other tables."""
-    _check_keys(document, (*COST_TABLES, "misclassification"), required=("costs",))
+    _check_keys(document, (*COST_TABLES, "misclassification", *WORDS), required=("costs",))
     stakes = None
     if "misclassification" in document:
         section = _expect(document["misclassification"], dict, "misclassification")
         stakes = _misclassification(section)
-    return _feature_costs(document), stakes
+    return CostFile(_feature_costs(document), stakes, **_words(document))
 
 
 def _network(section: Mapping[str, Any], folder: Path) -> Network:
