@@ -77,7 +77,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/serving.py
 	$(BIN)/python benchmarks/gpu.py
 
-# About half an hour; prints the mutants that survive and are not listed in mutants.toml.
+# Long, and for an idle machine; prints the mutants that survive and are not listed in mutants.toml.
 mutants: $(DEV) requirements-mutants.txt
 	$(PIP) -r requirements-mutants.txt
 	$(BIN)/python tools/mutants.py --write docs/mutants.md

@@ -148,6 +148,30 @@ def test_the_network_by_hand_in_the_documentation_loads(tmp_path):
     assert problem.state_label("fault", "none") == "no fault found"
 
 
+def test_the_glossary_has_the_words_of_the_help_texts():
+    from voilattice.engines import ENGINES
+    from voilattice.learning.recipes import DISCRETIZATIONS, SCORES
+    from voilattice.model.stakes import KINDS
+    from voilattice.policy.solvers import policy_names
+
+    text = (ROOT / "docs" / "glossary.md").read_text()
+    terms = {
+        term.strip(" `")
+        for first in re.findall(r"^\| ([^|]+) \|", text, re.M)
+        for term in first.split(",")
+    }
+    assert {"EMC", "EVI", "benefit", *policy_names(), *KINDS} <= terms
+    for word in (*DISCRETIZATIONS, *SCORES, *ENGINES):
+        assert re.search(rf"\b{word}\b", text), word
+
+
+def test_a_term_has_one_entry_in_each_part_of_the_glossary():
+    text = (ROOT / "docs" / "glossary.md").read_text()
+    for part in text.split("\n## ")[1:]:
+        entries = re.findall(r"^\| ([^|]+) \|", part, re.M)
+        assert len(entries) == len(set(entries))
+
+
 def test_modules_and_files_that_the_documentation_names_are_there():
     text = "".join(path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")))
     modules = set(re.findall(r"`(voilattice(?:\.[a-z_0-9]+)+)`", text))

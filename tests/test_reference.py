@@ -124,12 +124,18 @@ def run_json(capsys):
     ("section", "commands"),
     [
         ("problems", ["problems"]),
-        ("show", ["show car"]),
+        ("show", ["show car --tables"]),
         ("value", ["value figure1 --features X1"]),
         ("best", ["best figure1"]),
         ("lattice", ["lattice car --max-size 1", "lattice figure3 --values"]),
         ("explain", ["explain figure3 --features X2,X4"]),
-        ("advise", ["advise figure3 --policy optimal --why X3"]),
+        (
+            "advise",
+            [
+                "advise figure3 --policy optimal --why X3",
+                "advise car --policy greedy --why jump",
+            ],
+        ),
         ("policy", ["policy figure1 --policy optimal"]),
         ("compare", ["compare figure1"]),
         ("threshold", ["threshold figure1 --feature X1"]),
@@ -144,12 +150,14 @@ def test_the_page_on_json_lists_the_keys_of_a_command(section, commands, run_jso
 
 def test_the_page_on_json_names_the_keys_of_objects_inside(run_json, tmp_path):
     text = (REFERENCE / "json.md").read_text()
-    car = run_json("show car")
+    car = run_json("show car --tables")
     advice = run_json("advise heart --policy greedy --evidence chol=200")
     (step,) = run_json("advise figure3 --policy optimal --why X3")["first_steps"]["steps"][:1]
     inside = [
         *(car[key][0] for key in ("discounts", "constraints")),
         car["limits"],
+        car["tables"][0],
+        car["tables"][0]["rows"][0],
         advice["bill"][0],
         advice["bill"][0]["items"][0],
         step,

@@ -125,6 +125,14 @@ BAD_SETTINGS = {
         {"misclassification": {"go": {"ill": 1, "well": 2}, "wait": {"ill": 1, "well": 2, "x": 3}}},
         "misclassification.wait: no class 'x'; the classes are 'ill', 'well'",
     ),
+    "wrong names for the classes": (
+        {"misclassification": {"ill": {"yes": 0, "no": 9}, "well": {"yes": 9, "no": 0}}},
+        "misclassification: no class 'yes'; the classes are 'ill', 'well'",
+    ),
+    "wrong names for the classes and the decisions": (
+        {"misclassification": {"yes": {"yes": 0, "no": 9}, "no": {"yes": 9, "no": 0}}},
+        "misclassification: no class 'yes'; the classes are 'ill', 'well'",
+    ),
     "a class without costs": (
         {"misclassification": {"refer": {"ill": 0}}}, "misclassification.refer.well: the cost is m",
     ),

@@ -49,8 +49,21 @@ def test_names_are_joined_in_order():
 def test_the_nearest_name_is_suggested_and_few_names_are_listed():
     assert nearest("chool", ["chol", "fbs"]) == " (nearest: 'chol')"
     assert nearest("zzz", ["chol", "fbs"]) == " (there are: chol, fbs)"
-    assert nearest("zzz", [f"name{k}" for k in range(20)]) == ""
+    assert nearest("zzz", [f"name{k}" for k in range(9)]) == (
+        " (there are: name0, name1, name2, name3, name4, name5, name6, name7 and 1 more)"
+    )
+    assert nearest("zzz", {"b", "a"}) == " (there are: a, b)"
+    assert nearest("zzz", []) == ""
     assert nearest(3, ["chol"]) == " (there are: chol)"
+
+
+def test_a_name_that_holds_what_was_typed_is_nearer_than_one_spelled_like_it():
+    names = ["single", "rent_or_housing", "housing_to_income", "Loan"]
+    assert nearest("housing", names) == " (nearest: 'housing_to_income')"
+    assert nearest("rent", names) == " (nearest: 'rent_or_housing')"
+    assert nearest("income", names) == " (nearest: 'housing_to_income')"
+    assert nearest("loan", names) == " (nearest: 'Loan')"
+    assert nearest("in", names).startswith(" (there are: ")  # a part of most names
 
 
 def test_long_values_are_cut():

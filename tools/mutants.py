@@ -295,8 +295,15 @@ def figures_of(config: dict[str, Any], name: str, results: dict[str, Any]) -> di
 
 
 def report(config: dict[str, Any], done: dict[str, Any]) -> str:
-    """Return the figures and the listed mutants as Markdown."""
-    parts = [config["about"].strip(), "", "## Figures", "", HEAD]
+    """Return the figures, if there are any, and the listed mutants as Markdown."""
+    parts = [config["about"].strip(), ""]
+    if done:
+        parts += [*figures_table(config, done), ""]
+    return "\n".join([*parts, *list_mutants(config)]) + "\n"
+
+
+def figures_table(config: dict[str, Any], done: dict[str, Any]) -> list[str]:
+    parts = ["## Figures", "", HEAD]
     for name, settings in config["modules"].items():
         if name in done:
             figures = figures_of(config, name, done[name])
@@ -306,7 +313,12 @@ def report(config: dict[str, Any], done: dict[str, Any]) -> str:
     for name in config["modules"]:
         total.update(figures_of(config, name, done.get(name, {})))
     parts.append("| in all | | " + " | ".join(str(total[key]) for key in KEYS) + " |")
-    parts += ["", "## Listed mutants", ""]
+    return parts
+
+
+def list_mutants(config: dict[str, Any]) -> list[str]:
+    """Return what mutants.toml lists and leaves out."""
+    parts = ["## Listed mutants", ""]
     for entry in config["everywhere"]:
         parts.append(f"- everywhere, `{entry['from']}` → `{entry['to']}`: {entry['reason']}")
     parts.append("")
@@ -323,7 +335,7 @@ def report(config: dict[str, Any], done: dict[str, Any]) -> str:
     for name, settings in config["modules"].items():
         for part, why in settings.get("skip", {}).items():
             parts.append(f"- `{name}`, `{part}`: {why}")
-    return "\n".join(parts) + "\n"
+    return parts
 
 
 if __name__ == "__main__":

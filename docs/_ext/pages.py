@@ -1,8 +1,8 @@
 """What a page of the site has that the same page on a code host has not.
 
 Pages link to files outside ``docs/`` (`../src/...`). On the site these become downloads, except the
-README of a built-in problem, which is a section of `reference/built-in-problems`. The index of a
-folder of pages has all of them in the navigation, without saying so itself.
+README of a built-in problem, which is a section of `reference/built-in-problems`. The pages that
+the index of a folder links to are in the navigation, in that order.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 _LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(((?:\.\./)+[^)#\s]+)\)")
 
 _FOLDERS = ("start", "tutorials", "notebooks", "how-to")
+_PAGE = re.compile(r"\]\(([\w-]+)\.md\)")  # beside the index
 _TOCTREE = """
-```{toctree}
+```{{toctree}}
 :hidden:
-:glob:
 :maxdepth: 1
 
-*
+{pages}
 ```
 """
 
@@ -46,5 +46,6 @@ def _adapt(app: Any, docname: str, source: list[str]) -> None:
 
     source[0] = _LINK.sub(replace, source[0])
     folder, _, name = docname.rpartition("/")
-    if folder in _FOLDERS and name == "index" and len(list(here.glob("*.md"))) > 1:
-        source[0] += _TOCTREE
+    if folder in _FOLDERS and name == "index":
+        pages = dict.fromkeys(_PAGE.findall(source[0]))
+        source[0] += _TOCTREE.format(pages="\n".join(pages))

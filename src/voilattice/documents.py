@@ -18,6 +18,8 @@ from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.learning.held_out_results import Evaluation
 from voilattice.model.costs import FeatureCosts
+from voilattice.model.descriptions import describe_sharing
+from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
 from voilattice.policy.advice_threshold import AdviceThreshold, Change
@@ -55,6 +57,7 @@ __all__ = [
     "problem_entry",
     "set_document",
     "standing_document",
+    "tables_document",
     "threshold_document",
     "value_document",
 ]
@@ -123,8 +126,26 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
         for c in problem.constraints
     ]
     document["limits"] = asdict(problem.limits)
-    document["rules"] = problem.describe_rules()  # all of these, in sentences
+    # All of these, in sentences.
+    document["rules"] = [*problem.describe_rules(), *describe_sharing(problem)]
     return document
+
+
+def tables_document(network: Network) -> list[Document]:
+    """Return the probability tables of a network, a row for each combination of parents' states."""
+    found = []
+    for node, name in enumerate(network.names):
+        parents = {network.names[k]: network.states[k] for k in network.parents[node]}
+        table = network.tables[node]
+        rows = [
+            {
+                "given": {p: of[v] for (p, of), v in zip(parents.items(), at, strict=True)},
+                "probabilities": dict(zip(network.states[node], table[at].tolist(), strict=True)),
+            }
+            for at in np.ndindex(table.shape[:-1])
+        ]
+        found.append({"node": name, "parents": list(parents), "rows": rows})
+    return found
 
 
 def set_document(result: Value | Best) -> Document:
@@ -344,13 +365,12 @@ def first_steps_document(found: FirstSteps) -> Document:
 
 def applied_document(applied: Applied) -> Document:
     """Return what a policy bought, decided and paid on average, in a table of cases."""
-    truth = applied.truth
     return {
         "rows": len(applied.decision),
         "mean_feature_cost": _mean(applied.feature_cost),
         "mean_misclassification_cost": _mean(applied.misclassification_cost),
         "mean_total_cost": _mean(applied.total_cost),
-        "accuracy": None if truth is None else _mean(applied.decision == truth),
+        "accuracy": applied.accuracy,
         "mean_features": _mean(np.array([len(bought) for bought in applied.bought.tolist()])),
         "replanned": int(applied.replanned.sum()),
         "impossible": int(applied.impossible.sum()),

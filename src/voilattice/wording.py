@@ -20,19 +20,41 @@ __all__ = [
     "round_count",
 ]
 
-# If no name is close to the given one, the names are listed, unless there are more than this.
-MAX_LISTED = 8
+MAX_LISTED = 8  # names, if none is close to the given one
+SHORTEST_PART = 3  # letters: fewer of them are a part of too many names
 MAX_SHOWN = 60
 
 SMALLEST_AMOUNT = 1e-9  # amounts below count as 0
 
 
-def nearest(name: object, names: Collection[str]) -> str:
-    """Return ``" (nearest: 'x')"`` when one of `names` is close to `name`, else list a few."""
-    close = get_close_matches(name, names, n=1, cutoff=0.6) if isinstance(name, str) else ()
-    if close:
-        return f" (nearest: {close[0]!r})"
-    return f" (there are: {', '.join(names)})" if 0 < len(names) <= MAX_LISTED else ""
+def nearest(name: object, names: Collection[str], *, or_list: bool = True) -> str:
+    """Return ``" (nearest: 'x')"`` when one of `names` is close to `name`, else list a few.
+
+    A name that begins with what was typed is closest, then one that contains it, then one that is
+    spelled like it.
+
+    >>> nearest("housing", ["single", "housing_to_income"])
+    " (nearest: 'housing_to_income')"
+    """
+    close = _find_close(name, names) if isinstance(name, str) else None
+    if close is not None:
+        return f" (nearest: {close!r})"
+    if not (names and or_list):
+        return ""
+    listed = sorted(names) if isinstance(names, set | frozenset) else list(names)
+    more = len(listed) - MAX_LISTED
+    rest = f" and {more:,} more" if more > 0 else ""
+    return f" (there are: {', '.join(map(str, listed[:MAX_LISTED]))}{rest})"
+
+
+def _find_close(name: str, names: Collection[str]) -> str | None:
+    typed = name.casefold()
+    if len(typed) >= SHORTEST_PART:
+        begins = [other for other in names if other.casefold().startswith(typed)]
+        contains = [other for other in names if typed in other.casefold()]
+        if longer := begins or contains:
+            return min(longer, key=lambda other: (len(other), other))
+    return next(iter(get_close_matches(name, names, n=1, cutoff=0.6)), None)
 
 
 def quote(value: object) -> str:

@@ -148,7 +148,8 @@ def test_scores_are_those_that_streed_publishes(name):
     """20 of the 100 splits, so a few percent are left to chance."""
     folder = DATA / "lomax" / name
     for level, published in zip(("low", "middle", "high"), PUBLISHED[name], strict=True):
-        costs, stakes = read_costs(folder / f"{level}.toml")
+        given = read_costs(folder / f"{level}.toml")
+        costs, stakes = given.costs, given.stakes
         scores = []
         for split in range(1, 21):
             train, test = (read_table(folder / f"{part}-{split}.csv") for part in ("train", "test"))

@@ -64,7 +64,57 @@ def test_a_policy_is_followed_for_each_row(run, table, cases, tmp_path):
         applied.bought.tolist()
     )
     for key in ("feature_cost", "misclassification_cost", "total_cost"):
-        assert [float(row[key]) for row in rows] == getattr(applied, key).tolist()
+        assert [float(row[key]) for row in rows] == pytest.approx(getattr(applied, key).tolist())
+    assert [row["row"] for row in rows] == [str(k) for k in range(1, 41)]
+    assert [k for k, row in enumerate(rows) if row["planned_without"]] == [7]
+    assert rows[7]["planned_without"] == "cp"
+
+
+def test_amounts_in_the_file_have_no_errors_of_floating_point(run, tmp_path):
+    prices = {"tub": 0.1, "either": 0.2}
+    network = load_problem("asia").network
+    problem = Problem.create(network, "lung", prices, ("symmetric", 1000), features=list(prices))
+    write_problem(problem, tmp_path / "tiny")
+    table = write_table(tmp_path / "c.csv", {"tub": ["no"], "either": ["no"]})
+    out = tmp_path / "bills.csv"
+    assert (
+        run("apply", tmp_path / "tiny", table, "--policy", "markov-blanket", "--out", out)[0] == 0
+    )
+    with out.open(newline="") as file:
+        [row] = csv.DictReader(file)
+    assert (row["bought"].count(";"), row["feature_cost"]) == (1, "0.3")
+
+
+def test_decisions_that_are_no_classes_are_neither_right_nor_wrong(run, tmp_path):
+    asia = load_problem("asia")
+    stakes = {"go": {"yes": 9, "no": 0}, "refer": {"yes": 1, "no": 1}}
+    problem = Problem.create(asia.network, "lung", asia.costs, stakes, features=asia.features)
+    write_problem(problem, tmp_path / "own")
+    cases = draw_cases(asia.network, 20, np.random.default_rng(1))
+    table = write_table(tmp_path / "c.csv", cases)
+    text = run("apply", tmp_path / "own", table, "--policy", "none")[1]
+    assert "total cost" in text
+    assert "true class" not in text
+    document = json.loads(run("apply", tmp_path / "own", table, "--policy", "none", "--json")[1])
+    assert document["accuracy"] is None
+    assert document["mean_total_cost"] is not None
+
+
+def test_the_mean_total_cost_has_its_standard_error(run, table, cases):
+    applied = apply_policy(build_policy(HEART, "batch"), cases)
+    error = applied.total_cost.std(ddof=1) / 40**0.5
+    text = run("apply", "heart", table, "--policy", "batch")[1]
+    assert f"{applied.total_cost.mean():.2f} ± {error:.2f}" in text
+
+
+def test_a_misnamed_column_is_said_with_the_summary(run, tmp_path, cases):
+    cases["thall"] = cases.pop("thal")
+    table = write_table(tmp_path / "c.csv", cases)
+    _, out, err = run("apply", "heart", table, "--policy", "batch")
+    assert notes(err, table) == [
+        f"{table}: no column for thal (nearest: 'thall'): cannot be had in any row"
+    ]
+    assert "The table has no column for thal." in out
 
 
 def test_without_the_true_class_there_are_feature_costs_only(run, tmp_path, cases):

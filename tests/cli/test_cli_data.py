@@ -64,7 +64,11 @@ def test_learn_without_costs_says_so(run, tmp_path):
         (TABLE, ["--target", "ill", "--ignore", "age,sex,dose"], "no column beside the target"),
         (TABLE, ["--target", "ill", "--max-parents", "0"], "--max-parents: must be at least 1"),
         (TABLE, ["--target", "ill", "--forbid", "a:b"], "--forbid: no column 'a'"),
-        (TABLE, ["--target", "ill", "--bins", "4"], "--bins: is for --discretization frequency"),
+        (
+            TABLE,
+            ["--target", "ill", "--bins", "4"],
+            "--bins: mdl finds the number of bins by itself; add --discretization frequency or aff",
+        ),
         (TABLE, ["--target", "ill", "--costs", "COSTS"], "COSTS: cannot be read"),
         (
             "a,b\n1,1\n2,1\n",
@@ -230,6 +234,9 @@ def test_reproduce_refuses_in_one_line(run, tmp_path, options, said):
     [
         (["--recipe", "auto", "--score", "BIC"], "--score: is part of the recipe auto; give one"),
         (["--recipe", "naive", "--smoothing", "2"], "--smoothing: is part of the recipe naive"),
+        (["--recipe", "naive", "--bins", "2"], "--bins: the recipe naive finds the number of bins"),
+        (["--recipe", "auto", "--bins", "2"], "--recipe smooth and trained take --bins"),
+        (["--recipe", "smooth", "--bins", "1"], "--bins: must be 2 to 50, got 1"),
         (["--recipe", "naive", "--seed", "2"], "--seed: is for --recipe auto"),
         (["--jobs", "2"], "--jobs: is for --recipe auto"),
         (["--recipe", "auto", "--jobs", "0"], "--jobs: must be a number of processes"),
@@ -258,6 +265,70 @@ def test_learn_takes_a_recipe_by_its_name(run, tmp_path):
     assert (code, document["recipe"], document["trials"]) == (0, "naive", [])
     readme = (tmp_path / "p" / "README.md").read_text()
     assert "- Structure: each feature depends on the target alone;" in readme
+
+
+def test_a_recipe_with_bins_takes_another_number_of_them(run, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    code, out, _ = run(
+        "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/p",
+        "--recipe", "smooth", "--bins", "3", "--json",
+    )  # fmt: skip
+    assert (code, json.loads(out)["recipe"]) == (0, "<= 3 bins, tree, smooth")
+    assert len(load_problem(tmp_path / "p").states("age")) == 3
+
+
+def test_learn_without_a_recipe_says_which_it_uses_and_of_the_others(run, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    start = ("learn", f"{tmp_path}/t.csv", "--target", "ill", "-o")
+    said = " ".join(run(*start, f"{tmp_path}/one")[1].split())
+    assert "Recipe: search. --recipe auto tries several and chooses by their total cost" in said
+    assert "--recipe auto" not in run(*start, f"{tmp_path}/two", "--recipe", "naive")[1]
+
+
+def test_learn_says_which_numbers_it_takes_as_categories(run, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    said = "Numbers taken as categories, because they have few values: dose (4 values). --numeric"
+    for folder, options, is_said in (
+        ("silent", (), True),
+        ("cut", ("--numeric", "dose"), False),
+        ("asked", ("--categorical", "dose"), False),
+        ("ordered", ("--states", "dose=3,2,1,0"), False),
+    ):
+        _, out, _ = run(
+            "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/{folder}", *options
+        )
+        assert (said in " ".join(out.split())) is is_said
+
+
+def test_the_price_and_the_label_of_an_ignored_column_are_not_used(run, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    (tmp_path / "costs.toml").write_text(f'{COSTS}\n[labels]\nsex = "Sex"\nage = "Age"\n')
+    code, _, err = run(
+        "learn", f"{tmp_path}/t.csv", "--target", "ill", "--costs", f"{tmp_path}/costs.toml",
+        "-o", f"{tmp_path}/p", "--ignore", "sex",
+    )  # fmt: skip
+    assert code == 0, err
+    problem = load_problem(tmp_path / "p")
+    assert dict(problem.costs.prices) == {"age": 1, "dose": 5.5}
+    assert problem.costs.groups[0].features == ("age",)
+    assert dict(problem.labels) == {"age": "Age"}
+
+
+def test_the_cost_file_may_hold_what_people_read(run, tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    words = '[labels]\ndose = "Dose given"\n[state_labels.sex]\nm = "man"\n'
+    (tmp_path / "costs.toml").write_text(f'currency = "CAD"\n{COSTS}\n{words}')
+    start = (
+        "learn", f"{tmp_path}/t.csv", "--target", "ill", "--costs", f"{tmp_path}/costs.toml", "-o",
+    )  # fmt: skip
+    assert run(*start, f"{tmp_path}/p")[0] == 0
+    problem = load_problem(tmp_path / "p")
+    assert (problem.currency, problem.label("dose")) == ("CAD", "Dose given")
+    assert problem.state_label("sex", "m") == "man"
+    (tmp_path / "costs.toml").write_text(f'{COSTS}\n[labels]\ndoes = "Dose"\n')
+    code, _, err = run(*start, f"{tmp_path}/q")
+    assert code == 2
+    assert f"{tmp_path}/costs.toml: labels.does: " in err
 
 
 @pytest.mark.slow

@@ -95,7 +95,8 @@ def test_the_table_fits_the_terminal(evaluate, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", width)
     status, out, _ = evaluate(*QUICK)
     assert status == 0
-    assert max(map(len, out.splitlines())) <= int(width)
+    lines = [line for line in out.splitlines() if not line.startswith("  voilattice ")]
+    assert max(map(len, lines)) <= int(width)
     assert "lowest" in out
     said = " ".join(out.split())
     assert "Measured on 60 rows that were not learned from (2 folds)" in said
@@ -140,6 +141,37 @@ def test_columns_may_be_left_out(evaluate, clinic, tmp_path):
         f"{costs}: costs: no price for 'ward'; give one, or leave the column out (--ignore)" in err
     )
     assert evaluate(*QUICK, "--ignore", "ward", costs=costs)[0] == 0
+    assert evaluate(*QUICK, "--ignore", "ward,gene")[0] == 0  # their prices are not used
+
+
+def test_the_command_that_gets_the_policy_of_lowest_cost_comes_last(evaluate, clinic):
+    options = ("--recipes", "naive", "--policies", "greedy", "--ignore", "ward", "--missing", "n a")
+    _, out, _ = evaluate(*options, "--no-rivals")
+    assert out.splitlines()[-3:] == [
+        "To get greedy (naive), the policy that cost least:",
+        f"  voilattice learn {clinic / 'clinic.csv'} --target ill --costs {clinic / 'costs.toml'} "
+        f"--ignore ward --missing 'n a' --recipe naive -o FOLDER",
+        "  voilattice apply FOLDER NEW_CASES --policy greedy",
+    ]
+    _, out, _ = evaluate("--recipes", "naive", "--policies", "none", "--no-rivals")
+    assert "deciding at once cost least: no feature was worth its price" in " ".join(out.split())
+    assert "voilattice learn" not in evaluate(*QUICK, "--json")[1]
+
+
+def test_amounts_are_named_and_have_their_currency(evaluate, clinic):
+    (clinic / "cad.toml").write_text(f'currency = "CAD"\n{PRICES}{STAKES}[labels]\nage = "Age"\n')
+    heading = evaluate(*QUICK, "--no-rivals", costs="cad.toml")[1].splitlines()[0]
+    assert heading.split("  ")[0] == "method"
+    assert "total cost (CAD)" in heading
+    assert heading.split()[-3:] == ["features", "decisions", "right"]
+
+
+def test_decisions_that_are_no_classes_have_no_share_of_right_ones(evaluate, clinic):
+    (clinic / "go.toml").write_text(
+        PRICES + "[misclassification]\ngo = { yes = 9, no = 0 }\nrefer = { yes = 3, no = 3 }\n"
+    )
+    _, out, _ = evaluate(*QUICK, "--no-rivals", costs="go.toml")
+    assert [line.split()[-1] for line in out.splitlines()[2:4]] == ["–", "–"]
 
 
 @pytest.mark.parametrize(
@@ -163,6 +195,13 @@ def test_errors_name_the_option(evaluate, options, said):
     assert (status, out) == (2, "")
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_misspelled_price_is_named_before_the_column_without_one(evaluate, tmp_path):
+    costs = tmp_path / "typo.toml"
+    costs.write_text(PRICES.replace("ward = 2", "wrad = 2") + STAKES)
+    _, _, err = evaluate(*QUICK, costs=costs)
+    assert err == f"{costs}: costs.wrad: no such feature (nearest: 'ward')\n"
 
 
 def test_a_price_that_depends_on_an_unknown_feature_is_one_line(evaluate, tmp_path):

@@ -222,10 +222,33 @@ def test_why_tells_what_it_costs_to_begin_with_something_else(run):
     assert "first_steps" not in json.loads(run("advise", "asia", "--policy", "none", "--json")[1])
 
 
-def test_why_refuses_what_cannot_come_first(run, rules):
-    status, out, err = run("advise", rules, "--policy", "greedy", "--why", "biopsy", "--json")
+def test_why_says_with_the_advice_what_cannot_come_first(run, rules):
+    command = ("advise", rules, "--policy", "greedy", "--why", "biopsy", "--why", "blood")
+    status, out, err = run(*command)
+    assert (status, err) == (0, "")
+    flat = " ".join(out.split())
+    assert flat.startswith("Acquire ")
+    assert "biopsy cannot be acquired now. biopsy comes after X-ray" in flat
+    assert "Beginning with " in flat
+    document = json.loads(run(*command, "--json")[1])
+    assert document["barred_first_steps"][0].startswith("biopsy cannot be acquired now.")
+    assert any("blood" in step["features"] for step in document["first_steps"]["steps"])
+
+
+def test_why_gives_the_advice_where_no_round_is_left(run, rules):
+    rules.write_text(WARD.replace("rounds = 3", "rounds = 0"))
+    status, out, _ = run("advise", rules, "--policy", "optimal", "--why", "xray")
+    assert status == 0
+    assert out.startswith("Decide: ")
+    assert out.endswith("xray cannot be acquired now. The limits leave no round.\n")
+    document = json.loads(run("advise", rules, "--why", "xray", "--json")[1])
+    assert "first_steps" not in document
+
+
+def test_why_refuses_what_makes_no_sense(run, rules):
+    status, out, err = run("advise", rules, "--why", "biopsi", "--json")
     assert (status, out) == (2, "")
-    assert "--why: features: biopsy cannot be acquired now. biopsy comes after X-ray" in err
+    assert "--why: features: no feature 'biopsi' (nearest: 'biopsy')" in err
     status, _, err = run("advise", rules, "--policy", "greedy", "--why", "age", "--interactive")
     assert status == 2
     assert "--why: cannot be used together with --interactive" in err

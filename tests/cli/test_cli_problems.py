@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 
+from helpers.labels import LABELLED
 from helpers.problems import opener
 from helpers.ward import WARD
 
@@ -83,4 +84,40 @@ def test_show_says_constraints_limits_and_the_cost_of_a_round(run, tmp_path):
     rules = json.loads(run("show", path, "--json")[1])["rules"]
     assert len(rules) == 3
     assert "\n".join(rules) in out
-    assert json.loads(run("show", "asia", "--json")[1])["rules"] == []
+    assert json.loads(run("show", "figure1", "--json")[1])["rules"] == []
+
+
+def test_show_tells_the_tables_in_words(run, tmp_path, monkeypatch):
+    (tmp_path / "p.toml").write_text(LABELLED)
+    assert "Chest pain if" not in run("show", tmp_path / "p.toml")[1]
+    status, out, _ = run("show", tmp_path / "p.toml", "--tables")
+    assert status == 0
+    assert "Heart disease: diseased 40 %, healthy 60 %\n" in out
+    line = "Chest pain if Heart disease = diseased: typical angina 80 %, no pain at all 20 %\n"
+    assert line in out
+    monkeypatch.setenv("COLUMNS", "60")
+    _, out, _ = run("show", tmp_path / "p.toml", "--tables")
+    assert max(map(len, out.splitlines())) <= 60
+    assert "Chest pain if Heart disease = diseased: typical angina 80 %,\n  no" in out
+    document = json.loads(run("show", tmp_path / "p.toml", "--tables", "--json")[1])
+    assert document["tables"][1]["node"] == "cp"
+    assert document["tables"][1]["rows"][0] == {
+        "given": {"ill": "yes"},
+        "probabilities": {"typ": 0.8, "asym": 0.2},
+    }
+
+
+def test_the_order_of_parents_is_seen_in_the_tables(run):
+    _, out, _ = run("show", "asia", "--tables")
+    assert "dysp if bronc = yes, either = no: yes 80 %, no 20 %\n" in out
+    assert "dysp if bronc = no, either = yes: yes 70 %, no 30 %\n" in out
+
+
+def test_of_large_tables_a_part_is_shown(run, monkeypatch):
+    monkeypatch.setattr("voilattice.cli.distributions.MAX_ROWS", 3)
+    monkeypatch.setattr("voilattice.cli.distributions.MAX_NODES", 6)
+    _, out, _ = run("show", "asia", "--tables")
+    assert "either if tub = no, lung = yes: " in out
+    assert "either if tub = no, lung = no: " not in out
+    assert "Left out: 1 more row of either. --json has them all.\n" in out
+    assert out.endswith("Left out: the tables of 2 more nodes. --json has them all.\n")

@@ -1,8 +1,11 @@
 """Consultations in the terminal, with answers that are typed in."""
 
+import io
+
 import pytest
 from helpers.labels import LABELLED
 from helpers.problems import SURE
+from helpers.ward import WARD
 
 from voilattice import Network, Problem
 from voilattice.cli import consultation
@@ -164,3 +167,23 @@ def test_where_states_are_numbers_their_names_stand_beside_their_labels(monkeypa
     monkeypatch.setattr("click.prompt", answer)
     consultation.consult(problem, "greedy", {})
     assert asked[0] == "X?  1 (mild)  2  n not available"
+
+
+def test_input_that_ends_says_what_is_known_and_how_to_go_on(run, monkeypatch, tmp_path):
+    (tmp_path / "my ward.toml").write_text(WARD)
+    monkeypatch.setattr("sys.stdin", io.StringIO("shadow\n"))  # of a round with two features
+    options = ("--policy", "optimal", "--interactive", "--time-limit", "50", "--given", "age=young")
+    status, _, err = run("advise", tmp_path / "my ward.toml", *options, "--unavailable", "blood")
+    assert status == 2
+    assert err == (
+        "the input ended before the decision; known so far: age = young, X-ray = shadow; to go on: "
+        f"voilattice advise '{tmp_path}/my ward.toml' --policy optimal --given age=young "
+        "--time-limit 50 --interactive --evidence xray=shadow --unavailable blood\n"
+    )
+
+
+def test_a_consultation_without_any_input_can_be_begun_again(run, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    status, out, err = run("advise", "asia", "--interactive")
+    assert (status, out.splitlines()[1]) == (2, "Acquire xray.")
+    assert err.endswith("known so far: nothing; to go on: voilattice advise asia --interactive\n")

@@ -4,6 +4,7 @@ import csv
 import json
 
 import pytest
+from helpers.ward import WARD
 
 from voilattice import build_policy, load_problem
 from voilattice.cli.what_if import read_points
@@ -172,9 +173,9 @@ def test_a_sweep_has_both_its_ends(sweep, points):
 
 def test_the_words_below_a_table_speak_of_its_columns_only(run):
     swept = run("compare", "asia", "--set", "limits.rounds=1,2", "--jobs", "1")[1]
-    assert "What the optimal policy buys first is on the right; - decides." in swept
+    assert '"buys first": what the optimal policy acquires first. "-": it decides at once.' in swept
     priced = run("compare", "asia", "--price", "xray=8,9", "--jobs", "1")[1]
-    assert "What the optimal policy buys first, and uses, is on the right; - decides." in priced
+    assert '"buys first", "uses": what the optimal policy does. "-": it decides at once.' in priced
 
 
 @pytest.mark.parametrize(
@@ -213,10 +214,10 @@ def test_the_output_says_which_numbers_were_changed(run, monkeypatch):
     sweep = ("compare", "asia", "--price", "xray=10,20", "--set", "costs.tub=3", "--jobs", "1")
     _, out, _ = run(*sweep)
     assert out.endswith("\nChanged: costs.tub = 3.\n")
-    assert "What the optimal policy buys first, and uses, is on the right; - decides." in out
+    assert '"buys first", "uses": what the optimal policy does. "-": it decides at once.' in out
     monkeypatch.setenv("COLUMNS", "40")
     out = " ".join(run(*sweep)[1].split())
-    assert "What the optimal policy buys first, and uses, follows the costs; - decides." in out
+    assert '"buys first", "uses": what the optimal policy does. "-": it decides at once.' in out
     monkeypatch.undo()
     assert "Changed" not in run("compare", "asia")[1]
 
@@ -231,3 +232,30 @@ def test_threshold_tells_where_the_first_step_changes(run):
     status, _, err = run(*command, "--plot", "x.svg")
     assert status == 2
     assert "--plot: cannot be used together with --first-step" in err
+
+
+LIMITS_FROM_HERE = (
+    "Limits count from here: the evidence has used up nothing of them. advise counts what was "
+    "acquired."
+)
+
+
+@pytest.mark.slow
+def test_the_first_step_counts_no_evidence_as_a_round_and_the_output_says_so(run, tmp_path):
+    path = tmp_path / "ward.toml"
+    path.write_text(WARD.replace("rounds = 3", "rounds = 2"))
+    known = ("--evidence", "consent=given", "--evidence", "age=young")
+    asked = ("threshold", path, "--feature", "biopsy", *known)
+    use = json.loads(run(*asked, "--json")[1])
+    first = json.loads(run(*asked, "--first-step", "--json")[1])
+    assert use["used"]
+    assert first["price"]["first"] == ["biopsy", "xray"]  # not "decide": two rounds are left
+    for command in (
+        asked,
+        (*asked, "--first-step"),
+        ("policy", path, "--policy", "greedy", *known),
+    ):
+        assert LIMITS_FROM_HERE in " ".join(run(*command)[1].split())
+    assert LIMITS_FROM_HERE not in " ".join(run("policy", path, "--policy", "greedy")[1].split())
+    free = run("policy", "asia", "--policy", "greedy", "--evidence", "smoke=yes")[1]
+    assert "Limits" not in free

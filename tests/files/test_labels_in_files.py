@@ -5,7 +5,7 @@ from helpers.labels import LABELLED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voilattice import load_problem, write_problem
+from voilattice import VoilatticeError, load_problem, write_problem
 
 
 def load_text(tmp_path, text):
@@ -88,3 +88,50 @@ def test_a_mistake_in_labels_ends_with_status_2_and_its_place(run, tmp_path, old
     status, out, err = run("show", str(path))
     assert (status, out) == (2, "")
     assert err.startswith(f"{path}: {message}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "[costs]\ncp",
+            '[costs]\n"Chest pain"',
+            "'Chest pain': this is the label of 'cp'",
+        ),
+        (
+            'target = "ill"',
+            'target = "Heart disease"',
+            "this is the label of 'ill'; write",
+        ),
+        ("[costs]", '[evidence]\ncp = "no pain at all"\n[costs]', "this is the label of 'asym'"),
+        (
+            "[costs]",
+            '[[conditional_costs]]\nfeature = "ecg"\nwhen = { cp = "No pain at all" }\ncost = 1\n'
+            "[costs]",
+            "conditional_costs[0].when.cp: 'cp' has no state 'No pain at all'; its states are "
+            "'typ', 'asym': this is the label of 'asym'; write the name",
+        ),
+    ],
+)
+def test_a_label_in_place_of_a_name_is_recognized(tmp_path, old, new, message):
+    assert old in LABELLED
+    with pytest.raises(VoilatticeError) as caught:
+        load_text(tmp_path, LABELLED.replace(old, new, 1))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("threshold", "--feature", "chest pain"), "--feature: no feature 'chest pain': this is"),
+        (("advise", "--evidence", "Chest pain=typ"), "--evidence Chest pain=typ: no feature"),
+        (("advise", "--evidence", "cp=no pain at all"), "this is the label of 'asym'; write the"),
+    ],
+)
+def test_the_command_line_recognizes_labels_too(run, tmp_path, arguments, message):
+    (tmp_path / "p.toml").write_text(LABELLED)
+    command, *options = arguments
+    status, out, err = run(command, tmp_path / "p.toml", *options)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert "this is the label of" in err

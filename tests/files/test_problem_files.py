@@ -107,7 +107,7 @@ def test_discounts_are_read(tmp_path):
 def test_the_costs_of_public_data_sets_are_read():
     files = sorted((DATA / "lomax").glob("*/*.toml"))
     assert len(files) == 24
-    costs = {f"{file.parent.name}-{file.stem}": read_costs(file)[0] for file in files}
+    costs = {f"{file.parent.name}-{file.stem}": read_costs(file).costs for file in files}
     assert sum(bool(each.discounts) for each in costs.values()) == 21
     (discount,) = costs["heart-low"].discounts
     assert discount == Discount("a", {"thal": 101.9, "thalach": 101.9})
@@ -259,17 +259,34 @@ def test_costs_that_a_file_cannot_hold_are_refused(tmp_path):
 
 MISTAKES = [
     ('title = "test"', "title = 3", "title: must be text, got 3"),
+    (
+        "[[groups]]",
+        "[groups]",
+        "groups: must be a list of tables: write [[groups]] above each, not [groups]",
+    ),
+    (
+        "[evidence]",
+        '[constraints]\nfeature = "A"\n[evidence]',
+        "constraints: must be a list of tables: write [[constraints]] above each, not "
+        "[constraints]",
+    ),
+    (
+        "[evidence]",
+        '[discounts]\nname = "a"\n[evidence]',
+        "discounts: must be a list of tables: write [[discounts]] above each, not [discounts]",
+    ),
     ("[costs]", "[cots]", "cots: unknown key (nearest: 'costs')"),
     ("[costs]\nA = 5\nB = 10.5", "", "costs: is missing"),
     (
         "[evidence]",
         "[evidence",
-        "not valid TOML: Expected ']' at the end of a table declaration (at line 23, column 10)",
+        "not valid TOML: Expected ']' at the end of a table declaration (at line 23, column 10): "
+        "[evidence",
     ),
     (
         "A = 5\n",
         "A = 5\nA = 6\n",
-        "not valid TOML: Cannot overwrite a value (at line 11, column 6)",
+        "not valid TOML: Cannot overwrite a value (at line 11, column 6): A = 6",
     ),
     (
         'target = "Y"',
@@ -390,7 +407,7 @@ MISTAKES = [
     (
         'B = "F"',
         'B = "F"\nB = "T"',
-        "not valid TOML: Cannot overwrite a value (at line 25, column 8)",
+        'not valid TOML: Cannot overwrite a value (at line 25, column 8): B = "T"',
     ),
     (
         "A = 5",

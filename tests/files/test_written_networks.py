@@ -56,35 +56,47 @@ def test_rows_are_read_with_the_last_parent_varying_fastest(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[0.3, 0.2, 0.5]", "[0.3, 0.2, 0.4]", "nodes[2].table: P(fault) sums to 0.9, not 1"),
+        ("[0.3, 0.2, 0.5]", "[0.3, 0.2, 0.4]", "nodes.fault.table: P(fault) sums to 0.9, not 1"),
         (
             "[0.2, 0.8]",
             "[0.2, 0.7]",
-            "nodes[0].table: P(lights | fault=starter, age=old) sums to 0.9, not 1",
+            "nodes.lights.table: P(lights | fault=starter, age=old) sums to 0.9, not 1",
         ),
-        ("[0, 1]", "[-1, 2]", "nodes[0].table: P(lights | fault=none, age=new) holds -1.0, which"),
-        ("[0, 1]", "[0, nan]", "nodes[0].table: P(lights | fault=none, age=new) holds nan, which"),
+        (
+            "[0, 1]",
+            "[-1, 2]",
+            "nodes.lights.table: P(lights | fault=none, age=new) holds -1.0",
+        ),
+        (
+            "[0, 1]",
+            "[0, nan]",
+            "nodes.lights.table: P(lights | fault=none, age=new) holds nan",
+        ),
         (
             "[0.9, 0.1], ",
             "",
-            "nodes[0].table: needs 6 rows, one for each combination of the states of 'fault', "
+            "nodes.lights.table: needs 6 rows, one for each combination of the states of 'fault', "
             "'age'; got 5",
         ),
         (
             "[[0.5, 0.5]]",
             "[[0.5, 0.5], [0.5, 0.5]]",
-            "nodes[1].table: needs 1 row, since 'age' has no parents; got 2",
+            "nodes.age.table: needs 1 row, since 'age' has no parents; got 2",
         ),
         (
             "[0.8, 0.2]",
             "[0.7, 0.2, 0.1]",
-            "nodes[0].table: row 2 needs 2 probabilities, one for each state of 'lights'; got 3",
+            "nodes.lights.table: row 2 needs 2 probabilities, one for each state of 'lights'; got",
         ),
-        ("[0.8, 0.2]", "0.8", "nodes[0].table[1]: must be a list, got 0.8"),
-        ("[0.8, 0.2]", '["0.8", 0.2]', "nodes[0].table[1][0]: must be a number, got '0.8'"),
-        ("[[0.5, 0.5]]", "0.5", "nodes[1].table: must be a list, got 0.5"),
-        ('"fault", "age"]', '"faults", "age"]', "nodes[0].parents[0]: no node 'faults' (nearest:"),
-        ('"fault", "age"]', '"age", "age"]', "nodes[0].parents[1]: 'age' appears twice"),
+        ("[0.8, 0.2]", "0.8", "nodes.lights.table[1]: must be a list, got 0.8"),
+        ("[0.8, 0.2]", '["0.8", 0.2]', "nodes.lights.table[1][0]: must be a number, got '0.8'"),
+        ("[[0.5, 0.5]]", "0.5", "nodes.age.table: must be a list, got 0.5"),
+        (
+            '"fault", "age"]',
+            '"faults", "age"]',
+            "nodes.lights.parents[0]: no node 'faults'",
+        ),
+        ('"fault", "age"]', '"age", "age"]', "nodes.lights.parents[1]: 'age' appears twice"),
         (
             "table   = [[0.5, 0.5]]",
             'parents = ["lights"]\ntable   = [[0.5, 0.5], [0.5, 0.5]]',
@@ -94,16 +106,22 @@ def test_rows_are_read_with_the_last_parent_varying_fastest(tmp_path):
         ('name    = "age"', 'name = " "', "nodes[1].name: the node: a name must be printable text"),
         ('name    = "age"', "name = 3", "nodes[1].name: must be text, got 3"),
         ('name    = "age"', "", "nodes[1].name: is missing"),
-        ('states  = ["old", "new"]', "", "nodes[1].states: is missing"),
-        ("table   = [[0.5, 0.5]]", "", "nodes[1].table: is missing"),
-        ("table   = [[0.5", "tabel = [[0.5", "nodes[1].tabel: unknown key (nearest: 'table')"),
+        ('states  = ["old", "new"]', "", "nodes.age.states: is missing"),
+        ("table   = [[0.5, 0.5]]", "", "nodes.age.table: is missing"),
+        ("table   = [[0.5", "tabel = [[0.5", "nodes.age.tabel: unknown key (nearest: 'table')"),
         (
             '["old", "new"]',
             '["old", "old"]',
-            "nodes[1].states: the states of 'age': the name 'old'",
+            "nodes.age.states: the states of 'age': the name 'old'",
         ),
-        ('["old", "new"]', "[]", "nodes[1].states: the states of 'age': at least one is needed"),
-        ('["old", "new"]', '"old"', "nodes[1].states: must be a list, got 'old'"),
+        ('["old", "new"]', "[]", "nodes.age.states: the states of 'age': at least one is needed"),
+        ('["old", "new"]', '"old"', "nodes.age.states: must be a list, got 'old'"),
+        (
+            "[[0.5, 0.5]]",
+            "[[0,50, 0,50]]",
+            "nodes.age.table: row 1 needs 2 probabilities, one for each state of 'age'; got 4 "
+            "whole numbers: write a decimal point, not a comma",
+        ),
         ('target = "fault"', 'target = "faul"', "target: the network has no node 'faul' (nearest"),
     ],
 )
@@ -115,6 +133,12 @@ def test_a_mistake_in_a_node_ends_with_status_2_and_its_place(run, tmp_path, old
     assert (status, out) == (2, "")
     assert err.startswith(f"{path}: network.{message}")
     assert err.count("\n") == 1
+
+
+def test_a_single_node_needs_two_brackets_too(tmp_path):
+    text = CAR.split("[[network.nodes]]")
+    with pytest.raises(InputError, match=r"network.nodes: must be .* write \[\[network.nodes\]\]"):
+        load_text(tmp_path, f"{text[0]}[network.nodes]{text[3]}")
 
 
 def test_a_network_must_come_from_one_place(tmp_path):

@@ -66,7 +66,11 @@ WRONG = [
         'feature = "biopsi"',
         "constraints[0].feature: no feature 'biopsi' (nearest: 'biopsy')",
     ),
-    (AFTER, 'after = ["x-ray"]', "constraints[0].after: no feature 'x-ray' (nearest: 'xray')"),
+    (
+        AFTER,
+        'after = ["x-ray"]',
+        "constraints[0].after: no feature 'x-ray': this is the label of 'xray'",
+    ),
     (
         ONLY_IF,
         'only_if = { consnt = "given" }',
@@ -113,7 +117,7 @@ WRONG = [
     (
         "[[constraints]]",
         "[constraints]",
-        "constraints: must be a list, got ",
+        "constraints: must be a list of tables: write [[constraints]]",
     ),
     # limits
     ("features = 4", "features = true", "limits.features: must be a number, got true"),

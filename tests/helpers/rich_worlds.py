@@ -228,9 +228,14 @@ class Referee:
 
     # -- the optimum, and what a policy costs
 
-    def optimum(self):
-        known = dict(self.problem.evidence)
-        return self._cheapest(known, 0.0, 0, 0) / self.mass(known)
+    def optimum(self, acquired=None, rounds=()):
+        """The least cost from here on, if some was acquired before, in these rounds."""
+        known, spent = dict(self.problem.evidence), 0.0
+        for features in rounds:
+            spent += self.price(features, known)
+            known |= {f: acquired[f] for f in features}
+        n_features = sum(map(len, rounds))
+        return self._cheapest(known, spent, n_features, len(rounds)) / self.mass(known)
 
     def _cheapest(self, known, spent, n_features, n_rounds):
         key = (frozenset(known.items()), round(spent, 6), n_features, n_rounds)

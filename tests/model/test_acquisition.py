@@ -8,11 +8,21 @@ from helpers.problems import naive_bayes
 from helpers.rich_worlds import Referee, rich_problem
 from helpers.ward import ward
 
-from voilattice import Constraint, FeatureCosts, Problem, VoilatticeError, load_problem
+from voilattice import (
+    ConditionalCost,
+    Constraint,
+    Discount,
+    FeatureCosts,
+    Group,
+    Problem,
+    VoilatticeError,
+    load_problem,
+)
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.feature_sets import bits
 from voilattice.model.acquisition import INFEASIBLE, PathLimits
 from voilattice.model.costs import MAX_AMOUNT
+from voilattice.model.descriptions import describe_sharing
 
 
 def constrained(*constraints, n=4):
@@ -211,6 +221,25 @@ def test_the_rules_of_a_problem_in_words():
         assert rule in problem._repr_html_()
     assert load_problem("asia").describe_rules() == []
     assert "rules" not in str(load_problem("asia"))
+
+
+def test_shared_costs_and_conditional_prices_in_words():
+    problem = ward()
+    group = Group("scaffold", 70, ("xray", "blood"))
+    discount = Discount("same form", {"consent": 1, "biopsy": 10})
+    cheaper = ConditionalCost("biopsy", {"xray": "shadow"}, 40)
+    costs = replace(problem.costs, groups=(group,), discounts=(discount,), conditional=(cheaper,))
+    assert describe_sharing(replace(problem, costs=costs)) == [
+        "scaffold costs 70.00 CAD, paid once: with the first of X-ray and blood.",
+        "Discount same form: the first of biopsy and consent has its full price. "
+        "After it, biopsy costs 10.00 CAD less and consent costs 1.00 CAD less.",
+        "biopsy costs 40.00 CAD once X-ray = shadow is known.",
+    ]
+    alike = replace(costs, groups=(), discounts=(Discount("form", {"xray": 2, "blood": 2}),))
+    assert describe_sharing(replace(problem, costs=alike))[0].endswith(
+        "After it, each other one costs 2.00 CAD less."
+    )
+    assert describe_sharing(problem) == []
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,17 @@
 """Policies side by side."""
 
+from dataclasses import replace
+
 import pytest
 from helpers.solving import POLICIES, Refuses
+from helpers.ward import ward
 
 from voilattice import load_problem
 from voilattice.budgets import Deadline
 from voilattice.documents import comparison_document
 from voilattice.errors import InputError, VoilatticeError
 from voilattice.files.variants import load_variants
+from voilattice.model.what_if import change_problem
 from voilattice.policy import comparison, solvers
 from voilattice.policy.comparison import AS_GIVEN, compare, compare_variants
 from voilattice.policy.policy import Acquisition, Certificate
@@ -53,6 +57,21 @@ def first_feature(situation):
 
 
 @pytest.mark.slow
+def test_the_problems_own_costs_can_be_swept():
+    problem = replace(ward(), evidence={"age": "young"})
+    stake = float((problem.misclassification @ problem.prior).min())
+    rows = compare(problem, [0, stake, 2 * stake], kinds=[AS_GIVEN], policies=POLICIES, n_jobs=1)
+    for row in rows:
+        scaled = change_problem(problem, stakes={"scale": row.expected / stake})
+        assert row.kind == AS_GIVEN
+        assert row.expected_total_cost == pytest.approx(
+            build_policy(scaled, row.policy).expected_total_cost
+        )
+    free = replace(problem, misclassification=problem.misclassification * 0)
+    with pytest.raises(InputError, match="kinds: the problem's own costs have no multiple"):
+        compare(free, [100], kinds=[AS_GIVEN])
+
+
 def test_a_solver_of_ones_own_is_compared_in_other_processes_too():
     register(RuleSolver("first", first_feature))
     try:

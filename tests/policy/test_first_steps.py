@@ -192,6 +192,19 @@ def test_a_larger_first_round_says_what_is_not_needed():
     assert "biopsy comes next, and blood only if still needed" in larger.text
 
 
+def test_a_step_says_what_it_has_to_do_with_what_was_asked():
+    chosen, *others = find_first_steps(ward(), features=["blood", ["age", "blood"]]).steps
+    texts = {step.features: step.text for step in others}
+    assert chosen.features == {"xray", "consent"}
+    assert chosen.text.startswith("The optimum begins with X-ray and consent: ")
+    (larger,) = (features for features in texts if len(features) > 2)
+    assert texts[larger].startswith("blood, best together with X-ray and consent: Beginning with ")
+    literal = texts[frozenset({"age", "blood"})]
+    assert literal.startswith("age and blood alone, as asked: Beginning with ")
+    (chosen, *_) = find_first_steps(ward(), features=["xray"]).steps
+    assert chosen.text.startswith("X-ray, best together with consent: The optimum begins with ")
+
+
 @pytest.mark.parametrize(
     ("features", "error", "message"),
     [

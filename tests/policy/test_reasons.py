@@ -26,6 +26,13 @@ def test_what_is_acquired_now_is_not_said_to_be_barred():
         assert not any(reason.startswith("Not now") for reason in advice.reasons)
 
 
+def test_a_set_that_pays_is_said_to_pay_together():
+    (said,) = (
+        r for r in advise(dear(2, limits=PathLimits(rounds=1)), "optimal").reasons if "pay" in r
+    )
+    assert said.startswith("X00 and X01 together pay already: worth ")
+
+
 def discounted(order):
     problem = dear(2, costs={"X00": 5.0, "X01": 12.0}, limits=PathLimits(rounds=1))
     costs = replace(problem.costs, discounts=(Discount("lab", {"X00": 3.0, "X01": 10.0}),))

@@ -301,3 +301,30 @@ def test_curves_are_the_optimal_costs():
         exact = cost_of(at_factor(ASIA, stake / found.stake), "optimal").expected_total_cost
         assert cost == pytest.approx(exact)
     assert found.prices.without == pytest.approx(found.prices.curve[-1][1])
+
+
+def test_the_share_of_cases_and_the_saving_are_those_of_the_optimal_policy():
+    problem = load_problem("asia")
+    found = find_threshold(problem, "smoke")
+    policy = build_policy(problem, "optimal")
+    without = build_policy(problem.without({"smoke"}), "optimal")
+    saving = without.expected_total_cost - policy.expected_total_cost
+    assert found.saving == pytest.approx(saving)
+    assert found.share == pytest.approx(0.0627, abs=1e-4)  # the tree: after xray, dysp and tub
+    assert found.describe_use() == (
+        "At 1.00 it is acquired in 6 % of cases and saves 8.74 against not being able to have it."
+    )
+
+
+def test_nothing_is_said_of_the_use_of_a_feature_that_is_not_used():
+    found = find_threshold(load_problem("figure1"), "X1")
+    assert (found.share, found.describe_use()) == (None, "")
+
+
+def test_with_conditional_prices_the_price_does_not_tell_the_share():
+    problem = load_problem("asia")
+    other = ConditionalCost("smoke", (("dysp", "yes"),), 2.0)
+    costs = replace(problem.costs, conditional=(other,))
+    found = find_threshold(replace(problem, costs=costs), "smoke")
+    assert found.share is None
+    assert found.describe_use().startswith("At its price now it saves ")

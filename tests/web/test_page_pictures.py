@@ -1,6 +1,8 @@
 """The page in a real browser: lattice, policy, curves, network, report."""
 
+import json
 import re
+from urllib.parse import quote
 
 import pytest
 from helpers.browsing import PHONE, open_page, view, width
@@ -66,6 +68,11 @@ def test_curves_have_a_table_with_differences_from_the_best(page, server, is_pho
     expect(point.locator("li").first).to_contain_text("optimal")
     expect(point.locator("li").first).to_contain_text("least")
     expect(point.locator("li").last).to_have_text(re.compile(r"\+[\d.]+$"))
+    expect(page.locator("#curves-text")).to_contain_text(
+        "The costs of decisions are the problem's own"
+    )
+    expect(point.locator("h3")).to_have_text("At stakes of 110.00, as they are now")
+    expect(point).to_contain_text("62.46")  # what the whole policy costs too
     before = point.locator("h3").inner_text()
     page.locator("#curves-stake").focus()
     page.keyboard.press("ArrowRight")
@@ -77,6 +84,21 @@ def test_curves_have_a_table_with_differences_from_the_best(page, server, is_pho
     page.get_by_text("All stakes").click()
     expect(page.locator("#curves table tbody tr")).to_have_count(21)
     assert width(page) <= (390 if is_phone else 1280)
+
+
+def test_curves_say_which_costs_they_scale_and_that_something_is_known(page, server):
+    step = quote(json.dumps(["smoke", "yes"]))
+    open_page(page, server, f"#problem=asia&policy=optimal&view=curves&step={step}")
+    text, point = page.locator("#curves-text"), page.locator("#curves-point")
+    expect(text).to_contain_text("so deciding at once (“none”) costs more or less than the stakes.")
+    expect(point.locator("h3")).to_have_text("At stakes of 110.00, as they are now")
+    now = page.locator("#money dd").first.text_content()  # what deciding now costs
+    expect(point.locator("li").filter(has_text="none")).to_contain_text(now)
+    page.locator("#curves-kind").select_option("asymmetric")
+    expect(text).to_contain_text("Not the problem's own costs of decisions")
+    expect(point.locator("li").first).to_contain_text("least")
+    open_page(page, server, "#problem=asia&policy=optimal&view=curves&kind=symmetric")
+    expect(page.locator("#curves-kind option")).to_have_text(["symmetric", "asymmetric"])
 
 
 def test_the_flow_picture_and_the_network(page, server):

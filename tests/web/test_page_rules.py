@@ -1,6 +1,7 @@
 """The page in a real browser: constraints, limits, rounds and own decisions, where they bind."""
 
 import json
+import re
 
 import pytest
 from helpers.browsing import PHONE, field, open_page, press, ready, steps, upload, view, width
@@ -43,7 +44,12 @@ def test_the_page_shows_rules_and_why_something_is_not_offered(ward_page):
     page.locator("#problem").select_option("asia")
     expect(page.locator("#target")).not_to_have_text("What is ill?")
     ready(page)
+    expect(page.locator("#rules li")).to_have_text(
+        ["consultation costs 10.00, paid once: with the first of asia, dysp and smoke."]
+    )
+    page.locator("#problem").select_option("figure1")
     expect(page.locator("#rules-card")).to_be_hidden()
+    ready(page)
     assert left_of_the_limits(page) == []
 
 
@@ -75,6 +81,38 @@ def test_results_of_one_round_are_entered_and_paid_for_together(ward_page):
         page.get_by_role("button", name="Save").click()
     with open(download.value.path()) as file:
         assert json.load(file)["together"] == [["xray", "consent"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_pressed_answer_can_be_read_while_the_mouse_is_over_it(ward_page, scheme):
+    page = ward_page
+    page.emulate_media(color_scheme=scheme)
+    press(page, "xray", "shadow")  # the mouse stays there
+    pressed = field(page, "xray").locator("[aria-pressed=true]")
+    expect(pressed).to_have_count(1)
+    assert pressed.evaluate("e => e.matches(':hover')")
+    colours = pressed.evaluate(
+        "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+    )
+    assert colours[0] != colours[1]
+
+
+def test_the_whole_policy_keeps_to_what_the_limits_leave(page, server, tmp_path):
+    open_page(page, server)
+    upload(page, tmp_path, "ward.toml", WARD.replace("rounds = 3", "rounds = 2"), "Lung ward")
+    ready(page)
+    press(page, "xray", "shadow")
+    press(page, "consent", "given")
+    expect(steps(page)).to_have_count(2)
+    ready(page)
+    expect(page.locator("#say")).to_have_text("Acquire biopsy.")
+    assert left_of_the_limits(page)[-1] == "1"
+    sheet = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page[^s]", sheet)) == 1
+    view(page, "Whole policy")
+    expect(page.locator("#tree-list")).to_contain_text("buy biopsy")
+    expect(page.locator("#tree-text")).to_contain_text("1.00 rounds on average.")
+    expect(page.locator("#tree-list")).not_to_contain_text("buy blood")
 
 
 def test_a_part_of_a_round_may_not_be_available(ward_page):

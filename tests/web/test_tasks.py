@@ -2,14 +2,19 @@
 
 import json
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from helpers.rich_worlds import Referee, rich_problem
 from helpers.serving import waited_for
 from helpers.solving import POLICIES
-from helpers.ward import WARD
+from helpers.ward import WARD, ward
 
 from voilattice import emc, load_problem
 from voilattice.errors import InputError, TooLargeError
+from voilattice.model.acquisition import PathLimits
+from voilattice.policy.threshold import find_threshold
 from voilattice.web import tasks
 from voilattice.web.tasks import Matter
 
@@ -106,6 +111,23 @@ def test_a_comparison_is_built_in_the_background(api, run):
 
 
 @pytest.mark.slow
+def test_the_api_counts_what_was_acquired_in_a_whole_policy(api):
+    text = WARD.replace("rounds = 3", "rounds = 2")
+    name = api.post("/api/v1/problems", files={"files": ("ward.toml", text)}).json()["name"]
+    visit = {"xray": "shadow", "consent": "given"}
+    asked = {"problem": name, "policy": "optimal", "evidence": visit, "together": [list(visit)]}
+    advice = api.post("/api/v1/advise", json=asked).json()
+    assert (advice["features"], advice["left"]["rounds"]) == (["biopsy"], 1)
+    whole = waited_for(api, api.post("/api/v1/policy", json=asked).json())["result"]
+    assert whole["depth"] == 1
+    assert "buy biopsy" in whole["tree"]
+    used_up = asked | {"together": []}  # two rounds, so none is left
+    assert api.post("/api/v1/advise", json=used_up).json()["action"] == "decide"
+    whole = waited_for(api, api.post("/api/v1/policy", json=used_up).json())["result"]
+    assert whole["depth"] == 0
+
+
+@pytest.mark.slow
 def test_features_that_are_not_available(api):
     asked = {"problem": "heart", "policy": "greedy-la", "unavailable": ["cp", "thal"]}
     offered = {f for c in api.post("/api/v1/advise", json=asked).json()["candidates"]
@@ -195,3 +217,80 @@ def test_a_policy_is_followed_for_rows_as_for_a_table(asia):
         sum(case["total_cost"] for case in found["cases"]) / 2
     )
     assert found["rows"] == 2
+
+
+VISIT = {"evidence": {"xray": "shadow", "consent": "given"}, "together": [["xray", "consent"]]}
+
+
+@pytest.fixture
+def two_visits():
+    """A problem with two rounds, and the same with what one round of `VISIT` leaves of it."""
+    problem = replace(ward(), limits=PathLimits(rounds=2, spend=120.0))
+    tasks.keep("ward", problem)
+    left = PathLimits(rounds=1, spend=120.0 - 26.0)
+    return problem, replace(problem.with_evidence(VISIT["evidence"]), limits=left)
+
+
+def ask(task, case, **options):
+    return tasks.TASKS[task](Matter("ward", **case), silent, **options)
+
+
+@pytest.mark.parametrize("policy", ["greedy", "batch", "optimal"])
+def test_the_whole_policy_goes_on_where_the_advice_stands(two_visits, policy):
+    advice = ask("advise", VISIT, policy=policy, seconds=20.0)
+    whole = ask("policy", VISIT, policy=policy, seconds=20.0)
+    assert whole["depth"] <= 1
+    report = ask("report", VISIT, policy=policy, seconds=20.0)["html"]
+    assert "94.00 CAD to spend and 1 round" in report
+    if policy == "optimal":
+        assert advice["features"] == ["biopsy"]
+        assert whole["tree"].count("buy biopsy") == 1
+        steps = ask("first_steps", VISIT, policy=policy, features=None, seconds=20.0)
+        assert whole["expected_total_cost"] == pytest.approx(steps["steps"][0]["cost_to_go"])
+
+
+def test_a_policy_with_no_round_left_decides(two_visits):
+    case = {"evidence": {"xray": "shadow", "age": "young"}}
+    whole = ask("policy", case, policy="optimal", seconds=20.0)
+    assert (whole["depth"], whole["expected_feature_cost"]) == (0, 0)
+    assert ask("best", case, seconds=20.0)["features"] == []
+    assert ask("value", case, features=["blood"])["within_limits"] is False
+    rows = ask("compare", case, points=[500.0], seconds=20.0)["rows"]
+    assert [row["savings"] for row in rows] == pytest.approx([0.0] * len(rows), abs=1e-9)
+    sets = ask("lattice", case, containing=[], top=5)["values"]
+    assert [found["features"] for found in sets if found["within_limits"]] == [[]]
+
+
+def test_what_is_left_of_the_limits_is_left_for_sets_and_thresholds(two_visits):
+    _, left = two_visits
+    found = ask("threshold", VISIT, feature="biopsy", seconds=60.0)
+    alone = find_threshold(left, "biopsy")
+    assert found["price_threshold"] == pytest.approx(alone.prices.threshold)
+    assert found["advice"]["price"]["first"] == ["biopsy"]
+    case = {"evidence": {"consent": "given", "age": "young"}}  # two rounds
+    assert ask("best", case, seconds=20.0)["features"] == []
+    assert ask("best", {"given": case["evidence"]}, seconds=20.0)["features"] != []
+
+
+def test_a_case_of_a_problem_without_limits_keeps_what_was_solved(asia):
+    problem, evidence = Matter("asia", evidence={"smoke": "yes"}).start
+    assert problem is asia
+    assert evidence == {"smoke": "yes"}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_policy_in_the_middle_of_a_case_is_the_best_that_the_limits_leave(seed):
+    problem = rich_problem(seed, ("groups", "discounts", "limits", "rounds", "decisions"))
+    tasks.keep("rich", problem)
+    rng, referee = np.random.default_rng(seed), Referee(problem)
+    free = [f for f in problem.features if f not in problem.evidence]
+    names = sorted(rng.permutation(free)[: 1 + seed % 2].tolist())
+    cells = [(c, p) for c, p in referee.cells if problem.evidence.items() <= c.items() and p > 0]
+    case = cells[int(rng.integers(len(cells)))][0]
+    acquired = {f: case[f] for f in names}
+    matter = Matter("rich", evidence=acquired, together=[names])
+    found = tasks.TASKS["policy"](matter, silent, policy="optimal", seconds=20.0)
+    assert found["expected_total_cost"] == pytest.approx(referee.optimum(acquired, [names]))
+    steps = tasks.TASKS["first_steps"](matter, silent, "optimal", None, 20.0)
+    least = min([steps["decide"], *(step["cost_to_go"] for step in steps["steps"])])
+    assert found["expected_total_cost"] == pytest.approx(least)

@@ -284,12 +284,12 @@ def _read(path: Path, target: str) -> DataTable:
 def _read_levels(files: Mapping[str, Path]) -> dict[str, Level]:
     levels = {}
     for name, file in files.items():
-        costs, stakes = read_costs(file)
-        if stakes is None:
+        given = read_costs(file)
+        if given.costs is None or given.stakes is None:
             raise InputError(
                 "misclassification: is missing; without it nothing is a wrong decision", str(file)
             )
-        levels[name] = Level(costs, stakes)
+        levels[name] = Level(given.costs, given.stakes)
     return levels
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -26,15 +26,20 @@ from voilattice.documents import applied_document
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
 from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search
-from voilattice.wording import count_noun, quote
+from voilattice.wording import count_noun, nearest, quote
 
 if TYPE_CHECKING:
+    from voilattice.learning.data_tables import DataTable
     from voilattice.policy.application import Applied
 
 __all__ = ["apply_command"]
 
-COLUMNS = ("decision", "bought", "feature_cost", "misclassification_cost", "total_cost")
-BETWEEN = ";"  # the features that were bought
+COLUMNS = (
+    "decision", "bought", "feature_cost", "misclassification_cost", "total_cost", "row",
+    "planned_without",
+)  # fmt: skip
+BETWEEN = ";"  # the features that were bought, or missing
+DECIMALS = 10  # of amounts: enough for any price, too few for the errors of their sums
 MAX_UNSEEN = 10  # values listed
 
 SHARE_OF_BUILD = 0.5  # of the time, to build a policy; the rest is for what lies beyond its tree
@@ -76,7 +81,7 @@ def apply_command(
             f"has a column for none of the features; they are {', '.join(absent)}", data
         )
     if absent:
-        _note(f"{data}: no column for {', '.join(absent)}: cannot be had in any row")
+        _note(f"{data}: no column for {_suggest(here, table, absent)}: cannot be had in any row")
     used = [name for name in (*here.features, here.target) if name in table.columns]
     with within(data):
         columns = table.raw(used)
@@ -98,11 +103,17 @@ def apply_command(
     if as_json:
         console.print_json(applied_document(applied))
     else:
-        console.print_applied(problem, applied, found.name)
+        console.print_applied(problem, applied, found.name, absent)
 
 
 def _note(line: str) -> None:
     click.echo(line, err=True)
+
+
+def _suggest(problem: Problem, table: DataTable, absent: Sequence[str]) -> str:
+    """Return the features without a column, each with the unused column of the nearest name."""
+    unused = [name for name in table.columns if name not in problem.network.names]
+    return ", ".join(f"{name}{nearest(name, unused, or_list=False)}" for name in absent)
 
 
 def _doubts(applied: Applied) -> Iterator[str]:
@@ -139,11 +150,12 @@ def _csv(applied: Applied) -> Iterator[str]:
     rows: Iterable[Collection[object]] = zip(
         applied.decision.tolist(),
         [bought[path] for path in applied.bought.tolist()],
-        applied.feature_cost.tolist(),
         *(
-            [""] * n if costs is None else costs.tolist()
-            for costs in (applied.misclassification_cost, applied.total_cost)
+            [""] * n if costs is None else costs.round(DECIMALS).tolist()
+            for costs in (applied.feature_cost, applied.misclassification_cost, applied.total_cost)
         ),
+        range(1, n + 1),
+        [BETWEEN.join(sorted(lacking)) for lacking in applied.lacking.tolist()],
         strict=True,
     )
     text = io.StringIO()

@@ -45,6 +45,7 @@ __all__ = [
     "print_lattice",
     "print_policy",
     "print_problem",
+    "print_start_of_limits",
     "print_threshold",
     "print_value",
     "table_of_values",
@@ -193,8 +194,10 @@ def table_of_values(problem: Problem, heading: str, values: Sequence[Value]) -> 
     return rows
 
 
-def print_applied(problem: Problem, applied: Applied, name: str) -> None:
-    """Print what a policy costs on average in a table of cases."""
+def print_applied(
+    problem: Problem, applied: Applied, name: str, absent: Sequence[str] = ()
+) -> None:
+    """Print what a policy costs on average in a table of cases; `absent` has no column there."""
     means, currency = applied_document(applied), problem.currency
     rows = table(f"policy {name}, means of {count_noun(means['rows'], 'row')}", ">")
     rows.add_row(
@@ -206,7 +209,10 @@ def print_applied(problem: Problem, applied: Applied, name: str) -> None:
             format_amount(means["mean_misclassification_cost"]),
         )
         total = format_amount(means["mean_total_cost"])
+        if applied.standard_error is not None:
+            total += f" ± {format_amount(applied.standard_error)}"
         rows.add_row(in_currency("total cost", currency), total, style="bold")
+    if means["accuracy"] is not None:
         rows.add_row("decided on the true class", f"{means['accuracy']:.1%}")
     rows.add_row("features bought", f"{means['mean_features']:.2f}")
     print_table(rows)
@@ -219,6 +225,8 @@ def print_applied(problem: Problem, applied: Applied, name: str) -> None:
     if means["replanned"]:
         again = count_noun(means["replanned"], "row")
         console().print(f"\nPlanned again because a feature was missing: {again}.")
+    if absent:
+        console().print(f"\nThe table has no column for {', '.join(absent)}.")
 
 
 def print_policy(policy: Policy, now: float) -> None:
@@ -283,15 +291,16 @@ def print_comparison(rows: Sequence[ComparisonRow], currency: str = "") -> None:
                 *(values or [format_amount(rows_here[0].expected)]), *cells,
                 *(firsts or ["?"]) * told, *(used or ["?"]) * asked,
             )  # fmt: skip
-        is_table = print_table(points)
+        print_table(points)
         out.print()
     doubt = "" if all(row.exact for row in rows) else "; ~ was not finished or not proved in time"
     costs = in_currency("Expected total costs", currency)
     out.print(f"{costs}; * marks the lowest{doubt}.")
     if any(row.first is not None for row in rows):
-        where = "is on the right" if is_table else "follows the costs"
-        also = ", and uses," if any(row.uses is not None for row in rows) else ""
-        out.print(f"What the optimal policy buys first{also} {where}; - decides.")
+        words = '"buys first": what the optimal policy acquires first.'
+        if any(row.uses is not None for row in rows):
+            words = '"buys first", "uses": what the optimal policy does.'
+        out.print(f'{words} "-": it decides at once.')
     _print_settings(rows)
 
 
@@ -316,12 +325,23 @@ def _describe_key(key: str) -> str:
     return f"price of {key[6:]}" if key.startswith("costs.") else key.replace(".", ".\n")
 
 
+def print_start_of_limits(problem: Problem, given: Mapping[str, str]) -> None:
+    """Print that evidence uses up nothing of the limits, where that matters."""
+    if problem.limits and given:
+        console().print(
+            "\nLimits count from here: the evidence has used up nothing of them. "
+            "advise counts what was acquired."
+        )
+
+
 def print_threshold(found: Threshold) -> None:
     """Print from which price, and from which stakes, a feature is used."""
     out = console()
     used = {True: "is used", False: "is not used", None: "may be used: not proved"}[found.is_used]
     out.print(f"{found.label} {used} by the optimal policy.", style="bold")
     out.print(found.describe_prices())
+    if use := found.describe_use():
+        out.print(use)
     out.print(found.describe_stakes())
     out.print(
         "\nPrices: all else as it is. Stakes: EMC, the expected misclassification cost with "
@@ -372,10 +392,11 @@ def _print_point(rows: Sequence[ComparisonRow], currency: str) -> None:
         )
 
 
-def print_evaluation(found: Evaluation) -> None:
+def print_evaluation(found: Evaluation, currency: str = "") -> None:
     """Print what methods cost on new cases, and how much more than the lowest."""
     out = console()
-    rows = table("method", ">total cost", ">above the lowest", ">features", ">errors", ">right")
+    total = in_currency("total cost", currency)
+    rows = table("method", f">{total}", ">above the lowest", ">features", ">decisions", ">right")
     for result in found.results:
         above = found.difference(result)
         is_lowest = result is found.results[0]
@@ -386,7 +407,7 @@ def print_evaluation(found: Evaluation) -> None:
             "lowest" if is_lowest else f"{format_amount(above.mean)} ± {error}",
             format_amount(result.mean_feature_cost),
             format_amount(result.mean_misclassification_cost),
-            f"{result.accuracy:.1%}",
+            f"{result.accuracy:.1%}" if result.decides_on_classes else "–",
             style="bold" if is_lowest else None,
         )
     print_table(rows)

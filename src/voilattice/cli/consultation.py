@@ -6,14 +6,19 @@ What cannot be had is taken out of the problem, and the policy goes on without i
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+import shlex
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import click
+from click.core import ParameterSource
 
+from voilattice.budgets import Deadline
 from voilattice.cli import terminal
 from voilattice.cli.advice import print_advice, print_bill
+from voilattice.cli.console import findings
+from voilattice.cli.options import read_observations
 from voilattice.cli.progress import progress_line
 from voilattice.errors import InputError, VoilatticeError
 from voilattice.model.problem import Problem
@@ -33,6 +38,14 @@ class _Turn:
     known: dict[str, str]
     unavailable: frozenset[str]
     together: tuple[frozenset[str], ...] = ()  # the features of each round
+
+    def after(self, features: Sequence[str], answers: Sequence[str]) -> _Turn:
+        """Return the turn after answers; there may be fewer answers than features."""
+        given = dict(zip(features, answers, strict=False))
+        missing = {feature for feature, answer in given.items() if answer == NOT_AVAILABLE}
+        found = {f: answer.removeprefix("=") for f, answer in given.items() if f not in missing}
+        together = (*self.together, frozenset(found)) if found else self.together
+        return _Turn({**self.known, **found}, self.unavailable | missing, together)
 
 
 def consult(
@@ -104,18 +117,55 @@ def _ask(problem: Problem, turn: _Turn, features: list[str], *, is_first: bool) 
     while len(answers) < len(features):
         feature = features[len(answers)]
         can_undo = bool(answers) or not is_first
-        answer = _answer(problem, feature, can_undo=can_undo)
+        try:
+            answer = _answer(problem, feature, can_undo=can_undo)
+        except click.Abort as stop:
+            # click has one exception for Ctrl-C and for the end of the input.
+            if not isinstance(stop.__context__, EOFError):
+                raise
+            click.echo()  # ends the line of the question
+            raise _input_ended(problem, turn.after(features, answers)) from None
         if answer != UNDO:
             answers.append(answer)
         elif answers:
             answers.pop()
         else:
             return None
-    given = dict(zip(features, answers, strict=True))
-    missing = {feature for feature, answer in given.items() if answer == NOT_AVAILABLE}
-    found = {f: answer.removeprefix("=") for f, answer in given.items() if f not in missing}
-    together = (*turn.together, frozenset(found)) if found else turn.together
-    return _Turn({**turn.known, **found}, turn.unavailable | missing, together)
+    return turn.after(features, answers)
+
+
+def _input_ended(problem: Problem, turn: _Turn) -> InputError:
+    """Return the error for input that ends early: what was found, and the command that goes on."""
+    context = click.get_current_context()
+    found = findings(problem, turn.known.items(), ", ") or "nothing"
+    command = ["voilattice", "advise", str(context.params["problem"])]
+    free = read_observations(problem, context.params["free"], "--given")
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not is_given or name in ("problem", "evidence", "unavailable", "together"):
+            continue
+        value, option = context.params[name], parameter.opts[0]
+        if isinstance(value, Deadline):
+            value = f"{value.seconds:g}"
+        if isinstance(parameter, click.Option) and parameter.is_flag:
+            command.append(option)
+            continue
+        for one in value if parameter.multiple else (value,):
+            command += [option, str(one)]
+    for feature, state in turn.known.items():
+        if feature not in free:
+            command += ["--evidence", f"{feature}={state}"]
+    for feature in sorted(turn.unavailable):
+        command += ["--unavailable", feature]
+    if problem.counts_rounds:
+        for features in turn.together:
+            if len(features) > 1:
+                command += ["--together", ",".join(sorted(features))]
+    return InputError(
+        f"the input ended before the decision; known so far: {found}; to go on: "
+        f"{shlex.join(command)}"
+    )
 
 
 def _answer(problem: Problem, feature: str, *, can_undo: bool) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,20 @@ from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import name_options, on_table
 from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.extras import need_extra
-from voilattice.learning.recipes import AUTO, DISCRETIZATIONS, NAMED, SCORES, SEARCHES, Recipe
+from voilattice.learning.recipes import (
+    AUTO,
+    DISCRETIZATIONS,
+    NAMED,
+    SCORES,
+    SEARCHES,
+    Recipe,
+    name_recipe,
+)
 from voilattice.wording import count_noun, format_amount
 
 if TYPE_CHECKING:
     from voilattice.learning.data_tables import DataTable
+    from voilattice.learning.problems import LearnedProblem
 
 __all__ = ["learn_command", "reproduce_command"]
 
@@ -38,8 +48,9 @@ POINTS = "points"  # the folder of what is done
 @click.option(
     "--costs",
     metavar="FILE",
-    help="TOML with [costs], [[groups]], [[discounts]], [[conditional_costs]], [misclassification] "
-    "as in a problem file. Without it every feature costs 1.",
+    help="TOML with [costs], [[groups]], [[discounts]], [[conditional_costs]], [rounds], "
+    "[misclassification], currency, [labels], [state_labels] as in a problem file. Without it "
+    "every feature costs 1.",
 )
 @click.option("--title", default="", help="What the problem is called.")
 @click.option(
@@ -52,8 +63,10 @@ POINTS = "points"  # the folder of what is done
     "optimum would need too many states (affordable).",
 )
 @click.option(
-    "--bins", type=int, metavar="N", help=f"How many, unless for mdl (default: {_DEFAULTS.bins})."
-)
+    "--bins", type=int, metavar="N",
+    help=f"How many, unless for mdl (default: {_DEFAULTS.bins}). Also for --recipe smooth and "
+    f"trained (default: {NAMED['smooth'].bins}).",
+)  # fmt: skip
 @click.option(
     "--max-bins", type=int, default=_DEFAULTS.max_bins, show_default=True, metavar="N",
     help="The most bins that mdl may make.",
@@ -81,7 +94,8 @@ POINTS = "points"  # the folder of what is done
     "--recipe",
     type=click.Choice([AUTO, *NAMED]),
     help="A recipe by its name, in place of the options of the recipe (--discretization to "
-    "--smoothing). auto: the one whose policy is cheapest on rows that it has not seen.",
+    "--smoothing; smooth and trained take --bins all the same). auto: the one whose policy is "
+    "cheapest on rows that it has not seen.",
 )
 @click.option("--seed", type=int, metavar="N", help="For --recipe auto: how rows are dealt.")
 @click.option(
@@ -117,7 +131,7 @@ def learn_command(
 
     The folder gets the network, a problem file that names it, and a description.
     """
-    from voilattice.files.problems import read_costs
+    from voilattice.files.problems import CostFile, read_costs
     from voilattice.learning.cells import MISSING
     from voilattice.learning.problems import PLACEHOLDER_STAKES, check_output, learn_problem
     from voilattice.learning.table_files import table_name
@@ -126,12 +140,11 @@ def learn_command(
         raise InputError("must name a folder, got ''", "--output")
     with within("--output"):
         check_output(Path(output), force=force)  # said before the work, not after it
-    if bins is not None and discretization == "mdl":
-        raise InputError("is for --discretization frequency and affordable", "--bins")
     _check_recipe_options(recipe, seed, jobs)
-    prices, stakes = (None, None) if costs is None else read_costs(costs)
+    _check_bins(bins, recipe, discretization)
+    given = CostFile() if costs is None else read_costs(costs)
     try:
-        chosen = recipe or Recipe(
+        chosen = _named_recipe(recipe, bins) or Recipe(
             discretization, _DEFAULTS.bins if bins is None else bins, score, search, max_parents,
             target_first, _arcs("--forbid", forbid), _arcs("--require", require), smoothing,
             max_bins,
@@ -139,7 +152,9 @@ def learn_command(
         marks = MISSING.union(click.get_current_context().params["missing"])
         with progress_bar("trials") as progress, deaf_workers():
             found = learn_problem(
-                table, target, costs=prices, misclassification=stakes, recipe=chosen,
+                table, target, costs=given.costs, misclassification=given.stakes,
+                labels=given.labels, state_labels=given.state_labels, currency=given.currency,
+                recipe=chosen,
                 title=title or table_name(Path(data)), missing=marks, seed=seed or 0,
                 n_jobs=jobs or -1, progress=progress, **columns,
             )  # fmt: skip
@@ -155,7 +170,7 @@ def learn_command(
                 "target": target, "features": list(problem.features),
                 "arcs": learned.network.n_arcs, "columns_left_out": list(learned.left_out),
                 "leaks": list(learned.leaks),
-                "recipe": choice.name if choice else recipe,
+                "recipe": choice.name if choice else recipe and name_recipe(chosen),
                 "trials": [
                     {
                         "recipe": trial.name, "mean_total_cost": trial.mean_total_cost,
@@ -176,9 +191,15 @@ def learn_command(
             f"+- {format_amount(trial.standard_error)}"
             for trial in choice.trials
         ]
+    elif recipe is None:
+        lines.append(
+            f"Recipe: {name_recipe(learned.recipe)}. --recipe {AUTO} tries several and chooses by "
+            f"their total cost on rows that they have not seen."
+        )
+    lines += _uncut_lines(found, columns)
     if costs is None:
         lines.append("Every feature costs 1 until you edit that file. Or learn with --costs.")
-    if stakes is None:
+    if given.stakes is None:
         lines.append(
             f"The costs of wrong decisions are placeholders, scaled to an expected "
             f"{PLACEHOLDER_STAKES[1]:g}: edit [misclassification] in that file."
@@ -240,7 +261,7 @@ def _check_recipe_options(recipe: str | None, seed: int | None, jobs: int | None
     context = click.get_current_context()
     for name in RECIPE_OPTIONS:
         is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if recipe is not None and is_given:
+        if recipe is not None and is_given and name != "bins":
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"is part of the recipe {recipe}; give one or the other", option)
     for option, value in (("--seed", seed), ("--jobs", jobs)):
@@ -250,6 +271,46 @@ def _check_recipe_options(recipe: str | None, seed: int | None, jobs: int | None
         raise InputError(f"must be a whole number >= 0, got {seed}", "--seed")
     if jobs is not None:
         check_jobs(jobs)
+
+
+def _check_bins(bins: int | None, recipe: str | None, discretization: str) -> None:
+    """Raise `InputError` if the number of bins is given to what finds it by itself."""
+    if bins is None:
+        return
+    with_bins = [name for name, own in NAMED.items() if own.discretization != "mdl"]
+    if recipe is None and discretization == "mdl":
+        raise InputError(
+            f"mdl finds the number of bins by itself; add --discretization frequency or "
+            f"affordable, or --recipe {' or '.join(with_bins)}",
+            "--bins",
+        )
+    if recipe is not None and recipe not in with_bins:
+        raise InputError(
+            f"the recipe {recipe} finds the number of bins by itself; "
+            f"--recipe {' and '.join(with_bins)} take --bins",
+            "--bins",
+        )
+
+
+def _named_recipe(recipe: str | None, bins: int | None) -> Recipe | str | None:
+    """Return a named recipe, with another number of bins if it is given."""
+    if recipe is None or bins is None:
+        return recipe
+    return replace(NAMED[recipe], bins=bins)
+
+
+def _uncut_lines(found: LearnedProblem, columns: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line about columns of numbers that became categories without being asked to.
+
+    Two values are two states, whether they are cut or not, so they are not worth a line.
+    """
+    asked = {*columns["categorical"], *columns["states"]}
+    sizes = {name: len(found.problem.states(name)) for name in found.uncut_numbers}
+    if uncut := [f"{x} ({n} values)" for x, n in sizes.items() if n > 2 and x not in asked]:
+        yield (
+            f"Numbers taken as categories, because they have few values: {', '.join(uncut)}. "
+            f"--numeric cuts them into bins."
+        )
 
 
 def _arcs(option: str, given: Sequence[str]) -> tuple[tuple[str, str], ...]:

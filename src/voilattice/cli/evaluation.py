@@ -5,28 +5,31 @@ from __future__ import annotations
 import csv
 import io
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from voilattice.cli import console
+from voilattice.cli import console, terminal
 from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import json_option, output_option, workers_options, write
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import list_names, name_options, on_table
 from voilattice.documents import evaluation_document
 from voilattice.errors import InputError, VoilatticeError
+from voilattice.learning.recipes import AUTO
 from voilattice.wording import count_noun
 
 if TYPE_CHECKING:
     from voilattice.learning.data_tables import DataTable
-    from voilattice.learning.held_out_results import Evaluation, FoldResults
+    from voilattice.learning.held_out_results import Evaluation, FoldResults, Result
 
 __all__ = ["evaluate_command"]
 
 POLICIES = "none,markov-blanket,greedy,greedy-la,batch,optimal"
+NONE = "none"  # the policy that decides at once
 SECONDS = 20.0
 CSV_COLUMNS = (
     "row", "method", "truth", "decision", "probability", "feature_cost", "misclassification_cost",
@@ -41,8 +44,8 @@ CSV_COLUMNS = (
     "--costs",
     required=True,
     metavar="FILE",
-    help="TOML with [costs], [[groups]], [[discounts]], [[conditional_costs]], [misclassification] "
-    "as in a problem file.",
+    help="TOML with [costs], [[groups]], [[discounts]], [[conditional_costs]], [rounds], "
+    "[misclassification], currency, [labels], [state_labels] as in a problem file.",
 )
 @click.option(
     "--folds", type=int, default=10, show_default=True, metavar="N",
@@ -120,8 +123,8 @@ def evaluate_command(
     from voilattice.learning.evaluation import evaluate_folds
     from voilattice.learning.held_out_results import summarize
 
-    prices, stakes = read_costs(costs)
-    if stakes is None:
+    given = read_costs(costs)
+    if given.costs is None or given.stakes is None:
         raise InputError(
             "misclassification: is missing; without it nothing is a wrong decision", costs
         )
@@ -129,7 +132,7 @@ def evaluate_command(
     with progress_bar("pieces of work") as progress, deaf_workers():
         try:
             for fold in evaluate_folds(
-                table, target, costs=prices, misclassification=stakes,
+                table, target, costs=given.costs, misclassification=given.stakes,
                 policies=list_names(policies), recipes=list_names(recipes),
                 rivals=() if no_rivals else None, budgets=list(budgets) or None, n_folds=folds,
                 seed=seed, time_limit=time_limit, n_jobs=jobs, dask=dask, progress=progress,
@@ -157,7 +160,44 @@ def evaluate_command(
     if as_json:
         console.print_json(evaluation_document(found))
     else:
-        console.print_evaluation(found)
+        console.print_evaluation(found, given.currency)
+        _print_next_step(found)
+
+
+# The options that learn has too, and that change what it learns.
+SHARED_OPTIONS = (
+    "target", "costs", "ignore", "numeric", "categorical", "states", "missing", "separator",
+    "decimal", "encoding",
+)  # fmt: skip
+
+
+def _print_next_step(found: Evaluation) -> None:
+    """Print how to get the policy of the lowest cost."""
+    best = next((result for result in found.results if result.policy is not None), None)
+    if best is None:
+        return
+    if best.policy == NONE:
+        terminal.print_lines(
+            ["Of the policies, deciding at once cost least: no feature was worth its price."]
+        )
+        return
+    terminal.print_lines([f"To get {best.label}, the policy that cost least:"])
+    # The command is one line, however long, so that it can be copied.
+    click.echo(f"  {_learn_command(best)}")
+    click.echo(f"  voilattice apply FOLDER NEW_CASES --policy {best.policy}")
+
+
+def _learn_command(result: Result) -> str:
+    """Return the command that learns from the whole table as the method learned in the folds."""
+    context = click.get_current_context()
+    words = ["voilattice", "learn", str(context.params["data"])]
+    options = [*SHARED_OPTIONS, *(["seed"] if result.recipe == AUTO else [])]
+    for name in options:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            given = context.params[name]
+            for value in given if isinstance(given, tuple) else [given]:
+                words += [f"--{name}", str(value)]
+    return shlex.join([*words, "--recipe", str(result.recipe), "-o", "FOLDER"])
 
 
 def _csv(found: Evaluation) -> Iterator[str]:

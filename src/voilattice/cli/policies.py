@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -39,6 +41,9 @@ from voilattice.model.stakes import KINDS
 from voilattice.policy.situations import MAX_POLICY_STATES
 from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search, policy_names
 from voilattice.valuation.valuation import emc as expected_cost
+
+if TYPE_CHECKING:
+    from voilattice.policy.steps import FirstSteps
 
 __all__ = ["advise_command", "compare_command", "policy_command", "policy_option"]
 
@@ -145,27 +150,55 @@ def advise_command(
             problem, policy, given,
             unavailable=unavailable, given=known_free, together=rounds, time_limit=time_limit,
         )  # fmt: skip
-        steps = None
+        steps, barred = None, list[str]()
         if why:
             from voilattice.policy.first_steps import find_first_steps
 
-            with within("--why"):
-                steps = find_first_steps(
-                    problem, given, features=[feature_list(problem, (text,)) for text in why],
-                    unavailable=unavailable, given=known_free, together=rounds,
-                    time_limit=time_limit,
-                )  # fmt: skip
+            steps, barred = _tell_why(
+                partial(
+                    find_first_steps, problem, given, unavailable=unavailable, given=known_free,
+                    together=rounds, time_limit=time_limit,
+                ),
+                [feature_list(problem, (text,)) for text in why],
+            )  # fmt: skip
     if not as_json:
         print_advice(problem, advice)
         if steps is not None:
             print_first_steps(problem, steps)
+        for sentence in barred:
+            terminal.console().print(f"\n{sentence}")
         if problem.counts_rounds and len(given) > 1 and not rounds:
             print_count_of_rounds(given)
         return
     document = advice_document(advice)
     if steps is not None:
         document["first_steps"] = first_steps_document(steps)
+    if barred:
+        document["barred_first_steps"] = barred
     console.print_json(document)
+
+
+def _tell_why(
+    find: Callable[..., FirstSteps], asked: Sequence[Sequence[str]]
+) -> tuple[FirstSteps | None, list[str]]:
+    """Return the first steps that are asked for, and why others cannot be taken, in sentences.
+
+    What cannot be acquired now is an answer here, because the question comes with the advice.
+    """
+    from voilattice.policy.first_steps import BarredError
+
+    with within("--why"):
+        try:
+            return find(features=asked), []
+        except BarredError:
+            allowed, barred = list[Sequence[str]](), list[str]()
+    for features in asked:
+        try:
+            find(features=[features])
+            allowed.append(features)
+        except BarredError as error:
+            barred.append(error.message)
+    return (find(features=allowed) if allowed else None), barred
 
 
 @click.command(name="policy")
@@ -243,6 +276,7 @@ def policy_command(
         console.print_policy(policy, now)
         if text:
             terminal.print_lines(policy_text(policy))
+        console.print_start_of_limits(problem, given)
         return
     console.print_json(policy_document(policy, now))
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import click
 
 from voilattice.cli import console, terminal
+from voilattice.cli.distributions import print_distributions
 from voilattice.cli.options import json_option, on_problem
-from voilattice.documents import problem_document, problem_entry
+from voilattice.documents import problem_document, problem_entry, tables_document
 from voilattice.files.problems import BUILTIN, builtin_problems, load_problem
 from voilattice.model.problem import Problem
 
@@ -33,9 +34,19 @@ def problems_command(as_json: bool) -> None:
 
 @click.command(name="show")
 @on_problem
-def show_command(problem: Problem, given: Mapping[str, str], as_json: bool) -> None:
+@click.option(
+    "--tables",
+    is_flag=True,
+    help="Show the probability tables too: a line for each combination of the parents' states.",
+)
+def show_command(problem: Problem, given: Mapping[str, str], as_json: bool, tables: bool) -> None:
     """Show what a problem holds: network, prices, stakes, evidence."""
     if not as_json:
         console.print_problem(problem, given)
+        if tables:
+            print_distributions(problem)
         return
-    console.print_json(problem_document(problem, given))
+    document = problem_document(problem, given)
+    if tables:
+        document["tables"] = tables_document(problem.network)
+    console.print_json(document)

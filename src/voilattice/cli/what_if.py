@@ -89,6 +89,7 @@ def threshold_command(
         plot_threshold(found, problem.title, plot)
     if not as_json:
         console.print_threshold(found)
+        console.print_start_of_limits(problem, given)
         return
     console.print_json(threshold_document(found))
 
@@ -111,13 +112,19 @@ def _tell_first_steps(
     ):
         price, stakes = (
             find_advice_threshold(
-                problem, given, feature=name, time_limit=time_limit.share(share), progress=progress
+                # Known from the start, as for the threshold of use: no round is used up.
+                problem,
+                given=given,
+                feature=name,
+                time_limit=time_limit.share(share),
+                progress=progress,
             )
             for name, share in ((feature, 0.5), (None, 1.0))
         )
     if not as_json:
         for found in (price, stakes):
             terminal.console().print(found.text)
+        console.print_start_of_limits(problem, given)
         return
     documents = (advice_threshold_document(found) for found in (price, stakes))
     console.print_json(dict(zip(("price", "stakes"), documents, strict=True)))

@@ -11,7 +11,7 @@ from voilattice.drawing.reports import inline_svg
 from voilattice.drawing.svg import without_styles
 from voilattice.errors import InputError
 from voilattice.extras import need_extra
-from voilattice.policy.comparison import ComparisonRow
+from voilattice.policy.comparison import AS_GIVEN, ComparisonRow
 from voilattice.wording import in_currency
 
 __all__ = ["draw_savings", "figure_svg", "new_figure", "plot_savings", "save_figure", "savings_svg"]
@@ -69,7 +69,8 @@ def _savings_figure(rows: Iterable[ComparisonRow], title: str, currency: str) ->
                 x, y = lines.setdefault(row.policy, ([], []))
                 x.append(row.expected)
                 y.append(row.savings)
-        draw_savings(panel, lines, f"{kind} misclassification costs", currency)
+        whose = "the problem's own" if kind == AS_GIVEN else kind
+        draw_savings(panel, lines, f"{whose} misclassification costs", currency)
     # The title comes from a file: a dollar sign in it does not mean mathematics.
     figure.suptitle(title, fontsize=11, parse_math=False)
     return figure

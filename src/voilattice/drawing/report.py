@@ -175,7 +175,8 @@ def _problem(problem: Problem) -> str:
         known = ", ".join(
             f"{problem.label(f)} = {problem.state_label(f, s)}" for f, s in problem.evidence.items()
         )
-        said.append(f"Known from the start: {known}.")
+        counting = " The limits count from here." if problem.limits else ""
+        said.append(f"Known from the start: {known}.{counting}")
     rules = problem.describe_rules()
     listed = "".join(f"<li>{escape(rule)}</li>" for rule in rules)
     return "".join(map(paragraph, said)) + (f"<ul>{listed}</ul>" if rules else "")

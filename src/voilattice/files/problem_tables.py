@@ -6,24 +6,37 @@ the place in the file. ``docs/problem-files.md`` describes the tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.files.networks import read_network
+from voilattice.files.toml_errors import DECIMAL_POINT, has_decimal_commas
 from voilattice.model.acquisition import Constraint
 from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
 from voilattice.model.network import Network, Table, check_names, table_of_rows
 from voilattice.model.problem import Misclassification, Problem
 from voilattice.wording import nearest, quote
 
-__all__ = ["parse_costs", "parse_problem", "problem_tables"]
+__all__ = ["CostFile", "parse_costs", "parse_problem", "problem_tables"]
 
 SOURCES = ("file", "joint", "nodes")  # of a network
 COST_TABLES = ("costs", "groups", "conditional_costs", "discounts", "rounds")
 RULE_TABLES = ("constraints", "limits")
+WORDS = ("currency", "labels", "state_labels")  # what people read
+
+
+@dataclass(frozen=True, slots=True)
+class CostFile:
+    """What a problem file says beside its network: costs, and what people read."""
+
+    costs: FeatureCosts | None = None
+    stakes: Misclassification | None = None
+    currency: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    state_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def parse_problem(
@@ -37,8 +50,8 @@ def parse_problem(
         The network, if it has been read already.
     """
     known = (
-        "title", "currency", "network", *COST_TABLES, *RULE_TABLES, "misclassification",
-        "evidence", "bins", "labels", "state_labels",
+        "title", "network", *COST_TABLES, *RULE_TABLES, "misclassification", "evidence", "bins",
+        *WORDS,
     )  # fmt: skip
     _check_keys(document, known, required=("network", "costs", "misclassification"))
     evidence = _expect(document.get("evidence", {}), dict, "evidence")
@@ -67,20 +80,26 @@ def parse_problem(
         bins=bins,
         constraints=_constraints(document.get("constraints", [])),
         limits=_numbers(document.get("limits", {}), "limits"),
-        labels=_expect(document.get("labels", {}), dict, "labels"),
-        state_labels=_expect(document.get("state_labels", {}), dict, "state_labels"),
-        currency=_expect(document.get("currency", ""), str, "currency"),
+        **_words(document),
     )
 
 
-def parse_costs(document: Mapping[str, Any]) -> tuple[FeatureCosts, Misclassification | None]:
+def _words(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "currency": _expect(document.get("currency", ""), str, "currency"),
+        "labels": _expect(document.get("labels", {}), dict, "labels"),
+        "state_labels": _expect(document.get("state_labels", {}), dict, "state_labels"),
+    }
+
+
+def parse_costs(document: Mapping[str, Any]) -> CostFile:
     """Return the costs in the cost tables of a problem file, without the other tables."""
-    _check_keys(document, (*COST_TABLES, "misclassification"), required=("costs",))
+    _check_keys(document, (*COST_TABLES, "misclassification", *WORDS), required=("costs",))
     stakes = None
     if "misclassification" in document:
         section = _expect(document["misclassification"], dict, "misclassification")
         stakes = _misclassification(section)
-    return _feature_costs(document), stakes
+    return CostFile(_feature_costs(document), stakes, **_words(document))
 
 
 def _network(section: Mapping[str, Any], folder: Path) -> Network:
@@ -113,8 +132,8 @@ def _nodes(entries: Any) -> Network:
     states: dict[str, list[str]] = {}
     parents: dict[str, list[str]] = {}
     rows: dict[str, list[list[float]]] = {}
-    for place, entry in enumerate(_expect_all(entries, dict, "nodes")):
-        with located(f"nodes[{place}]"):
+    for place, entry in enumerate(_expect_entries(entries, "nodes", "network.nodes")):
+        with located(_node_place(place, entry, states)):
             _check_keys(
                 entry, ("name", "states", "parents", "table"), required=("name", "states", "table")
             )
@@ -130,11 +149,18 @@ def _nodes(entries: Any) -> Network:
             table = _expect_all(entry["table"], list, "table")
             rows[name] = [_expect_all(row, float, f"table[{k}]") for k, row in enumerate(table)]
     tables = {}
-    for place, name in enumerate(states):
-        with located(f"nodes[{place}]"):
+    for name in states:
+        with located(f"nodes.{name}"):
             tables[name] = _node_table(name, states, parents[name], rows[name])
     with located("nodes"):
         return replace(Network.from_tables(states, parents, tables), is_inline=True)
+
+
+def _node_place(place: int, entry: Mapping[str, Any], earlier: Collection[str]) -> str:
+    """Return the place of a node: by its name, or by its number where the name does not do."""
+    name = entry.get("name")
+    is_name = isinstance(name, str) and name.isprintable() and bool(name.strip())
+    return f"nodes.{name}" if is_name and name not in earlier else f"nodes[{place}]"
 
 
 def _node_table(
@@ -147,6 +173,12 @@ def _node_table(
             if parent in parents[:place]:
                 raise InputError(f"{quote(parent)} appears twice")
     with located("table"):
+        for place, row in enumerate(rows):
+            if has_decimal_commas(row, n := len(states[name])):
+                raise InputError(
+                    f"row {place + 1} needs {n} probabilities, one for each state of {name!r}; "
+                    f"got {len(row)} whole numbers: {DECIMAL_POINT}"
+                )
         return table_of_rows(name, states[name], {p: states[p] for p in parents}, rows)
 
 
@@ -161,7 +193,7 @@ def _feature_costs(document: Mapping[str, Any]) -> FeatureCosts:
 
 
 def _groups(entries: Any) -> Iterable[Group]:
-    for place, entry in enumerate(_expect_all(entries, dict, "groups")):
+    for place, entry in enumerate(_expect_entries(entries, "groups")):
         with located(f"groups[{place}]"):
             _check_keys(entry, names := ("name", "overhead", "features"), required=names)
             features = _expect_all(entry["features"], str, "features")
@@ -169,7 +201,7 @@ def _groups(entries: Any) -> Iterable[Group]:
 
 
 def _conditional_costs(entries: Any) -> Iterable[ConditionalCost]:
-    for place, entry in enumerate(_expect_all(entries, dict, "conditional_costs")):
+    for place, entry in enumerate(_expect_entries(entries, "conditional_costs")):
         with located(f"conditional_costs[{place}]"):
             _check_keys(entry, names := ("feature", "when", "cost"), required=names)
             when = _expect(entry["when"], dict, "when")
@@ -180,7 +212,7 @@ def _conditional_costs(entries: Any) -> Iterable[ConditionalCost]:
 
 
 def _discounts(entries: Any) -> Iterable[Discount]:
-    for place, entry in enumerate(_expect_all(entries, dict, "discounts")):
+    for place, entry in enumerate(_expect_entries(entries, "discounts")):
         with located(f"discounts[{place}]"):
             _check_keys(entry, names := ("name", "off"), required=names)
             off = _expect(entry["off"], dict, "off")
@@ -194,7 +226,7 @@ def _round_cost(section: Mapping[str, Any]) -> float:
 
 
 def _constraints(entries: Any) -> Iterable[Constraint]:
-    for place, entry in enumerate(_expect_all(entries, dict, "constraints")):
+    for place, entry in enumerate(_expect_entries(entries, "constraints")):
         with located(f"constraints[{place}]"):
             known = ("feature", "after", "only_if", "not_if")
             _check_keys(entry, known, required=("feature",))
@@ -287,6 +319,16 @@ def _check_keys(
     for key in required:
         if key not in section:
             raise InputError("is missing", key)
+
+
+def _expect_entries(value: Any, place: str, heading: str = "") -> list[dict[str, Any]]:
+    """Return a list of tables; one table is a list that has a single bracket in its heading."""
+    if isinstance(value, dict):
+        heading = heading or place
+        raise InputError(
+            f"must be a list of tables: write [[{heading}]] above each, not [{heading}]", place
+        )
+    return _expect_all(value, dict, place)
 
 
 _WANTED = {str: "text", dict: "a table", list: "a list", float: "a number"}

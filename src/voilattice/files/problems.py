@@ -22,15 +22,17 @@ import numpy as np
 
 from voilattice.errors import InputError, TooLargeError, UnknownNameError, within
 from voilattice.files.networks import NAMELESS, READABLE, read_text, write_network
-from voilattice.files.problem_tables import parse_costs, parse_problem, problem_tables
+from voilattice.files.problem_tables import CostFile, parse_costs, parse_problem, problem_tables
+from voilattice.files.toml_errors import explain_toml_error
 from voilattice.files.toml_text import format_nodes
 from voilattice.model.costs import FeatureCosts
-from voilattice.model.problem import Misclassification, Problem
+from voilattice.model.problem import Problem
 from voilattice.wording import nearest, quote
 
 __all__ = [
     "BUILTIN",
     "FILE_NAME",
+    "CostFile",
     "ProblemSource",
     "builtin_problems",
     "find_problem",
@@ -218,8 +220,8 @@ def _file_errors(done: str) -> Iterator[None]:
         raise InputError(f"cannot be {done}: {error}") from None  # a NUL in a file name
 
 
-def read_costs(path: str | Path) -> tuple[FeatureCosts, Misclassification | None]:
-    """Return the costs in a file that has only the cost tables of a problem file."""
+def read_costs(path: str | Path) -> CostFile:
+    """Return what stands in a file that has only the cost tables of a problem file, and labels."""
     path = Path(path)
     with within(str(path)):
         return parse_costs(_toml(path))
@@ -246,7 +248,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not valid TOML: {error}") from None
+        raise InputError(f"not valid TOML: {explain_toml_error(text, error)}") from None
     except ValueError:
         raise InputError("not valid TOML: a number has thousands of digits") from None
     except RecursionError:

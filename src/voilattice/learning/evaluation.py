@@ -211,7 +211,8 @@ def ask_question(
     if isinstance(costs, Mapping):
         costs = FeatureCosts(costs)
     if isinstance(costs, FeatureCosts):
-        _check_prices(costs, features, set(table.columns) - {target, *ignore})
+        # The price of a column that is left out is not used.
+        _check_prices(costs, features, [name for name in table.columns if name != target])
         costs = costs.without(sorted(set(costs.prices) - set(features)))
         states |= condition_states(costs, cases)
     codes = cases.codes[target]
@@ -476,6 +477,9 @@ def _check_methods(named: Collection[str], against: Sequence[Rival]) -> None:
 
 def _check_prices(costs: FeatureCosts, features: Sequence[str], columns: Collection[str]) -> None:
     """Raise `VoilatticeError` if a feature has no price, or a price has no column."""
+    for name in costs.prices:  # first: a misspelled name is both
+        if name not in columns:
+            raise UnknownNameError(f"no such feature{nearest(name, columns)}", f"costs.{name}")
     without = [name for name in features if name not in costs.prices]
     if without:
         raise InputError(
@@ -483,9 +487,6 @@ def _check_prices(costs: FeatureCosts, features: Sequence[str], columns: Collect
             "costs",
             (Remedy("give one"), LEAVE_OUT),
         )
-    for name in costs.prices:
-        if name not in columns:
-            raise UnknownNameError(f"no such feature{nearest(name, columns)}", f"costs.{name}")
 
 
 def _matrix(

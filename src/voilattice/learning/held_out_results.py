@@ -147,6 +147,11 @@ class Result:
         return float(self.is_right.mean())
 
     @property
+    def decides_on_classes(self) -> bool:
+        """Whether some row was decided on a class: only such decisions can be right."""
+        return not bool(np.isnan(self.probability).all())
+
+    @property
     def calibration(self) -> tuple[CalibrationBin, ...]:
         """The calibration where cases are decided: bins that have cases, from low to high."""
         is_class = ~np.isnan(self.probability)
@@ -219,10 +224,10 @@ class Evaluation:
                     else f"+{format_amount(above.mean)} ± {format_amount(above.standard_error)}",
                     format_amount(result.mean_feature_cost),
                     format_amount(result.mean_misclassification_cost),
-                    f"{result.accuracy:.1%}",
+                    f"{result.accuracy:.1%}" if result.decides_on_classes else "–",
                 )
             )
-        heading = ("method", "total cost", "above the lowest", "features", "errors", "right")
+        heading = ("method", "total cost", "above the lowest", "features", "decisions", "right")
         said = (
             f"Means of {count_noun(len(self.rows), 'row')}, measured on rows that were not learned "
             f"from ({count_noun(self.n_folds, 'fold')})."

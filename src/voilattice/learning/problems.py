@@ -20,7 +20,7 @@ from voilattice.budgets import TimeLimit
 from voilattice.errors import InputError, Remedy, UnknownNameError, VoilatticeError, located, within
 from voilattice.extras import need_extra
 from voilattice.files.problems import FILE_NAME, write_problem
-from voilattice.learning.cells import MISSING
+from voilattice.learning.cells import MISSING, Numbers
 from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.networks import Learned, fit_network, warn_about_columns
 from voilattice.learning.preparation import Prepared, prepare_cases
@@ -84,6 +84,15 @@ class LearnedProblem:
         return (
             f"<LearnedProblem {self.problem.title!r}: learned from {rows}, {self.learned.recipe}>"
         )
+
+    @property
+    def uncut_numbers(self) -> list[str]:
+        """The features whose column holds numbers that were not cut into bins."""
+        return [
+            name
+            for name in self.problem.features
+            if isinstance(self.table.columns.get(name), Numbers) and name not in self.problem.bins
+        ]
 
     def write(self, folder: str | Path, *, source: str = "", force: bool = False) -> Path:
         """Write the problem and its README to a folder; return the path of the problem file.
@@ -157,6 +166,9 @@ def learn_problem(
     recipe: Recipe | str | None = None,
     policy: str = "optimal",
     title: str = "",
+    labels: Mapping[str, str] | None = None,
+    state_labels: Mapping[str, Mapping[str, str]] | None = None,
+    currency: str = "",
     ignore: Collection[str] = (),
     numeric: Collection[str] = (),
     categorical: Collection[str] = (),
@@ -178,7 +190,8 @@ def learn_problem(
         NaN are missing.
     target
         The column to decide on. Every other column becomes a feature, unless it has one value or
-        none: such columns are left out with a `DataWarning`, and their prices are not used.
+        none: such columns are left out with a `DataWarning`. Prices and labels of columns that
+        are left out are not used.
     costs
         The price of each feature, or any object with the method of `CostModel`. By default every
         feature costs 1.
@@ -192,8 +205,10 @@ def learn_problem(
         The policy that will be used; ``"auto"`` chooses the recipe for it.
     title
         The name of the problem; by default that of the file.
+    labels, state_labels, currency
+        What people read in place of names, and with amounts, as in `Problem.create`.
     ignore
-        Columns to leave out.
+        Columns to leave out; their prices are not used.
     numeric, categorical
         Columns that are always cut into bins, and columns that never are.
     states
@@ -240,9 +255,12 @@ def learn_problem(
         )  # fmt: skip
 
     cases = prepare(Recipe() if isinstance(recipe, str) else recipe)
-    prices = _prices(costs, cases)
+    unused = {*cases.left_out, *ignore}
+    prices = _prices(costs, cases.features, unused)
+    labels = {x: text for x, text in (labels or {}).items() if x not in unused}
+    state_labels = {x: texts for x, texts in (state_labels or {}).items() if x not in unused}
     stakes = PLACEHOLDER_STAKES if misclassification is None else misclassification
-    bare = _bare_problem(cases, prices, stakes)
+    bare = _bare_problem(cases, prices, stakes, labels, state_labels)
     cost = bare.misclassification
     choice = None
     if isinstance(recipe, str):
@@ -265,6 +283,9 @@ def learn_problem(
         stakes,
         title=title or (table_name(path) if path else ""),
         bins=learned.cuts,
+        labels=labels,
+        state_labels=state_labels,
+        currency=currency,
     )
     warn_about_columns(learned)
     return LearnedProblem(
@@ -290,11 +311,18 @@ def check_recipe(recipe: Recipe | str | None) -> Recipe:
     )
 
 
-def _bare_problem(cases: Prepared, costs: CostModel, stakes: Misclassification) -> Problem:
+def _bare_problem(
+    cases: Prepared,
+    costs: CostModel,
+    stakes: Misclassification,
+    labels: Mapping[str, str],
+    state_labels: Mapping[str, Mapping[str, str]],
+) -> Problem:
     """Return the problem of a network without arcs, before anything is learned.
 
-    It checks the costs. Misclassification costs of a scaled kind become a matrix by the shares of
-    the classes in the table.
+    It checks the costs and the labels, but not the labels of bins: another recipe has other bins.
+    Misclassification costs of a scaled kind become a matrix by the shares of the classes in the
+    table.
     """
     tables = {name: np.full(len(states), 1 / len(states)) for name, states in cases.states.items()}
     n_classes = len(cases.states[cases.target])
@@ -302,17 +330,20 @@ def _bare_problem(cases: Prepared, costs: CostModel, stakes: Misclassification) 
     tables[cases.target] = n / n.sum()
     with located("data"):
         network = Network.from_tables(cases.states, {}, tables)
-    return Problem.create(network, cases.target, costs, stakes)
+    names = {name: of for name, of in state_labels.items() if name not in cases.cuts}
+    return Problem.create(network, cases.target, costs, stakes, labels=labels, state_labels=names)
 
 
-def _prices(costs: CostModel | Mapping[str, float] | None, cases: Prepared) -> CostModel:
-    """Return the costs of the columns that are not left out."""
+def _prices(
+    costs: CostModel | Mapping[str, float] | None, features: Collection[str], unused: set[str]
+) -> CostModel:
+    """Return the costs of the columns that are used."""
     if costs is None:
-        return FeatureCosts(dict.fromkeys(cases.features, PLACEHOLDER_PRICE))
+        return FeatureCosts(dict.fromkeys(features, PLACEHOLDER_PRICE))
     if isinstance(costs, Mapping):
-        return FeatureCosts({f: price for f, price in costs.items() if f not in cases.left_out})
-    if isinstance(costs, FeatureCosts) and cases.left_out:
-        return costs.without(cases.left_out)
+        return FeatureCosts({f: price for f, price in costs.items() if f not in unused})
+    if isinstance(costs, FeatureCosts) and unused:
+        return costs.without(unused)
     return costs
 
 

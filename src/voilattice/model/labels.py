@@ -6,15 +6,16 @@ read the same, and no two states of one node. A node or a state without a label 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
-from voilattice.errors import InputError, located
+from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.model.network import Network, check_text
 from voilattice.wording import quote
 
-__all__ = ["check_labels"]
+__all__ = ["check_labels", "explained_by_labels", "hint_label"]
 
 
 def check_labels(
@@ -40,6 +41,30 @@ def check_labels(
                 _check_distinct(network.states[node], of_states)
             found[name] = MappingProxyType(dict(of_states))
     return MappingProxyType(dict(given)), MappingProxyType(found)
+
+
+def hint_label(given: object, labels: object) -> str:
+    """Return ``": this is the label of 'x'; ..."`` if a label is given for a name, else nothing.
+
+    >>> hint_label("Chest pain", {"cp": "chest pain"})
+    ": this is the label of 'cp'; write the name"
+    """
+    if isinstance(given, str) and isinstance(labels, Mapping):  # labels may not be checked yet
+        for name, label in labels.items():
+            if isinstance(label, str) and label.casefold() == given.strip().casefold():
+                return f": this is the label of {name!r}; write the name"
+    return ""
+
+
+@contextmanager
+def explained_by_labels(given: object, labels: object) -> Iterator[None]:
+    """Add to an unknown name inside a ``with`` block that it is a label, if it is one."""
+    try:
+        yield
+    except UnknownNameError as error:
+        if hint := hint_label(given, labels):
+            raise UnknownNameError(f"{error.message}{hint}", error.place) from None
+        raise
 
 
 def _mapping(given: object) -> Mapping[str, Any]:

@@ -24,7 +24,7 @@ from voilattice.model.acquisition import NO_LIMITS, Constraint, Feasibility, Pat
 from voilattice.model.costs import CostModel, FeatureCosts
 from voilattice.model.descriptions import describe_problem, describe_rules, problem_html
 from voilattice.model.elimination import prior, scaled_joint_table
-from voilattice.model.labels import check_labels
+from voilattice.model.labels import check_labels, explained_by_labels, hint_label
 from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table, check_text
 from voilattice.model.raw_values import StateReader, check_cuts
@@ -187,7 +187,7 @@ class Problem:
                 f"Network.from_pyagrum and Network.from_pgmpy convert other networks",
                 "network",
             )
-        with located("network.target"):
+        with located("network.target"), explained_by_labels(target, labels):
             node = network.index(target)
         if features is None:
             features = [name for name in network.names if name != target]
@@ -355,7 +355,8 @@ class Problem:
         states = self.states(feature)
         if isinstance(value, str) and value in states:
             return value
-        return states[self.reader(feature).code(value)]
+        with explained_by_labels(value, self.state_labels.get(feature)):
+            return states[self.reader(feature).code(value)]
 
     # -- from names to indices and bitmasks
 
@@ -421,7 +422,8 @@ class Problem:
         seen: set[str] = set()
         with located("network.features"):
             for feature in self.features:
-                self.network.index(feature)
+                with explained_by_labels(feature, self.labels):
+                    self.network.index(feature)
                 if feature == self.target:
                     raise InputError(f"{feature!r} is the target; it cannot be a feature")
                 if feature in seen:
@@ -435,7 +437,8 @@ class Problem:
         if name not in self._places:
             if name in self.network.names:
                 raise InputError(f"{name!r} is hidden: it is not one of the features")
-            raise UnknownNameError(f"no feature {quote(name)}{nearest(name, self.features)}")
+            hint = hint_label(name, self.labels) or nearest(name, self.features)
+            raise UnknownNameError(f"no feature {quote(name)}{hint}")
 
     def _batch_order(self) -> dict[str, frozenset[str]]:
         """Return which features come before a feature of a batch, if that can change its price."""

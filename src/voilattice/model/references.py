@@ -5,12 +5,13 @@ Errors name the place in a problem file, such as ``constraints[0].only_if.xray``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from voilattice.errors import InputError, located
 from voilattice.model.acquisition import Constraint, check_order
 from voilattice.model.costs import FeatureCosts
+from voilattice.model.labels import explained_by_labels
 from voilattice.wording import quote
 
 if TYPE_CHECKING:
@@ -62,4 +63,10 @@ def _check_states(problem: Problem, values: Iterable[tuple[str, str]], place: st
     for feature, state in values:
         with located(f"{place}.{feature}"):
             problem.check_feature(feature)
-            problem.network.state_index(problem.network.index(feature), state)
+            with explained_by_labels(state, _state_labels(problem, feature)):
+                problem.network.state_index(problem.network.index(feature), state)
+
+
+def _state_labels(problem: Problem, feature: str) -> object:
+    labels = problem.state_labels  # may not be checked yet
+    return labels.get(feature) if isinstance(labels, Mapping) else None

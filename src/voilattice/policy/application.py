@@ -16,6 +16,7 @@ what it solved last solves the problem from that state on, once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -62,6 +63,7 @@ class Applied:
     impossible: NDArray[np.bool_]  # a result had probability 0 and was taken as missing
     unfinished: NDArray[np.bool_]  # the time was over, so the case was decided early
     unseen: Mapping[str, Mapping[str, int]]  # cells taken as missing, by column, and their number
+    decides_on_classes: bool  # some decision is a class, so decisions can be right or wrong
 
     @property
     def replanned(self) -> NDArray[np.bool_]:
@@ -74,6 +76,21 @@ class Applied:
         if self.misclassification_cost is None:
             return None
         return self.feature_cost + self.misclassification_cost
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of decisions that are the true class; None: it is not given, or none can be."""
+        if self.truth is None or not self.decides_on_classes or not len(self.truth):
+            return None
+        return float((self.decision == self.truth).mean())
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of the mean total cost; None: the true class was not given."""
+        total = self.total_cost
+        if total is None:
+            return None
+        return float(total.std(ddof=1)) / math.sqrt(len(total)) if len(total) > 1 else 0.0
 
 
 def apply_policy(
@@ -155,6 +172,7 @@ def follow_cases(
         run.impossible,
         run.unfinished,
         read.unseen,
+        not set(problem.decisions).isdisjoint(problem.classes),
     )
 
 

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from voilattice.budgets import Deadline, TimeLimit
-from voilattice.errors import TooLargeError
+from voilattice.errors import InputError, TooLargeError
 from voilattice.html import html_table, paragraph
 from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.parallel import Workers, run_in_order
@@ -218,6 +218,9 @@ def compare(
     ----------
     expected
         The a-priori expected misclassification costs of the sweep; None: the problem's own costs.
+    kinds
+        Of the misclassification costs of the sweep: the scaled kinds, and "given" for the problem's
+        own costs, multiplied.
     policies
         Names of policies; by default all registered policies.
     n_jobs
@@ -245,7 +248,7 @@ def compare(
         variants = [Variant(problem)]
     else:
         variants = [
-            Variant(problem.with_expected(kind, x), (), kind, float(x))
+            Variant(_staked(problem, kind, x), (), kind, float(x))
             for kind in kinds
             for x in expected
         ]
@@ -253,6 +256,20 @@ def compare(
         variants, policies=policies, evidence=evidence, n_jobs=n_jobs, dask=dask,
         time_limit=time_limit, progress=progress, title=problem.title,
     )  # fmt: skip
+
+
+def _staked(problem: Problem, kind: str, expected: float) -> Problem:
+    """Return the problem with costs of a kind that have this a-priori expected cost."""
+    if kind != AS_GIVEN:
+        return problem.with_expected(kind, expected)
+    stake = float((problem.misclassification @ problem.prior).min())
+    if stake <= 0:
+        raise InputError(
+            "the problem's own costs have no multiple to sweep: with nothing known, deciding "
+            "costs nothing; take symmetric or asymmetric",
+            "kinds",
+        )
+    return replace(problem, misclassification=problem.misclassification * (expected / stake))
 
 
 def compare_variants(

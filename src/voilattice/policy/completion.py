@@ -2,8 +2,8 @@
 
 An open leaf (`policy.policy`) decides, because there was no time to work out what the policy does
 there. The greedy rule is quick, and it acquires a feature only if its benefit is positive. So the
-policy costs less with the rule in place of the open leaves. If there is no time for this either,
-the policy decides there for good: whoever follows it has nothing left to plan.
+policy costs less with the rule in place of the open leaves. If there is no time for this either, a
+leaf stays open.
 """
 
 from __future__ import annotations

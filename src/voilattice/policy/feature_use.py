@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, TypeAlias
+
+import numpy as np
 
 from voilattice.wording import format_amount
 
@@ -110,6 +113,30 @@ class Threshold:
     stakes: StakeUse
     label: str  # what people read for the feature
     currency: str
+    has_other_prices: bool = False  # conditional ones, so that the price is not always paid
+
+    @property
+    def saving(self) -> float | None:
+        """What it saves to be able to acquire the feature, as things are; None: not proved."""
+        without, points = self.prices.without, self.prices.curve
+        if without is None or not points:
+            return None
+        prices, costs = zip(*points, strict=True)
+        return without - float(np.interp(self.price, prices, costs))
+
+    @property
+    def share(self) -> float | None:
+        """In which share of cases the optimal policy acquires the feature; None: not known.
+
+        The cost of the optimal policy rises along the price by the probability that it is paid.
+        Where two policies cost the same, the share is that of the one that acquires it less often.
+        """
+        if self.has_other_prices or not self.is_used:
+            return None
+        for (low, cost), (high, later) in pairwise(self.prices.curve):
+            if low <= self.price < high:
+                return min(max((later - cost) / (high - low), 0.0), 1.0)
+        return None
 
     @property
     def exact(self) -> bool:
@@ -141,6 +168,18 @@ class Threshold:
             return f"below {self._amount(self.price)}"
         until = "up to" if self.prices.may_end_inside else "below"
         return f"{until} about {self._amount(threshold)}"
+
+    def describe_use(self) -> str:
+        """Return how often the feature is used and what that saves, in words; empty: not known."""
+        saving, share = self.saving, self.share
+        if not self.is_used or saving is None:
+            return ""
+        saves = f"saves {self._amount(saving)} against not being able to have it"
+        if share is None:
+            return f"At its price now it {saves}."
+        percent = 100 * share
+        cases = f"{percent:.0f} % of cases" if percent >= 1 else "less than 1 % of cases"
+        return f"At {self._amount(self.price)} it is acquired in {cases} and {saves}."
 
     def describe_stakes(self) -> str:
         """Return what holds of stakes, in words."""

@@ -42,14 +42,18 @@ from voilattice.policy.standing import start_from
 from voilattice.policy.step_reasons import reason_of_step
 from voilattice.policy.steps import FirstStep, FirstSteps, Outcome
 from voilattice.ties import Offer, winner
-from voilattice.wording import quote
+from voilattice.wording import join_names, quote
 
-__all__ = ["find_first_steps"]
+__all__ = ["BarredError", "find_first_steps"]
 
 MAX_OUTCOMES = 4096  # of a first step
 MAX_QUICK = 8  # first steps of a problem that is too large for the exact solver, if none are named
 QUICK = "greedy"  # the policy that goes on there
 QUICK_STATES = 2_000  # of this policy, at each outcome
+
+
+class BarredError(InputError):
+    """A first step that the constraints or the limits do not allow now."""
 
 
 def find_first_steps(
@@ -95,8 +99,13 @@ def find_first_steps(
     ways = _Optimum(start.problem, solved, solution, mask_of(situation.axes))
     offers = solution.offers(known, solved.limits) if isinstance(solution, BatchSolution) else None
     chosen = solution.choose(known, solved.limits)
-    wanted = list(dict.fromkeys([*_wanted(situation, features, offers), *filter(None, [chosen])]))
-    return _tell(situation, wanted, chosen, ways, exact=not solution.error(known))
+    asked = _wanted(situation, features, offers)
+    wanted = list(dict.fromkeys([*asked, *filter(None, [chosen])]))
+    found = _tell(situation, wanted, chosen, ways, exact=not solution.error(known))
+    if features is None or offers is None:
+        return found
+    steps = (replace(s, text=_said_of(problem, s, asked, found.chosen)) for s in found.steps)
+    return replace(found, steps=tuple(steps))
 
 
 def _enclosed_steps(
@@ -106,7 +115,7 @@ def _enclosed_steps(
     deadline: Deadline,
 ) -> FirstSteps:
     """Return first steps whose costs are enclosed by bounds."""
-    wanted = _wanted(situation, features, None)
+    wanted = list(_wanted(situation, features, None))
     if features is None:
         wanted.sort(key=lambda mask: -situation.value(mask).benefit)
         wanted = wanted[:MAX_QUICK]
@@ -118,8 +127,8 @@ def _wanted(
     situation: Situation,
     features: Sequence[str | Collection[str]] | None,
     offers: Mapping[int, Offer] | None,
-) -> list[int]:
-    """Return the sets of the first steps to tell of, as masks."""
+) -> dict[int, int]:
+    """Return the sets of the first steps to tell of, as masks, and what was asked for each."""
     problem = situation.builder.problem
     if features is None:
         alone = situation.alone if offers is None else mask_of(situation.axes)
@@ -135,14 +144,30 @@ def _wanted(
             ]
             if 0 in found:
                 raise InputError("a first step has at least one feature, got an empty one")
-    if offers is not None:
-        found = [_best_with(mask, offers, situation.tol) for mask in found]
-        if features is None:
-            found = [mask for mask in found if mask in offers]
-    if features is not None:
-        for mask in found:
+    wanted: dict[int, int] = {}
+    for asked in found:
+        mask = asked if offers is None else _best_with(asked, offers, situation.tol)
+        if features is None and offers is not None and mask not in offers:
+            continue
+        if features is not None:
             _check_allowed(situation, mask)
-    return list(dict.fromkeys(found))
+        wanted[mask] = wanted.get(mask, 0) | asked
+    return wanted
+
+
+def _said_of(
+    problem: Problem, step: FirstStep, asked: Mapping[int, int], chosen: frozenset[str]
+) -> str:
+    """Return the text of a step, and in front of it what the step has to do with what was asked."""
+    names = problem.feature_names(asked.get(problem.feature_mask(step.features), 0))
+    others = step.features - names
+    if not names or (not others and (len(names) == 1 or step.features == chosen)):
+        return step.text
+    said = join_names([problem.label(name) for name in names], "and")
+    if not others:
+        return f"{said} alone, as asked: {step.text}"
+    with_others = join_names([problem.label(name) for name in others], "and")
+    return f"{said}, best together with {with_others}: {step.text}"
 
 
 def _best_with(mask: int, offers: Mapping[int, Offer], tol: float) -> int:
@@ -160,7 +185,7 @@ def _check_allowed(situation: Situation, mask: int) -> None:
     if not (problem.feasibility.is_feasible(mask, known) and situation.left.allows(price, n)):
         why = problem.feasibility.obstacles(mask, known)
         why += situation.left.obstacles(price, n, problem.currency)
-        raise InputError(f"{', '.join(names)} cannot be acquired now. {' '.join(why)}", "features")
+        raise BarredError(f"{', '.join(names)} cannot be acquired now. {' '.join(why)}", "features")
     if _count_outcomes(problem, mask) > MAX_OUTCOMES:
         raise InputError(
             f"{', '.join(names)} have more than {MAX_OUTCOMES:,} outcomes; name fewer features",

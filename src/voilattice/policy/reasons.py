@@ -223,8 +223,8 @@ def _worth_alone(situation: Situation, goal: Value) -> str:
     names, many = _names(situation, goal.features), len(goal.features) > 1
     themselves = "themselves" if many else "itself"
     if goal.benefit > situation.tol:
-        pay = "pay" if many else "pays"
-        return f"{names} {pay} already by {themselves}: worth {_amount(situation, goal.evi)}."
+        pay = "together pay already" if many else "pays already by itself"
+        return f"{names} {pay}: worth {_amount(situation, goal.evi)}."
     return (
         f"By {themselves}, {names} would not pay (worth {_amount(situation, goal.evi)}); "
         f"together with later steps, {'they do' if many else 'it does'}."

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, TimeLimit
-from voilattice.model.costs import MAX_AMOUNT
+from voilattice.model.costs import MAX_AMOUNT, FeatureCosts
 from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.policy.concave_lines import corners, least_gap
 from voilattice.policy.feature_use import CENT, Curve, PriceUse, StakeUse, Threshold, Verdict
@@ -101,9 +101,13 @@ def find_threshold(
     prices = replace(prices, curve=_price_curve(values, prices, deadline))
     if not stakes.exact and not deadline.is_over:
         stakes = _along_stakes(values, deadline)  # goes on: all values are kept
+    costs = here.costs
+    has_other_prices = isinstance(costs, FeatureCosts) and any(
+        entry.feature == feature for entry in costs.conditional
+    )
     return Threshold(
         feature, values.price, values.stake, is_used, prices, stakes, here.label(feature),
-        here.currency,
+        here.currency, has_other_prices,
     )  # fmt: skip
 
 

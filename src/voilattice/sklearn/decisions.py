@@ -47,6 +47,7 @@ def make_decisions(given: Any, labels: Labels) -> Decisions:
     if not isinstance(given, Mapping):
         return _of_matrix(_check_matrix(given, labels), labels)
     absent = [label for label in named_classes(given) if label not in labels]
+    _check_absent(absent, given, labels)
     own: dict[str, Any] = {}
     rows: dict[str, dict[str, float]] = {}
     with located("misclassification"):
@@ -63,6 +64,18 @@ def make_decisions(given: Any, labels: Labels) -> Decisions:
                 own[name], rows[name] = label, _read_row(row, labels, absent)
         check_decisions(tuple(rows))
     return Decisions(tuple(rows), _as_array(list(own.values()), labels), rows)
+
+
+def _check_absent(absent: list[Any], given: Mapping[Any, Any], labels: Labels) -> None:
+    """Raise `UnknownNameError` if classes that y lacks stand where classes of y should.
+
+    A class that y lacks is no mistake by itself. It is one if no row names some class of y.
+    """
+    named = [label for row in given.values() if isinstance(row, Mapping) for label in row]
+    places = {labels.place_of(label) for label in named if label in labels}
+    if absent and len(places) < len(labels.states):
+        with located("misclassification"):
+            labels.place_of(absent[0])
 
 
 def _read_row(row: Any, labels: Labels, absent: list[Any]) -> dict[str, float]:

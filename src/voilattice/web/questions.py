@@ -88,8 +88,16 @@ class Stakes(Question):
 class Case(Question):
     """What is known of one case."""
 
-    evidence: Annotated[Known, Field(description="What was acquired so far, in this order.")] = {}
-    given: Annotated[Known, Field(description="What is known for free.")] = {}
+    evidence: Annotated[
+        Known,
+        Field(
+            description="What was acquired so far, in this order. It has used up a part of the "
+            "limits, if the problem has limits."
+        ),
+    ] = {}
+    given: Annotated[
+        Known, Field(description="What is known for free: it uses up nothing of the limits.")
+    ] = {}
     unavailable: Annotated[Names, Field(description="Features that cannot be acquired.")] = []
     together: Annotated[
         list[Names],
@@ -175,6 +183,14 @@ class CompareAsked(Asked):
     """All policies along a sweep of the a-priori expected misclassification cost."""
 
     points: Annotated[list[Amount], Field(min_length=1, max_length=MAX_POINTS)]
+    kinds: Annotated[
+        list[Literal["given", "symmetric", "asymmetric"]],
+        Field(
+            min_length=1,
+            max_length=3,
+            description="Costs of decisions to scale; given: those of the problem.",
+        ),
+    ] = ["symmetric", "asymmetric"]
 
 
 class ThresholdAsked(Asked):

@@ -46,7 +46,8 @@ from voilattice.errors import InputError, Remedy, TooLargeError, VoilatticeError
 from voilattice.files.problems import load_problem
 from voilattice.lattice.explanations import explain
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.problem import Problem
+from voilattice.model.problem import Evidence, Problem
+from voilattice.model.stakes import KINDS
 from voilattice.model.what_if import change_problem
 from voilattice.policy.advice import advise
 from voilattice.policy.advice_threshold import find_advice_threshold
@@ -54,7 +55,7 @@ from voilattice.policy.application import apply_policy
 from voilattice.policy.comparison import compare
 from voilattice.policy.first_steps import find_first_steps
 from voilattice.policy.solvers import build_policy, describe_search
-from voilattice.policy.standing import narrow_problem, standing_at
+from voilattice.policy.standing import narrow_problem, standing_at, start_from
 from voilattice.policy.threshold import find_threshold
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
@@ -129,6 +130,15 @@ class Matter:
         return _narrowed(self.name, self.changes, given, tuple(self.unavailable), known)
 
     @property
+    def start(self) -> tuple[Problem, Evidence | None]:
+        """From where the case goes on: a problem, and the evidence beyond that of the problem."""
+        if not self.problem.limits:
+            return self.narrowed, self.evidence  # this problem is kept, with what was solved for it
+        # What was acquired has used up some of the limits.
+        start = start_from(self.problem, **self.case)
+        return start.problem, start.acquired
+
+    @property
     def case(self) -> dict[str, Any]:
         """The case, as `advise` takes it."""
         return {
@@ -183,19 +193,22 @@ def _first_steps(
 
 
 def _value(matter: Matter, tell: Tell, features: Sequence[str]) -> Document:
-    return value_document(value(matter.narrowed, features, matter.evidence))
+    problem, evidence = matter.start
+    return value_document(value(problem, features, evidence))
 
 
 def _best(matter: Matter, tell: Tell, seconds: float) -> Document:
-    return best_document(best_set(matter.narrowed, matter.evidence, time_limit=seconds))
+    problem, evidence = matter.start
+    return best_document(best_set(problem, evidence, time_limit=seconds))
 
 
 def _explain(matter: Matter, tell: Tell, features: Sequence[str]) -> Document:
-    return explanation_document(explain(matter.narrowed, features, matter.evidence or {}))
+    problem, evidence = matter.start
+    return explanation_document(explain(problem, features, evidence or {}))
 
 
 def _lattice(matter: Matter, tell: Tell, containing: Sequence[str], top: int) -> Document:
-    problem, evidence = matter.narrowed, matter.evidence
+    problem, evidence = matter.start
     lattice = Lattice(problem, evidence, max_nodes=MAX_LATTICE)
     values = None
     if len(lattice) <= MAX_VALUED:
@@ -210,7 +223,7 @@ def _lattice(matter: Matter, tell: Tell, containing: Sequence[str], top: int) ->
 
 
 def _policy(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
-    problem, evidence = matter.narrowed, matter.evidence
+    problem, evidence = matter.start
     built = build_policy(
         problem, policy, evidence, time_limit=seconds, max_states=MAX_DRAWN_STATES,
         progress=lambda n, interval: tell(describe_search(n, interval), None),
@@ -221,7 +234,8 @@ def _policy(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document
 
 def _report(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
     deadline = Deadline(seconds)
-    problem = matter.narrowed.with_evidence(matter.evidence)
+    problem, evidence = matter.start
+    problem = problem.with_evidence(evidence)
     built = build_policy(
         problem, policy, time_limit=deadline.share(SHARE_OF_USE), max_states=MAX_DRAWN_STATES,
         progress=lambda n, interval: tell(describe_search(n, interval), None),
@@ -235,10 +249,17 @@ def _network(matter: Matter, tell: Tell) -> str:
     return network_svg(matter.problem)
 
 
-def _compare(matter: Matter, tell: Tell, points: Sequence[float], seconds: float) -> Document:
-    problem = matter.narrowed
+def _compare(
+    matter: Matter,
+    tell: Tell,
+    points: Sequence[float],
+    seconds: float,
+    kinds: Sequence[str] = KINDS,
+) -> Document:
+    problem, evidence = matter.start
     rows = compare(
-        problem, points, evidence=matter.evidence, n_jobs=1, time_limit=seconds,
+        problem, points, kinds=list(dict.fromkeys(kinds)), evidence=evidence, n_jobs=1,
+        time_limit=seconds,
         progress=lambda done, total: tell(f"{done} of {total} points", done / total),
     )  # fmt: skip
     return {
@@ -249,13 +270,14 @@ def _compare(matter: Matter, tell: Tell, points: Sequence[float], seconds: float
 
 def _threshold(matter: Matter, tell: Tell, feature: str, seconds: float) -> Document:
     deadline = Deadline(seconds)
+    problem, evidence = matter.start
 
     def note(n: int, along: str) -> None:
         tell(f"{n} values along {along}", None)
 
     use = threshold_document(
         find_threshold(
-            matter.narrowed, feature, matter.evidence,
+            problem, feature, evidence,
             time_limit=deadline.share(SHARE_OF_USE), progress=note,
         )
     )  # fmt: skip

@@ -13,22 +13,40 @@ const TIE = 0.005;
 
 export function clearCurves() { $("curves").replaceChildren(); }
 
+const KINDS = {
+  given: ["the problem's own", "The costs of decisions are the problem's own, all multiplied by the same factor."],
+  symmetric: ["symmetric", "Not the problem's own costs of decisions: here every wrong decision costs the same."],
+  asymmetric: ["asymmetric", "Not the problem's own costs of decisions: here a wrong decision costs more where what it really is is rare."],
+};
+
 export function fillCurves(now, signal) {
-  const stake = now.kind ? expectedOf(now) : session.problem.emc * now.scale;
-  const top = Math.max(4 * Math.round(stake), 100);
-  const points = Array.from({ length: POINTS + 1 }, (_, k) => k * top / POINTS);
-  const box = element("div", {});
-  $("curves").replaceChildren(box);
-  return fillByJob(box, "Comparing the policies …", "compare", { ...asked(now), points }, signal, (found) => {
-    const kinds = [...new Set(found.rows.map((row) => row.kind))];
-    const shown = element("div", {});
-    const show = (kind) => shown.replaceChildren(...curvesOf(found.rows.filter((row) => row.kind === kind), stake));
-    const choose = element("select", { id: "curves-kind", onchange: (event) => show(event.target.value) },
-      kinds.map((kind) => element("option", { value: kind, selected: kind === now.kind }, kind)));
-    fill(box, element("p", { id: "curves-text" }, "What each policy costs in all, from low to high stakes. Stakes are the expected cost of deciding with nothing known."),
-      kinds.length > 1 ? element("p", {}, element("label", {}, "Costs of decisions ", choose)) : null, shown);
-    show(kinds.includes(now.kind) ? now.kind : kinds[0]);
-  });
+  const stake = stakeOf(now), isKnown = now.steps.some(([, found]) => found !== null) || Object.keys(session.problem.evidence).length > 0;
+  const points = Array.from({ length: POINTS + 1 }, (_, k) => k * (stake > 0 ? 4 * stake : 100) / POINTS);
+  const text = element("p", { id: "curves-text" }), shown = element("div", {});
+  // With a scaled kind in the place of the problem's own costs, those are not swept.
+  const kinds = Object.keys(KINDS).filter((kind) => kind !== "given" || !now.kind);
+  const choose = element("select", { id: "curves-kind", onchange: () => load() },
+    kinds.map((kind) => element("option", { value: kind, selected: kind === now.kind }, KINDS[kind][0])));
+  const load = () => {
+    const kind = choose.value, box = element("div", {}); // an answer for another kind that comes late fills a box that is gone
+    text.textContent = `What each policy costs from here on, from low to high stakes. ${KINDS[kind][1]} ` +
+      `Stakes are what deciding costs on average before anything is known: ${amount(stake)} now.` +
+      (isKnown ? " In this case something is known, so deciding at once (“none”) costs more or less than the stakes." : "");
+    shown.replaceChildren(box);
+    return fillByJob(box, "Comparing the policies …", "compare", { ...asked(now), points, kinds: [kind] }, signal,
+      (found) => fill(box, ...curvesOf(found.rows, stake)));
+  };
+  $("curves").replaceChildren(text, element("p", {}, element("label", {}, "Costs of decisions ", choose)), shown);
+  return load();
+}
+
+// What deciding costs on average before anything is known.
+function stakeOf(now) {
+  if (now.kind) return expectedOf(now);
+  const { prior, misclassification } = session.problem;
+  const changed = new Map(now.cells.map(([decision, actual, cost]) => [JSON.stringify([decision, actual]), cost]));
+  const risk = (decision, row) => Object.entries(row).reduce((sum, [actual, cost]) => sum + prior[actual] * (changed.get(JSON.stringify([decision, actual])) ?? cost), 0);
+  return now.scale * Math.min(...Object.entries(misclassification).map(([decision, row]) => risk(decision, row)));
 }
 
 function curvesOf(rows, stake) {
@@ -43,7 +61,7 @@ function curvesOf(rows, stake) {
 function contents(policies, stakes, at, stake) {
   const nearest = stakes.reduce((best, x, k) => (Math.abs(x - stake) < Math.abs(stakes[best] - stake) ? k : best), 0);
   const beside = element("div", { id: "curves-point", "aria-live": "polite" });
-  const show = (k) => beside.replaceChildren(...pointTable(policies, stakes[k], at));
+  const show = (k) => beside.replaceChildren(...pointTable(policies, stakes[k], at, Math.abs(stakes[k] - stake) < TIE));
   const slider = element("input", { type: "range", id: "curves-stake", min: 0, max: stakes.length - 1, value: nearest,
     "aria-label": "Stakes of the table", oninput: (event) => show(Number(event.target.value)) });
   show(nearest);
@@ -63,11 +81,11 @@ function contents(policies, stakes, at, stake) {
   ];
 }
 
-function pointTable(policies, expected, at) {
+function pointTable(policies, expected, at, isNow) {
   const rows = policies.map((policy) => at(policy, expected)).sort((a, b) => a.expected_total_cost - b.expected_total_cost);
   const least = rows[0].expected_total_cost, most = Math.max(rows.at(-1).expected_total_cost, 1e-9);
   return [
-    element("h3", {}, `At stakes of ${amount(expected)}`),
+    element("h3", {}, `At stakes of ${amount(expected)}${isNow ? ", as they are now" : ""}`),
     element("ul", { class: "bars narrow" }, rows.map((row) => element("li", {},
       bar(row.policy, row.expected_total_cost / most, `${money(row.expected_total_cost)} ${over(row.expected_total_cost - least)}`, { isChosen: row.expected_total_cost - least < TIE })))),
   ];

@@ -26,8 +26,9 @@ export function fillSheet(now) {
     bill(situation),
     free.length ? element("p", {}, `Known for free: ${list(free.map(([name, found]) => `${label(name)} = ${stateLabel(name, found)}`))}.`) : "",
     unavailable.length ? element("p", {}, `Not available: ${list(unavailable.map(([name]) => label(name)))}.`) : "",
-    table(`What is ${label(problem.target)}?`, ["", "probability"], Object.entries(situation.posterior).map(([name, p]) => [decisionLabel(name), percent(p)])),
-    table("What deciding now would cost", ["", "expected cost"], Object.entries(situation.decision_costs).map(([name, cost]) => [decisionLabel(name), amount(cost)])),
+    element("div", { class: "pair" },
+      table(`What is ${label(problem.target)}?`, ["", "probability"], Object.entries(situation.posterior).map(([name, p]) => [decisionLabel(name), percent(p)])),
+      table("What deciding now would cost", ["", "expected cost"], Object.entries(situation.decision_costs).map(([name, cost]) => [decisionLabel(name), amount(cost)]))),
     problem.rules.length ? element("div", {}, element("h2", {}, "Rules"), element("ul", {}, problem.rules.map((rule) => element("li", {}, rule)))) : "",
     element("p", { class: "small" }, `The advice is only as good as the network. Go on with this consultation at ${location.href}`));
 }
