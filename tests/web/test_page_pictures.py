@@ -115,7 +115,7 @@ def test_the_report_opens_in_a_window_of_its_own(page, server):
     open_page(page, server, "#problem=asia&policy=optimal")
     complaints = []
     with page.expect_popup() as popup:
-        page.get_by_role("button", name="One-page report").click()
+        page.get_by_role("button", name="Report to print").click()
     report = popup.value
     report.on("console", lambda message: complaints.append(message.text))
     expect(report.get_by_role("button", name="Print")).to_be_visible()

@@ -171,7 +171,7 @@ def _add_jobs(routes: APIRouter, advisor: Advisor) -> None:
 
     @routes.post("/report", status_code=202, response_model=schemas.JobStatus)
     async def start_report(client: Client, asked: PolicyAsked) -> Response:
-        """Start to write a report on one page; the answer names a job to ask for."""
+        """Start to write a report to print; the answer names a job to ask for."""
         return await started("report", asked, client)
 
     @routes.get("/jobs/{name}", response_model=schemas.JobStatus)

@@ -307,7 +307,7 @@ class Threshold(Answer):
 
 
 class Report(Answer):
-    """A report on one page."""
+    """A report to print."""
 
     html: str
 

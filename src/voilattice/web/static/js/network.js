@@ -1,4 +1,4 @@
-// The network that all of it rests on, and the one-page report.
+// The network that all of it rests on, and the report on it.
 
 import { $, button, element } from "./dom.js";
 import { openReport } from "./report.js";
@@ -15,5 +15,5 @@ export function fillNetwork() {
   $("network").replaceChildren(
     element("p", {}, `${label(problem.target)} is to be decided. An arrow goes from what influences to what is influenced.`),
     element("div", { class: "picture", id: "network-picture", tabindex: 0, role: "group", "aria-label": "The network" }, picture),
-    element("p", { class: "buttons no-print" }, button("One-page report", openReport, { id: "report-network" })));
+    element("p", { class: "buttons no-print" }, button("Report to print", openReport, { id: "report-network" })));
 }

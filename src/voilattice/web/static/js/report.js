@@ -1,4 +1,4 @@
-// The one-page report, in a window of its own. It is opened at the click, before there is anything to
+// The report, in a window of its own. It is opened at the click, before there is anything to
 // show: browsers allow that alone. Styles are adopted, since the content security policy of the page,
 // which the window inherits, allows no style inside a document.
 
