@@ -188,7 +188,7 @@ def test_the_figures_are_those_that_their_code_draws(tmp_path):
     make = runpy.run_path(str(ROOT / "docs" / "figures" / "make.py"))["make"]
     make(tmp_path)
     drawn = sorted(tmp_path.glob("*.svg"))
-    assert len(drawn) == 6
+    assert len(drawn) == 8
     for path in drawn:
         assert path.read_text() == (ROOT / "docs" / "figures" / path.name).read_text(), path.name
 

@@ -2,7 +2,8 @@
 
 Each figure is drawn twice, for light and for dark pages, on a transparent ground. Colours are
 those of Okabe and Ito, which people with colour blindness tell apart; lines also differ in their
-dashes and end in their names, so that the figures can be read in grey print.
+dashes and end in their names, so that the figures can be read in grey print. What voilattice draws
+itself is shown as it is.
 """
 
 import sys
@@ -15,6 +16,8 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 import voilattice as vl
+from voilattice.drawing.flow import flow_svg
+from voilattice.drawing.policy import policy_svg
 
 HERE = Path(__file__).parent
 PAGES = {
@@ -235,10 +238,14 @@ FIGURES = {
     "cost-against-stakes": cost_against_stakes,
     "lattice-of-asia": lattice_of_asia,
 }
+DRAWINGS = {"policy-of-asia": policy_svg, "flow-of-asia": flow_svg}
 
 
 def make(folder):
-    """Write every figure, light and dark, into a folder."""
+    """Write every figure, light and dark, and what voilattice draws, into a folder."""
+    policy = vl.build_policy(vl.load_problem("builtin:asia"), "optimal")
+    for name, draw in DRAWINGS.items():
+        (Path(folder) / f"{name}.svg").write_text(draw(policy))
     plt.rcParams |= {
         "svg.fonttype": "none",
         "svg.hashsalt": "voilattice",
