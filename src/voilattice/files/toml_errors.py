@@ -10,17 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from voilattice.wording import MAX_SHOWN
+
 __all__ = ["DECIMAL_POINT", "explain_toml_error", "has_decimal_commas"]
 
 DECIMAL_POINT = "write a decimal point, not a comma"
-MAX_SHOWN = 60  # characters of the line
-BEFORE = 30  # of these, before the place where the parser stopped
+BEFORE = 30  # characters that are shown before the place where the parser stopped
 
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
-_VALUE_WITH_COMMA = re.compile(r"=\s*[+-]?(\d+),(\d+)")  # X = 0,5
+# X = 0,5 and {X = 0,5 }: the parser stops at the comma, or takes it and stops behind the number.
+_VALUE_WITH_COMMA = re.compile(r"=\s*([+-]?\d+),(\d+)(?:\s+(?=[,}]))?")
 _COMMA_AND_ZERO = re.compile(r"\d,0$")  # [0,05: the parser stops at the second digit
 _WORD = re.compile(r"[^\W\d][^,\]}#\"'=]*")
-_UNIT = re.compile(r"=\s*([+-]?[\d.]+\s*[^\W\d][^,\]}#\"'=]*)")  # X = 5 EUR
+_UNIT = re.compile(r"=\s*([+-]?[\d.]+\s*[^\W\d_][^,\]}#\"'=]*)")  # X = 5 EUR
 
 
 def explain_toml_error(text: str, error: ValueError) -> str:
@@ -49,26 +51,44 @@ def explain_toml_error(text: str, error: ValueError) -> str:
 def has_decimal_commas(row: Sequence[float], n: int) -> bool:
     """Return whether a row that should have `n` probabilities was plainly written with commas.
 
-    >>> has_decimal_commas([0, 60, 0, 40], 2), has_decimal_commas([0.5, 0.3, 0.2], 2)
+    Decimals stand behind a 0. Other rows of whole numbers may be percentages, or several rows in
+    one.
+
+    >>> has_decimal_commas([0, 60, 0, 40], 2), has_decimal_commas([60, 30, 10], 2)
     (True, False)
     """
-    is_whole = all(isinstance(x, int) for x in row)
-    return len(row) > n and is_whole and (len(row) == 2 * n or max(row) > 1)
+    if len(row) <= n or not all(isinstance(x, int) for x in row):
+        return False
+    before_large = [before for before, x in zip([None, *row], row, strict=False) if x > 1]
+    return bool(before_large) and all(before == 0 for before in before_large)
 
 
 def _hint(line: str, column: int, *, is_value: bool) -> str:
     """Return what would be right; empty: that is not plain."""
-    if found := _VALUE_WITH_COMMA.search(line):
-        whole, decimals = found.groups()
-        # 1,000 may be meant as a thousand.
-        is_thousands = len(decimals) == 3 and whole.lstrip("0")
-        return "a number has no comma" if is_thousands else f"{DECIMAL_POINT}: {whole}.{decimals}"
+    for found in _VALUE_WITH_COMMA.finditer(line):
+        if found.end(1) <= column <= found.end():
+            whole, decimals = found.groups()
+            # 1,000 may be meant as a thousand.
+            if len(decimals) == 3 and whole.strip("+-0"):
+                return "a number has no comma"
+            return f"{DECIMAL_POINT}: {whole}.{decimals}"
     if _COMMA_AND_ZERO.search(line[:column]) and line[column : column + 1].isdecimal():
         return DECIMAL_POINT
-    word = _WORD.match(line, column) if is_value else None
-    if word is None and (unit := _UNIT.search(line)) and unit.start(1) < column <= unit.end(1):
-        return f'a number stands alone, and text needs quotes: "{unit.group(1).strip()}"'
-    return f'text needs quotes: "{word.group().strip()}"' if word else ""
+    if is_value and (word := _WORD.match(line, column)):
+        text = _quoted(line, *word.span())
+        return f"text needs quotes: {text}" if text else ""
+    if (unit := _UNIT.search(line)) and unit.start(1) < column <= unit.end(1):
+        text = _quoted(line, *unit.span(1))
+        return f"a number stands alone, and text needs quotes: {text}" if text else ""
+    return ""
+
+
+def _quoted(line: str, start: int, end: int) -> str:
+    """Return a part of a line as text in TOML; empty: it is long, or more belongs to it."""
+    text = line[start:end].strip()
+    if len(text) > MAX_SHOWN or line[end : end + 1] in ("'", '"', "="):
+        return ""
+    return f"'{text}'" if "\\" in text else f'"{text}"'  # in double quotes a \ begins an escape
 
 
 def _shown(line: str, column: int) -> str:
