@@ -151,7 +151,7 @@ def _csv(applied: Applied) -> Iterator[str]:
         applied.decision.tolist(),
         [bought[path] for path in applied.bought.tolist()],
         *(
-            [""] * n if costs is None else costs.round(DECIMALS).tolist()
+            [""] * n if costs is None else [round(x, DECIMALS) for x in costs.tolist()]
             for costs in (applied.feature_cost, applied.misclassification_cost, applied.total_cost)
         ),
         range(1, n + 1),
