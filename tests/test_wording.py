@@ -6,6 +6,7 @@ from voilattice.wording import (
     count_noun,
     format_amount,
     format_bytes,
+    format_mean,
     in_currency,
     join_names,
     nearest,
@@ -28,6 +29,10 @@ from voilattice.wording import (
 )
 def test_an_amount_has_two_decimals_or_four_digits(amount, shown):
     assert format_amount(amount) == shown
+
+
+def test_a_mean_has_its_standard_error_if_that_is_known():
+    assert (format_mean(12.5, 0.4), format_mean(12.5, None)) == ("12.50 ± 0.40", "12.50")
 
 
 def test_counts_have_the_right_number():

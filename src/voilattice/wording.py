@@ -13,6 +13,7 @@ __all__ = [
     "count_noun",
     "format_amount",
     "format_bytes",
+    "format_mean",
     "in_currency",
     "join_names",
     "nearest",
@@ -99,6 +100,12 @@ def format_amount(amount: float, currency: str = "") -> str:
     else:
         text = f"{amount:,.2f}" if 0.01 <= size < 1e12 else f"{amount:.4g}"
     return f"{text} {currency}" if currency else text
+
+
+def format_mean(mean: float, error: float | None) -> str:
+    """Return a mean amount with its standard error, if that is known: ``12.50 ± 0.40``."""
+    text = format_amount(mean)
+    return text if error is None else f"{text} ± {format_amount(error)}"
 
 
 def in_currency(heading: str, currency: str) -> str:

@@ -85,6 +85,29 @@ def test_amounts_in_the_file_have_no_errors_of_floating_point(run, tmp_path):
     assert (row["bought"].count(";"), row["feature_cost"]) == (1, "0.3")
 
 
+def test_large_amounts_in_the_file_are_those_of_the_problem(run, tmp_path):
+    network, price = load_problem("asia").network, 123456789012.1
+    problem = Problem.create(
+        network, "lung", {"xray": price}, ("symmetric", 1000), features=["xray"]
+    )
+    write_problem(problem, tmp_path / "dear")
+    table = write_table(tmp_path / "c.csv", {"xray": ["no"], "lung": ["no"]})
+    out = tmp_path / "bills.csv"
+    assert (
+        run("apply", tmp_path / "dear", table, "--policy", "markov-blanket", "--out", out)[0] == 0
+    )
+    with out.open(newline="") as file:
+        [row] = csv.DictReader(file)
+    assert row["feature_cost"] == str(price)
+
+
+def test_one_row_has_no_standard_error(run, tmp_path, cases):
+    table = write_table(tmp_path / "c.csv", {name: column[:1] for name, column in cases.items()})
+    text = run("apply", "heart", table, "--policy", "none")[1]
+    assert "total cost" in text
+    assert "±" not in text
+
+
 def test_decisions_that_are_no_classes_are_neither_right_nor_wrong(run, tmp_path):
     asia = load_problem("asia")
     stakes = {"go": {"yes": 9, "no": 0}, "refer": {"yes": 1, "no": 1}}

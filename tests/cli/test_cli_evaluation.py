@@ -158,7 +158,8 @@ def test_the_command_that_gets_the_policy_of_lowest_cost_comes_last(evaluate, cl
     assert "voilattice learn" not in evaluate(*QUICK, "--json")[1]
 
 
-def test_amounts_are_named_and_have_their_currency(evaluate, clinic):
+def test_amounts_are_named_and_have_their_currency(evaluate, clinic, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     (clinic / "cad.toml").write_text(f'currency = "CAD"\n{PRICES}{STAKES}[labels]\nage = "Age"\n')
     heading = evaluate(*QUICK, "--no-rivals", costs="cad.toml")[1].splitlines()[0]
     assert heading.split("  ")[0] == "method"
@@ -172,6 +173,16 @@ def test_decisions_that_are_no_classes_have_no_share_of_right_ones(evaluate, cli
     )
     _, out, _ = evaluate(*QUICK, "--no-rivals", costs="go.toml")
     assert [line.split()[-1] for line in out.splitlines()[2:4]] == ["–", "–"]
+    _, out, _ = evaluate(*QUICK, "--no-rivals", "--json", costs="go.toml")
+    assert [result["accuracy"] for result in json.loads(out)["results"]] == [None, None]
+
+
+def test_referring_every_row_is_right_in_none_where_some_decision_is_a_class(evaluate, clinic):
+    (clinic / "all.toml").write_text(
+        PRICES + "[misclassification]\nyes = { yes = 9, no = 99 }\nrefer = { yes = 1, no = 1 }\n"
+    )
+    _, out, _ = evaluate(*QUICK, "--no-rivals", costs="all.toml")
+    assert [line.split()[-1] for line in out.splitlines()[2:4]] == ["0.0%", "0.0%"]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,22 @@ def test_means_and_errors():
     assert repr(found) == "<Result m: 5.00 ± 3.51>"
 
 
+def test_one_row_has_no_standard_error():
+    found = result(spent=(1.0,), wrong=(9.0,))
+    assert found.standard_error is None
+    assert repr(found) == "<Result m: 10.00>"
+    above = compare_rows(np.array([3.0]), np.array([1.0]))
+    assert (above.mean, above.standard_error, above.p_value) == (2.0, None, None)
+    one = summarize([FoldResults("y", np.arange(1), (found,))])
+    assert "±" not in one._repr_html_()
+
+
+def test_no_share_is_right_where_no_decision_is_a_class():
+    found = result(decides_on_classes=False, decision=np.full(3, "refer", dtype=object))
+    assert found.accuracy is None
+    assert "–" in summarize([FoldResults("y", np.arange(3), (found,))])._repr_html_()
+
+
 def test_arrays_are_read_only():
     with pytest.raises(ValueError, match="read-only"):
         result().feature_cost[0] = 0

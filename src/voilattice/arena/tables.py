@@ -31,6 +31,7 @@ from voilattice.arena.methods import OURS
 from voilattice.arena.ranks import rank_costs
 from voilattice.arena.results import Key, Result
 from voilattice.arena.tournament import Standings
+from voilattice.samples import standard_error
 
 __all__ = ["Comparison", "Summary", "Weakness", "compare_methods", "find_weaknesses", "summarize"]
 
@@ -256,8 +257,8 @@ def _model_regret(found: Comparison, method: str) -> float | None:
 
 
 def _standard_error(values: Sequence[float]) -> float:
-    n = len(values)
-    return float(np.std(values, ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    error = standard_error(values)
+    return math.nan if error is None else error
 
 
 def _shares(part: Array, whole: Array) -> Array:

@@ -23,7 +23,7 @@ from voilattice.policy.policy import Policy, describe_excess
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
-from voilattice.wording import count_noun, format_amount, in_currency
+from voilattice.wording import count_noun, format_amount, format_mean, in_currency
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -208,9 +208,7 @@ def print_applied(
             in_currency("cost of decisions", currency),
             format_amount(means["mean_misclassification_cost"]),
         )
-        total = format_amount(means["mean_total_cost"])
-        if applied.standard_error is not None:
-            total += f" ± {format_amount(applied.standard_error)}"
+        total = format_mean(means["mean_total_cost"], applied.standard_error)
         rows.add_row(in_currency("total cost", currency), total, style="bold")
     if means["accuracy"] is not None:
         rows.add_row("decided on the true class", f"{means['accuracy']:.1%}")
@@ -400,14 +398,14 @@ def print_evaluation(found: Evaluation, currency: str = "") -> None:
     for result in found.results:
         above = found.difference(result)
         is_lowest = result is found.results[0]
-        error = format_amount(above.standard_error)
+        accuracy = result.accuracy
         rows.add_row(
             result.label,
-            f"{format_amount(result.mean_total_cost)} ± {format_amount(result.standard_error)}",
-            "lowest" if is_lowest else f"{format_amount(above.mean)} ± {error}",
+            format_mean(result.mean_total_cost, result.standard_error),
+            "lowest" if is_lowest else format_mean(above.mean, above.standard_error),
             format_amount(result.mean_feature_cost),
             format_amount(result.mean_misclassification_cost),
-            f"{result.accuracy:.1%}" if result.decides_on_classes else "–",
+            "–" if accuracy is None else f"{accuracy:.1%}",
             style="bold" if is_lowest else None,
         )
     print_table(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -75,7 +76,7 @@ def _draw_bars(panel: Any, results: Sequence[Result]) -> None:
     )
     panel.errorbar(
         [result.mean_total_cost for result in results], range(len(results)),
-        xerr=[result.standard_error for result in results],
+        xerr=[math.nan if (error := r.standard_error) is None else error for r in results],
         fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.5, label="± standard error",
     )  # fmt: skip
     panel.get_yticklabels()[0].set_fontweight("bold")

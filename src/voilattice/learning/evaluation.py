@@ -39,6 +39,7 @@ from voilattice.model.problem import Misclassification, Problem
 from voilattice.model.stakes import (
     CostMatrix,
     cost_matrix,
+    has_class_decision,
     named_classes,
     scaled_costs,
 )
@@ -413,6 +414,7 @@ def _result(
         probability=_probability(question, decided),
         risk=(cost[decision] * decided.posterior).sum(axis=1),
         seconds=seconds,
+        decides_on_classes=has_class_decision(question.decisions, question.classes),
         **others,
     )
 

@@ -16,7 +16,6 @@ of the decision by that posterior. A model that is too sure of itself has a lowe
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +26,8 @@ from numpy.typing import NDArray
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.html import html_table, paragraph
 from voilattice.learning.rivals import Codes, Table
-from voilattice.wording import count_noun, format_amount, nearest, quote
+from voilattice.samples import standard_error
+from voilattice.wording import count_noun, format_amount, format_mean, nearest, quote
 
 __all__ = [
     "CalibrationBin",
@@ -61,8 +61,8 @@ class Difference:
     """How much more a method costs than another one, row by row."""
 
     mean: float
-    standard_error: float
-    p_value: float  # of the paired t-test
+    standard_error: float | None  # None: there is one row
+    p_value: float | None  # of the paired t-test; None: there is one row
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -79,6 +79,8 @@ class Result:
         The recipe that ``auto`` chose in each fold.
     n_unfinished
         The rows that were decided early, because the time of a policy was over.
+    decides_on_classes
+        Whether some decision of the problem is a class (`model.stakes.has_class_decision`).
     """
 
     method: str
@@ -93,6 +95,7 @@ class Result:
     policy: str | None = None
     chosen: tuple[str, ...] = ()
     n_unfinished: int = 0
+    decides_on_classes: bool = True
 
     def __post_init__(self) -> None:
         for array in (
@@ -102,8 +105,7 @@ class Result:
             array.setflags(write=False)
 
     def __repr__(self) -> str:
-        error = format_amount(self.standard_error)
-        return f"<Result {self.method}: {format_amount(self.mean_total_cost)} ± {error}>"
+        return f"<Result {self.method}: {format_mean(self.mean_total_cost, self.standard_error)}>"
 
     @property
     def label(self) -> str:
@@ -125,9 +127,9 @@ class Result:
         return self.mean_feature_cost + self.mean_misclassification_cost
 
     @property
-    def standard_error(self) -> float:
-        """The standard error of the mean total cost, over the rows."""
-        return _standard_error(self.total_cost)
+    def standard_error(self) -> float | None:
+        """The standard error of the mean total cost, over the rows; None: there is one row."""
+        return standard_error(self.total_cost)
 
     @property
     def mean_feature_cost(self) -> float:
@@ -143,13 +145,9 @@ class Result:
         return float((self.feature_cost + self.risk).mean())
 
     @property
-    def accuracy(self) -> float:
-        return float(self.is_right.mean())
-
-    @property
-    def decides_on_classes(self) -> bool:
-        """Whether some row was decided on a class: only such decisions can be right."""
-        return not bool(np.isnan(self.probability).all())
+    def accuracy(self) -> float | None:
+        """The share of decisions that are the true class; None: no decision is a class."""
+        return float(self.is_right.mean()) if self.decides_on_classes else None
 
     @property
     def calibration(self) -> tuple[CalibrationBin, ...]:
@@ -214,17 +212,17 @@ class Evaluation:
         rows = []
         for result in self.results:
             above = self.difference(result)
-            error = format_amount(result.standard_error)
+            accuracy = result.accuracy
             rows.append(
                 (
                     result.label,
-                    f"{format_amount(result.mean_total_cost)} ± {error}",
+                    format_mean(result.mean_total_cost, result.standard_error),
                     "lowest"
                     if result is self.results[0]
-                    else f"+{format_amount(above.mean)} ± {format_amount(above.standard_error)}",
+                    else f"+{format_mean(above.mean, above.standard_error)}",
                     format_amount(result.mean_feature_cost),
                     format_amount(result.mean_misclassification_cost),
-                    f"{result.accuracy:.1%}" if result.decides_on_classes else "–",
+                    "–" if accuracy is None else f"{accuracy:.1%}",
                 )
             )
         heading = ("method", "total cost", "above the lowest", "features", "decisions", "right")
@@ -256,7 +254,9 @@ def compare_rows(costs: Table, others: Table) -> Difference:
     from scipy.stats import t
 
     differences = costs - others
-    mean, error = float(differences.mean()), _standard_error(differences)
+    mean, error = float(differences.mean()), standard_error(differences)
+    if error is None:
+        return Difference(mean, None, None)
     if not error:
         return Difference(mean, error, 0.0 if mean else 1.0)
     return Difference(mean, error, float(2 * t.sf(abs(mean) / error, len(differences) - 1)))
@@ -279,8 +279,5 @@ def _join(parts: Sequence[Result], order: Codes) -> Result:
         parts[0].policy,
         tuple(name for part in parts for name in part.chosen),
         sum(part.n_unfinished for part in parts),
+        parts[0].decides_on_classes,
     )
-
-
-def _standard_error(values: Table) -> float:
-    return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0

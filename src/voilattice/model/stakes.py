@@ -20,7 +20,7 @@ c_ij so that the decision without any feature has a given expected cost:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,6 +38,7 @@ __all__ = [
     "check_decisions",
     "check_matrix",
     "cost_matrix",
+    "has_class_decision",
     "named_classes",
     "order_decisions",
     "scaled_costs",
@@ -89,6 +90,17 @@ def named_classes(rows: Mapping[Any, Any]) -> list[Any]:
     """
     tables = [row for row in rows.values() if isinstance(row, Mapping)]
     return [name for name in tables[0] if all(name in row for row in tables)] if tables else []
+
+
+def has_class_decision(decisions: Collection[str], classes: Collection[str]) -> bool:
+    """Return whether some decision is a class, so that decisions can be right or wrong.
+
+    >>> has_class_decision(["ill", "refer"], ["ill", "well"])
+    True
+    >>> has_class_decision(["treat", "refer"], ["ill", "well"])
+    False
+    """
+    return not set(decisions).isdisjoint(classes)
 
 
 def order_decisions(decisions: tuple[str, ...], classes: Sequence[str]) -> tuple[str, ...]:

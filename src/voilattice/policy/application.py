@@ -16,7 +16,6 @@ what it solved last solves the problem from that state on, once.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -29,6 +28,7 @@ from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError
 from voilattice.model.acquisition import PathLimits
 from voilattice.model.problem import Problem, check_problem
+from voilattice.model.stakes import has_class_decision
 from voilattice.policy.cases import Cases, read_cases
 from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
 from voilattice.policy.replanning import Plan
@@ -39,6 +39,7 @@ from voilattice.policy.solvers import (
     policy_names,
     solver_of,
 )
+from voilattice.samples import standard_error
 from voilattice.wording import quote
 
 __all__ = ["Applied", "apply_policy", "as_policy", "follow_cases"]
@@ -63,7 +64,7 @@ class Applied:
     impossible: NDArray[np.bool_]  # a result had probability 0 and was taken as missing
     unfinished: NDArray[np.bool_]  # the time was over, so the case was decided early
     unseen: Mapping[str, Mapping[str, int]]  # cells taken as missing, by column, and their number
-    decides_on_classes: bool  # some decision is a class, so decisions can be right or wrong
+    decides_on_classes: bool  # `model.stakes.has_class_decision`
 
     @property
     def replanned(self) -> NDArray[np.bool_]:
@@ -86,11 +87,9 @@ class Applied:
 
     @property
     def standard_error(self) -> float | None:
-        """The standard error of the mean total cost; None: the true class was not given."""
+        """The standard error of the mean total cost; None: no true class, or not two cases."""
         total = self.total_cost
-        if total is None:
-            return None
-        return float(total.std(ddof=1)) / math.sqrt(len(total)) if len(total) > 1 else 0.0
+        return None if total is None else standard_error(total)
 
 
 def apply_policy(
@@ -172,7 +171,7 @@ def follow_cases(
         run.impossible,
         run.unfinished,
         read.unseen,
-        not set(problem.decisions).isdisjoint(problem.classes),
+        has_class_decision(problem.decisions, problem.classes),
     )
 
 

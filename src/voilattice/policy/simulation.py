@@ -5,7 +5,6 @@ The mean cost estimates the expected total cost, which `Policy.expected_total_co
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +17,7 @@ from voilattice.model.problem import Problem
 from voilattice.policy.application import apply_policy, as_policy
 from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import TIME_LIMIT
+from voilattice.samples import standard_error
 
 __all__ = ["Simulated", "draw_cases", "simulate"]
 
@@ -71,7 +71,9 @@ def simulate(
     cases = {name: np.concatenate([part[name] for part in kept])[:n] for name in kept[0]}
     costs = apply_policy(policy, cases, time_limit=time_limit).total_cost
     assert costs is not None  # the target is among the columns
-    return Simulated(float(costs.mean()), 1.96 * float(costs.std(ddof=1)) / math.sqrt(n), n)
+    error = standard_error(costs)
+    assert error is not None  # there are two cases or more
+    return Simulated(float(costs.mean()), 1.96 * error, n)
 
 
 def draw_cases(
