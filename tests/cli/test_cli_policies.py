@@ -245,6 +245,15 @@ def test_why_gives_the_advice_where_no_round_is_left(run, rules):
     assert "first_steps" not in document
 
 
+def test_every_refusal_of_why_names_the_option(run, rules, monkeypatch):
+    monkeypatch.setattr("voilattice.policy.first_steps.MAX_OUTCOMES", 1)
+    command = ("advise", rules, "--policy", "greedy", "--why", "biopsy", "--why", "blood")
+    status, out, err = run(*command)
+    assert (status, out) == (2, "")
+    assert err.startswith("--why: features: ")
+    assert "have more than 1 outcomes" in err
+
+
 def test_why_refuses_what_makes_no_sense(run, rules):
     status, out, err = run("advise", rules, "--why", "biopsi", "--json")
     assert (status, out) == (2, "")

@@ -192,13 +192,13 @@ def _tell_why(
             return find(features=asked), []
         except BarredError:
             allowed, barred = list[Sequence[str]](), list[str]()
-    for features in asked:
-        try:
-            find(features=[features])
-            allowed.append(features)
-        except BarredError as error:
-            barred.append(error.message)
-    return (find(features=allowed) if allowed else None), barred
+        for features in asked:
+            try:
+                find(features=[features])
+                allowed.append(features)
+            except BarredError as error:
+                barred.append(error.message)
+        return (find(features=allowed) if allowed else None), barred
 
 
 @click.command(name="policy")
