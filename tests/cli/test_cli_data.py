@@ -5,6 +5,7 @@ import json
 import pytest
 
 from voilattice import load_problem
+from voilattice.errors import InputError
 
 TABLE = "ill,age,sex,dose\n" + "".join(
     f"{'yes' if k % 3 else 'no'},{40 + k % 3 * 10 + k % 7},{'mf'[k % 2]},{k % 4 if k % 9 else ''}\n"
@@ -239,6 +240,7 @@ def test_reproduce_refuses_in_one_line(run, tmp_path, options, said):
         (["--recipe", "smooth", "--bins", "1"], "--bins: must be 2 to 50, got 1"),
         (["--recipe", "naive", "--seed", "2"], "--seed: is for --recipe auto"),
         (["--jobs", "2"], "--jobs: is for --recipe auto"),
+        (["--recipe", "tree", "--policy", "greedy"], "--policy: is for --recipe auto"),
         (["--recipe", "auto", "--jobs", "0"], "--jobs: must be a number of processes"),
         (["--recipe", "auto", "--seed", "-1"], "--seed: must be a whole number >= 0, got -1"),
         (["--recipe", "odd"], "--recipe"),
@@ -253,6 +255,23 @@ def test_options_that_contradict_a_recipe_are_refused(run, tmp_path, options, sa
     assert said in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "policy"), [([], "optimal"), (["--policy", "greedy"], "greedy")]
+)
+def test_auto_chooses_for_the_policy_that_is_named(run, tmp_path, monkeypatch, options, policy):
+    asked = []
+
+    def refuse(*_, **settings):
+        asked.append(settings["policy"])
+        raise InputError("enough")
+
+    monkeypatch.setattr("voilattice.learning.problems.choose_recipe", refuse)
+    (tmp_path / "t.csv").write_text(TABLE)
+    command = ("learn", tmp_path / "t.csv", "--target", "ill", "-o", tmp_path / "p")
+    assert run(*command, "--recipe", "auto", *options)[0] == 2
+    assert asked == [policy]
 
 
 def test_learn_takes_a_recipe_by_its_name(run, tmp_path):

@@ -6,9 +6,12 @@ import os
 import signal
 import time
 
+import numpy as np
 import pytest
 from helpers.clinic import draw_clinic
 from helpers.processes import process
+
+from voilattice.learning.held_out_results import FoldResults, Result
 
 PRICES = """
 [costs]
@@ -153,9 +156,39 @@ def test_the_command_that_gets_the_policy_of_lowest_cost_comes_last(evaluate, cl
         f"--ignore ward --missing 'n a' --recipe naive -o FOLDER",
         "  voilattice apply FOLDER NEW_CASES --policy greedy",
     ]
-    _, out, _ = evaluate("--recipes", "naive", "--policies", "none", "--no-rivals")
-    assert "deciding at once cost least: no feature was worth its price" in " ".join(out.split())
     assert "voilattice learn" not in evaluate(*QUICK, "--json")[1]
+
+
+def test_no_feature_was_worth_its_price_only_if_some_policy_could_buy_one(evaluate, clinic):
+    prices = "".join(f"{name} = 1000\n" for name in ("age", "ward", "fever", "scan", "gene"))
+    (clinic / "dear.toml").write_text(f"[costs]\n{prices}{STAKES}")
+    said = "Of the policies, deciding at once cost least: no feature was worth its price."
+    options = ("--recipes", "naive", "--no-rivals")
+    _, out, _ = evaluate(*options, "--policies", "none,markov-blanket", costs="dear.toml")
+    assert " ".join(out.split()).endswith(said)
+    _, out, _ = evaluate(*options, "--policies", "none", costs="dear.toml")
+    assert "worth" not in out
+
+
+@pytest.mark.parametrize(
+    ("asked", "policy"), [("none,greedy", "--policy greedy "), ("greedy,optimal", "")]
+)
+def test_the_recipe_is_learned_for_the_policy_it_was_chosen_for(
+    evaluate, clinic, monkeypatch, asked, policy
+):
+    names, nothing = np.full(2, "yes", dtype=object), np.zeros(2)
+    cheap = Result(
+        "m", names, names, *(nothing,) * 4, 0.0, recipe="auto", policy="greedy", chosen=("tree",)
+    )
+    monkeypatch.setattr(
+        "voilattice.learning.evaluation.evaluate_folds",
+        lambda *_, **__: [FoldResults("ill", np.arange(2), (cheap,))],
+    )
+    _, out, _ = evaluate("--policies", asked, "--seed", "4")
+    assert out.splitlines()[-2] == (
+        f"  voilattice learn {clinic / 'clinic.csv'} --target ill --costs {clinic / 'costs.toml'} "
+        f"--seed 4 --recipe auto {policy}-o FOLDER"
+    )
 
 
 def test_amounts_are_named_and_have_their_currency(evaluate, clinic, monkeypatch):

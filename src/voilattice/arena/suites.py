@@ -285,7 +285,7 @@ def _read_levels(files: Mapping[str, Path]) -> dict[str, Level]:
     levels = {}
     for name, file in files.items():
         given = read_costs(file)
-        if given.costs is None or given.stakes is None:
+        if given.stakes is None:
             raise InputError(
                 "misclassification: is missing; without it nothing is a wrong decision", str(file)
             )

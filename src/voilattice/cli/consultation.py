@@ -12,13 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import click
-from click.core import ParameterSource
 
-from voilattice.budgets import Deadline
 from voilattice.cli import terminal
 from voilattice.cli.advice import print_advice, print_bill
 from voilattice.cli.console import findings
 from voilattice.cli.options import read_observations
+from voilattice.cli.parameters import given_options
 from voilattice.cli.progress import progress_line
 from voilattice.errors import InputError, VoilatticeError
 from voilattice.model.problem import Problem
@@ -29,6 +28,7 @@ from voilattice.policy.solvers import describe_search
 __all__ = ["consult"]
 
 NOT_AVAILABLE, UNDO = "n", "u"
+FOUND_OPTIONS = {"evidence", "unavailable", "together"}  # a consultation adds to these
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,20 +139,9 @@ def _input_ended(problem: Problem, turn: _Turn) -> InputError:
     context = click.get_current_context()
     found = findings(problem, turn.known.items(), ", ") or "nothing"
     command = ["voilattice", "advise", str(context.params["problem"])]
+    names = [parameter.name or "" for parameter in context.command.params]
+    command += given_options(context, [name for name in names if name not in FOUND_OPTIONS])
     free = read_observations(problem, context.params["free"], "--given")
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if not is_given or name in ("problem", "evidence", "unavailable", "together"):
-            continue
-        value, option = context.params[name], parameter.opts[0]
-        if isinstance(value, Deadline):
-            value = f"{value.seconds:g}"
-        if isinstance(parameter, click.Option) and parameter.is_flag:
-            command.append(option)
-            continue
-        for one in value if parameter.multiple else (value,):
-            command += [option, str(one)]
     for feature, state in turn.known.items():
         if feature not in free:
             command += ["--evidence", f"{feature}={state}"]

@@ -25,16 +25,19 @@ from voilattice.learning.recipes import (
     Recipe,
     name_recipe,
 )
+from voilattice.policy.solvers import policy_names
 from voilattice.wording import count_noun, format_amount
 
 if TYPE_CHECKING:
+    from voilattice.files.problems import CostFile
     from voilattice.learning.data_tables import DataTable
     from voilattice.learning.problems import LearnedProblem
 
 __all__ = ["learn_command", "reproduce_command"]
 
+# What a recipe says. A recipe may leave the number of bins open (`_check_bins`).
 RECIPE_OPTIONS = (
-    *("discretization", "bins", "max_bins", "score", "search", "max_parents", "target_first"),
+    *("discretization", "max_bins", "score", "search", "max_parents", "target_first"),
     *("forbid", "require", "smoothing"),
 )
 _DEFAULTS = Recipe()
@@ -97,6 +100,11 @@ POINTS = "points"  # the folder of what is done
     "--smoothing; smooth and trained take --bins all the same). auto: the one whose policy is "
     "cheapest on rows that it has not seen.",
 )
+@click.option(
+    "--policy", type=click.Choice(policy_names()),
+    help="For --recipe auto: the policy that you will follow; the recipe is chosen for it "
+    "(default: optimal).",
+)  # fmt: skip
 @click.option("--seed", type=int, metavar="N", help="For --recipe auto: how rows are dealt.")
 @click.option(
     "--jobs", type=int, metavar="N", help="For --recipe auto: processes (default: one per core)."
@@ -122,6 +130,7 @@ def learn_command(
     require: Sequence[str],
     smoothing: float,
     recipe: str | None,
+    policy: str | None,
     seed: int | None,
     jobs: int | None,
     force: bool,
@@ -131,7 +140,7 @@ def learn_command(
 
     The folder gets the network, a problem file that names it, and a description.
     """
-    from voilattice.files.problems import CostFile, read_costs
+    from voilattice.files.problems import read_costs
     from voilattice.learning.cells import MISSING
     from voilattice.learning.problems import PLACEHOLDER_STAKES, check_output, learn_problem
     from voilattice.learning.table_files import table_name
@@ -140,9 +149,9 @@ def learn_command(
         raise InputError("must name a folder, got ''", "--output")
     with within("--output"):
         check_output(Path(output), force=force)  # said before the work, not after it
-    _check_recipe_options(recipe, seed, jobs)
+    _check_recipe_options(recipe, policy, seed, jobs)
     _check_bins(bins, recipe, discretization)
-    given = CostFile() if costs is None else read_costs(costs)
+    given = None if costs is None else read_costs(costs)
     try:
         chosen = _named_recipe(recipe, bins) or Recipe(
             discretization, _DEFAULTS.bins if bins is None else bins, score, search, max_parents,
@@ -152,11 +161,9 @@ def learn_command(
         marks = MISSING.union(click.get_current_context().params["missing"])
         with progress_bar("trials") as progress, deaf_workers():
             found = learn_problem(
-                table, target, costs=given.costs, misclassification=given.stakes,
-                labels=given.labels, state_labels=given.state_labels, currency=given.currency,
-                recipe=chosen,
+                table, target, recipe=chosen, policy=policy or "optimal",
                 title=title or table_name(Path(data)), missing=marks, seed=seed or 0,
-                n_jobs=jobs or -1, progress=progress, **columns,
+                n_jobs=jobs or -1, progress=progress, **columns, **_settings(given),
             )  # fmt: skip
     except VoilatticeError as error:
         raise name_options(error, data, costs) from None
@@ -199,7 +206,7 @@ def learn_command(
     lines += _uncut_lines(found, columns)
     if costs is None:
         lines.append("Every feature costs 1 until you edit that file. Or learn with --costs.")
-    if given.stakes is None:
+    if given is None or given.stakes is None:
         lines.append(
             f"The costs of wrong decisions are placeholders, scaled to an expected "
             f"{PLACEHOLDER_STAKES[1]:g}: edit [misclassification] in that file."
@@ -256,15 +263,17 @@ def reproduce_command(
     )
 
 
-def _check_recipe_options(recipe: str | None, seed: int | None, jobs: int | None) -> None:
+def _check_recipe_options(
+    recipe: str | None, policy: str | None, seed: int | None, jobs: int | None
+) -> None:
     """Raise `InputError` if an option has no meaning beside a recipe, or without one."""
     context = click.get_current_context()
     for name in RECIPE_OPTIONS:
         is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if recipe is not None and is_given and name != "bins":
+        if recipe is not None and is_given:
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"is part of the recipe {recipe}; give one or the other", option)
-    for option, value in (("--seed", seed), ("--jobs", jobs)):
+    for option, value in (("--policy", policy), ("--seed", seed), ("--jobs", jobs)):
         if value is not None and recipe != AUTO:
             raise InputError(f"is for --recipe {AUTO}", option)
     if seed is not None and seed < 0:
@@ -311,6 +320,16 @@ def _uncut_lines(found: LearnedProblem, columns: Mapping[str, Any]) -> Iterator[
             f"Numbers taken as categories, because they have few values: {', '.join(uncut)}. "
             f"--numeric cuts them into bins."
         )
+
+
+def _settings(given: CostFile | None) -> dict[str, Any]:
+    """Return what a file with costs gives to `learn_problem`."""
+    if given is None:
+        return {}
+    return {
+        "costs": given.costs, "misclassification": given.stakes, "labels": given.labels,
+        "state_labels": given.state_labels, "currency": given.currency,
+    }  # fmt: skip
 
 
 def _arcs(option: str, given: Sequence[str]) -> tuple[tuple[str, str], ...]:

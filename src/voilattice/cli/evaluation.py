@@ -15,6 +15,7 @@ import click
 from voilattice.cli import console, terminal
 from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import json_option, output_option, workers_options, write
+from voilattice.cli.parameters import given_options
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import list_names, name_options, on_table
 from voilattice.documents import evaluation_document
@@ -30,6 +31,7 @@ __all__ = ["evaluate_command"]
 
 POLICIES = "none,markov-blanket,greedy,greedy-la,batch,optimal"
 NONE = "none"  # the policy that decides at once
+OPTIMAL = "optimal"  # the policy for which learn chooses, unless it is told another one
 SECONDS = 20.0
 CSV_COLUMNS = (
     "row", "method", "truth", "decision", "probability", "feature_cost", "misclassification_cost",
@@ -124,7 +126,7 @@ def evaluate_command(
     from voilattice.learning.held_out_results import summarize
 
     given = read_costs(costs)
-    if given.costs is None or given.stakes is None:
+    if given.stakes is None:
         raise InputError(
             "misclassification: is missing; without it nothing is a wrong decision", costs
         )
@@ -173,9 +175,10 @@ SHARED_OPTIONS = (
 
 def _print_next_step(found: Evaluation) -> None:
     """Print how to get the policy of the lowest cost."""
-    best = next((result for result in found.results if result.policy is not None), None)
-    if best is None:
+    ours = [result for result in found.results if result.policy is not None]
+    if all(result.policy == NONE for result in ours):
         return
+    best = ours[0]
     if best.policy == NONE:
         terminal.print_lines(
             ["Of the policies, deciding at once cost least: no feature was worth its price."]
@@ -189,15 +192,16 @@ def _print_next_step(found: Evaluation) -> None:
 
 def _learn_command(result: Result) -> str:
     """Return the command that learns from the whole table as the method learned in the folds."""
+    from voilattice.learning.evaluation import choosing_policy
+
     context = click.get_current_context()
-    words = ["voilattice", "learn", str(context.params["data"])]
-    options = [*SHARED_OPTIONS, *(["seed"] if result.recipe == AUTO else [])]
-    for name in options:
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            given = context.params[name]
-            for value in given if isinstance(given, tuple) else [given]:
-                words += [f"--{name}", str(value)]
-    return shlex.join([*words, "--recipe", str(result.recipe), "-o", "FOLDER"])
+    names, own = list(SHARED_OPTIONS), ["--recipe", str(result.recipe)]
+    if result.recipe == AUTO:
+        names.append("seed")
+        policy = choosing_policy(list_names(context.params["policies"]))
+        own += ["--policy", policy] if policy != OPTIMAL else []
+    words = ["voilattice", "learn", context.params["data"], *given_options(context, names)]
+    return shlex.join([*words, *own, "-o", "FOLDER"])
 
 
 def _csv(found: Evaluation) -> Iterator[str]:

@@ -32,7 +32,7 @@ WORDS = ("currency", "labels", "state_labels")  # what people read
 class CostFile:
     """What a problem file says beside its network: costs, and what people read."""
 
-    costs: FeatureCosts | None = None
+    costs: FeatureCosts
     stakes: Misclassification | None = None
     currency: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)

@@ -53,6 +53,7 @@ __all__ = [
     "POLICIES",
     "TIME_LIMIT",
     "ask_question",
+    "choosing_policy",
     "deal_evenly",
     "decide_by_policies",
     "evaluate",
@@ -120,8 +121,7 @@ def evaluate_folds(
         As in `Problem.create`.
     policies, recipes
         Every policy is followed with every recipe. A recipe is a `Recipe`, the name of one, or
-        ``auto``: chosen inside each fold, by the cost of the last policy in the order of
-        `POLICIES` that is asked for.
+        ``auto``: chosen inside each fold, by the cost of one of the policies (`choosing_policy`).
     rivals
         What else is compared; by default all that `make_rivals` returns.
     budgets
@@ -269,7 +269,7 @@ def decide_by_policies(
         was learned for it, and the number of rows that were decided early.
     """
     start = time.perf_counter()
-    name, problem = learn_by_recipe(inside, question, recipe, max(policies, key=_rank), seed)
+    name, problem = learn_by_recipe(inside, question, recipe, choosing_policy(policies), seed)
     learning = time.perf_counter() - start
     results = []
     for policy in policies:
@@ -457,8 +457,17 @@ def _do(
     return works[j](folds[k])
 
 
-def _rank(policy: str) -> int:
-    return POLICIES.index(policy) if policy in POLICIES else len(POLICIES)
+def choosing_policy(policies: Sequence[str]) -> str:
+    """Return the policy by whose cost ``auto`` chooses a recipe for all: the last of `POLICIES`.
+
+    >>> choosing_policy(["greedy", "none"])
+    'greedy'
+    """
+
+    def rank(policy: str) -> int:
+        return POLICIES.index(policy) if policy in POLICIES else len(POLICIES)
+
+    return max(policies, key=rank)
 
 
 def _check_policies(policies: Sequence[str]) -> None:
