@@ -223,11 +223,7 @@ def _bill(policy: Policy) -> str:
     rows: list[list[object]] = []
     for row in expected_bill(policy):
         shown = "" if row.price is None else format_amount(row.price)
-        amount = (
-            f"{row.amount:,.2f}".replace("-", "−")
-            if row.times and (row.price or row.amount)
-            else ""
-        )
+        amount = _signed(row.amount) if row.times and (row.price or row.amount) else ""
         rows.append([_bill_name(problem, row), shown, _times(problem, row), amount])
     features, decisions = policy.expected_feature_cost, policy.expected_misclassification_cost
     rows.append(["features together", "", "", format_amount(features)])
@@ -237,10 +233,15 @@ def _bill(policy: Policy) -> str:
     return html_table(["", price, "paid", average], rows)
 
 
+def _signed(amount: float) -> str:
+    return f"−{format_amount(-amount)}" if amount < 0 else format_amount(amount)
+
+
 def _times(problem: Problem, row: BillRow) -> str:
     if row.kind == "rest":
         return ""
-    if row.name in problem.evidence:
+    is_of_feature = row.kind in ("feature", "condition")  # others have names of their own
+    if is_of_feature and row.name in problem.evidence:
         return "known"
     if not row.times:
         return "never"
