@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from helpers.rich_worlds import PARTS, rich_problem
+from helpers.rich_worlds import rich_problem
 from helpers.strategies import OwnCosts
 from helpers.ward import ward
 
@@ -44,6 +44,9 @@ def test_shared_costs_are_those_of_the_paths(seed):
         assert rows["round", ""].times == pytest.approx(policy.expected_rounds)
 
 
+SHARING = ("groups", "discounts", "conditional", "rounds")
+
+
 def rounds(policy, path):
     """What a path acquires at each of its nodes, and what is known there."""
     found, known = dict(path.evidence), dict(policy.problem.evidence)
@@ -60,10 +63,20 @@ def price_of(costs, feature, known):
     return costs.prices[feature]
 
 
-@pytest.mark.parametrize("parts", [("discounts", "rounds"), ("conditional",), PARTS])
+def buy_all(problem, first):
+    """A policy that acquires every feature, one or two at a time."""
+
+    def rule(known):
+        left = [f for f in problem.features if f not in {**problem.evidence, **known}]
+        return set(left[: 1 + (first + len(left)) // 2 % 2])
+
+    return policy_from_rule(problem, rule)
+
+
+@pytest.mark.parametrize("parts", [("discounts",), ("conditional",), SHARING])
 @pytest.mark.parametrize("seed", range(40))
 def test_discounts_and_conditional_prices_are_those_of_the_paths(seed, parts):
-    policy = build_policy(rich_problem(seed, parts), "optimal")
+    policy = buy_all(rich_problem(seed, parts), seed)
     costs = policy.problem.costs
     saved = {("discount", discount.name): 0.0 for discount in costs.discounts}
     saved |= {("condition", entry.feature): 0.0 for entry in costs.conditional}
@@ -79,6 +92,7 @@ def test_discounts_and_conditional_prices_are_those_of_the_paths(seed, parts):
                 if less:
                     saved["condition", feature] += path.probability * less
     rows = {(row.kind, row.name): row.amount for row in expected_bill(policy)}
+    assert ("rest", "") not in rows
     for key, amount in saved.items():
         assert rows[key] == pytest.approx(-amount, abs=1e-9), key
 
