@@ -9,11 +9,10 @@ paths is shown where it is probable. A flow that A4 would make too small is left
 from __future__ import annotations
 
 import datetime
-import re
 from html import escape
 
 from voilattice.drawing.bill import BillRow, expected_bill
-from voilattice.drawing.flow import flow_svg
+from voilattice.drawing.flow import draw_flow
 from voilattice.drawing.network import network_svg
 from voilattice.drawing.pages import page
 from voilattice.drawing.policy import MAX_OPEN, PAPER, drawn_share, policy_tree
@@ -146,22 +145,20 @@ def _flow(policy: Policy) -> str:
     """Return where the cases go; on paper only if it can be read there, upright or lying."""
     if not policy.depth:
         return ""
-    drawn, heading = flow_svg(policy), "<h2>Where the cases go</h2>"
-    size = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
-    width, height = (float(size[1]), float(size[2])) if size else PAPER
+    flow, heading = draw_flow(policy), "<h2>Where the cases go</h2>"
     long, short = PAPER
     room = 40.0  # for the heading
-    if min(short / width, (long - room) / height) >= LEAST_SCALE:
-        return f'<section class="whole">{heading}<figure class="flow">{drawn}</figure></section>'
-    if min(long / width, (short - room) / height) >= LEAST_SCALE:
-        return f'<section class="lying">{heading}<figure class="flow">{drawn}</figure></section>'
+    if min(short / flow.width, (long - room) / flow.height) >= LEAST_SCALE:
+        return f'<section class="whole">{heading}<figure class="flow">{flow.svg}</figure></section>'
+    if min(long / flow.width, (short - room) / flow.height) >= LEAST_SCALE:
+        return f'<section class="lying">{heading}<figure class="flow">{flow.svg}</figure></section>'
     left_out = (
         "The picture of where the cases go is too large for A4 and is left out here. It is on the "
         "screen, and voilattice policy with --flow draws it alone."
     )
     return (
         f'<section>{heading}<p class="paper">{escape(left_out)}</p>'
-        f'<figure class="flow screen">{drawn}</figure></section>'
+        f'<figure class="flow screen">{flow.svg}</figure></section>'
     )
 
 
