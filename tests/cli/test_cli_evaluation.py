@@ -158,7 +158,8 @@ def test_the_command_that_gets_the_policy_of_lowest_cost_comes_last(evaluate, cl
     assert "voilattice learn" not in evaluate(*QUICK, "--json")[1]
 
 
-def test_amounts_are_named_and_have_their_currency(evaluate, clinic):
+def test_amounts_are_named_and_have_their_currency(evaluate, clinic, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     (clinic / "cad.toml").write_text(f'currency = "CAD"\n{PRICES}{STAKES}[labels]\nage = "Age"\n')
     heading = evaluate(*QUICK, "--no-rivals", costs="cad.toml")[1].splitlines()[0]
     assert heading.split("  ")[0] == "method"

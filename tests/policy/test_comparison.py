@@ -56,7 +56,6 @@ def first_feature(situation):
     return 1 << situation.axes[0] if situation.axes else 0
 
 
-@pytest.mark.slow
 def test_the_problems_own_costs_can_be_swept():
     problem = replace(ward(), evidence={"age": "young"})
     stake = float((problem.misclassification @ problem.prior).min())
@@ -72,6 +71,7 @@ def test_the_problems_own_costs_can_be_swept():
         compare(free, [100], kinds=[AS_GIVEN])
 
 
+@pytest.mark.slow
 def test_a_solver_of_ones_own_is_compared_in_other_processes_too():
     register(RuleSolver("first", first_feature))
     try:

@@ -5,6 +5,8 @@ import { session } from "./session.js";
 
 export const VIEWS = ["consult", "whatif", "lattice", "policy", "curves", "network"];
 const KINDS = ["symmetric", "asymmetric"];
+const KEYS = ["problem", "policy", "view", "step", "was", "if", "kind", "expected", "scale", "price", "cell"];
+const AMOUNT = /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 // What is given for free is the third part of a step, as is "in the same round as the step before".
 const FREE = "free";
@@ -13,13 +15,15 @@ export function state() {
   const given = new URLSearchParams(location.hash.slice(1));
   const unread = []; // what was left out, because it cannot be read or contradicts what stands before it
   const keep = (isGood, key, text) => isGood || (unread.push(`${key}=${text}`), false);
+  for (const [key, text] of given) keep(KEYS.includes(key), key, text);
+  const single = (key) => given.getAll(key).reduce((first, text) => { keep(text === first, key, text); return first; }, given.get(key));
   const choice = (key, choices, otherwise = choices[0]) => {
-    const text = given.get(key);
+    const text = single(key);
     return text !== null && keep(choices.includes(text), key, text) ? text : otherwise;
   };
   const number = (key, otherwise) => {
-    const text = given.get(key);
-    return text !== null && keep(text !== "" && isAmount(Number(text)), key, text) ? Number(text) : otherwise;
+    const text = single(key);
+    return text !== null && keep(AMOUNT.test(text) && isAmount(Number(text)), key, text) ? Number(text) : otherwise;
   };
   const parts = (key, form, n = 1) => {
     const seen = new Map(); // a feature is found once
@@ -32,7 +36,7 @@ export function state() {
     return [...seen.values()];
   };
   return {
-    problem: given.get("problem") || session.entries[0]?.name || "",
+    problem: single("problem") || session.entries[0]?.name || "",
     policy: choice("policy", session.policies),
     view: choice("view", VIEWS),
     // [feature, state or number or null for "not available", true or "free" or nothing]

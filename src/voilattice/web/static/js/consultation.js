@@ -33,15 +33,16 @@ export function say(error) {
 
 // An address that was cut or mistyped: a finding that is missing must not go unnoticed.
 function sayUnread({ unread }) {
-  say(unread.length ? new Error(`Part of the address cannot be read and is left out: ${unread.join(", ")}`) : null);
+  $("unread").hidden = !unread.length;
+  $("unread").textContent = `Part of the address cannot be read and is left out: ${unread.join(", ")}`;
 }
 
 export async function show() {
   const now = address.state();
   const asking = JSON.stringify([address.asked(now), now.policy]);
   selectView(now.view);
+  sayUnread(now);
   if (asking === question) {
-    if (now.unread.length) sayUnread(now);
     await Promise.all([fillView(now, run.signal), showImagined(now, run.signal)]);
     return;
   }
@@ -64,7 +65,7 @@ export async function show() {
 
 async function answer(now, signal) {
   grey(now);
-  sayUnread(now);
+  say(null);
   if (!session.problem) {
     const problem = await known(now.problem);
     signal.throwIfAborted();

@@ -25,15 +25,18 @@ export function fillCurves(now, signal) {
   const text = element("p", { id: "curves-text" }), shown = element("div", {});
   // With a scaled kind in the place of the problem's own costs, those are not swept.
   const kinds = Object.keys(KINDS).filter((kind) => kind !== "given" || !now.kind);
+  let running = new AbortController();
   const choose = element("select", { id: "curves-kind", onchange: () => load() },
     kinds.map((kind) => element("option", { value: kind, selected: kind === now.kind }, KINDS[kind][0])));
   const load = () => {
-    const kind = choose.value, box = element("div", {}); // an answer for another kind that comes late fills a box that is gone
+    const kind = choose.value, box = element("div", {});
+    running.abort();
+    running = new AbortController();
     text.textContent = `What each policy costs from here on, from low to high stakes. ${KINDS[kind][1]} ` +
       `Stakes are what deciding costs on average before anything is known: ${amount(stake)} now.` +
       (isKnown ? " In this case something is known, so deciding at once (“none”) costs more or less than the stakes." : "");
     shown.replaceChildren(box);
-    return fillByJob(box, "Comparing the policies …", "compare", { ...asked(now), points, kinds: [kind] }, signal,
+    return fillByJob(box, "Comparing the policies …", "compare", { ...asked(now), points, kinds: [kind] }, AbortSignal.any([signal, running.signal]),
       (found) => fill(box, ...curvesOf(found.rows, stake)));
   };
   $("curves").replaceChildren(text, element("p", {}, element("label", {}, "Costs of decisions ", choose)), shown);
@@ -61,7 +64,7 @@ function curvesOf(rows, stake) {
 function contents(policies, stakes, at, stake) {
   const nearest = stakes.reduce((best, x, k) => (Math.abs(x - stake) < Math.abs(stakes[best] - stake) ? k : best), 0);
   const beside = element("div", { id: "curves-point", "aria-live": "polite" });
-  const show = (k) => beside.replaceChildren(...pointTable(policies, stakes[k], at, Math.abs(stakes[k] - stake) < TIE));
+  const show = (k) => beside.replaceChildren(...pointTable(policies, stakes[k], at, k === nearest && Math.abs(stakes[k] - stake) < TIE));
   const slider = element("input", { type: "range", id: "curves-stake", min: 0, max: stakes.length - 1, value: nearest,
     "aria-label": "Stakes of the table", oninput: (event) => show(Number(event.target.value)) });
   show(nearest);
