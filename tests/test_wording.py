@@ -62,6 +62,12 @@ def test_the_nearest_name_is_suggested_and_few_names_are_listed():
     assert nearest(3, ["chol"]) == " (there are: chol)"
 
 
+def test_names_that_are_not_text_are_listed_and_never_near():
+    assert nearest("abc", [1, 2]) == " (there are: 1, 2)"
+    assert nearest("chool", [1, "chol"]) == " (nearest: 'chol')"
+    assert nearest("zzz", {"b", 1}) == " (there are: 1, b)"
+
+
 def test_a_name_that_holds_what_was_typed_is_nearer_than_one_spelled_like_it():
     names = ["single", "rent_or_housing", "housing_to_income", "Loan"]
     assert nearest("housing", names) == " (nearest: 'housing_to_income')"

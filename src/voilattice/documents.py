@@ -18,7 +18,7 @@ from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.learning.held_out_results import Evaluation
 from voilattice.model.costs import FeatureCosts
-from voilattice.model.descriptions import describe_sharing
+from voilattice.model.descriptions import describe_price_rules
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.policy.advice import Advice
@@ -127,7 +127,7 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
     ]
     document["limits"] = asdict(problem.limits)
     # All of these, in sentences.
-    document["rules"] = [*problem.describe_rules(), *describe_sharing(problem)]
+    document["rules"] = [*problem.describe_rules(), *describe_price_rules(problem)]
     return document
 
 

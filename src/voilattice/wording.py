@@ -28,11 +28,11 @@ MAX_SHOWN = 60
 SMALLEST_AMOUNT = 1e-9  # amounts below count as 0
 
 
-def nearest(name: object, names: Collection[str], *, or_list: bool = True) -> str:
+def nearest(name: object, names: Collection[object], *, or_list: bool = True) -> str:
     """Return ``" (nearest: 'x')"`` when one of `names` is close to `name`, else list a few.
 
     A name that begins with what was typed is closest, then one that contains it, then one that is
-    spelled like it.
+    spelled like it. Names that are not text, such as numbers in place of columns, are only listed.
 
     >>> nearest("housing", ["single", "housing_to_income"])
     " (nearest: 'housing_to_income')"
@@ -42,20 +42,20 @@ def nearest(name: object, names: Collection[str], *, or_list: bool = True) -> st
         return f" (nearest: {close!r})"
     if not (names and or_list):
         return ""
-    listed = sorted(names) if isinstance(names, set | frozenset) else list(names)
+    listed = sorted(names, key=str) if isinstance(names, set | frozenset) else list(names)
     more = len(listed) - MAX_LISTED
     rest = f" and {more:,} more" if more > 0 else ""
     return f" (there are: {', '.join(map(str, listed[:MAX_LISTED]))}{rest})"
 
 
-def _find_close(name: str, names: Collection[str]) -> str | None:
-    typed = name.casefold()
+def _find_close(name: str, names: Collection[object]) -> str | None:
+    typed, texts = name.casefold(), [other for other in names if isinstance(other, str)]
     if len(typed) >= SHORTEST_PART:
-        begins = [other for other in names if other.casefold().startswith(typed)]
-        contains = [other for other in names if typed in other.casefold()]
+        begins = [other for other in texts if other.casefold().startswith(typed)]
+        contains = [other for other in texts if typed in other.casefold()]
         if longer := begins or contains:
             return min(longer, key=lambda other: (len(other), other))
-    return next(iter(get_close_matches(name, names, n=1, cutoff=0.6)), None)
+    return next(iter(get_close_matches(name, texts, n=1, cutoff=0.6)), None)
 
 
 def quote(value: object) -> str:

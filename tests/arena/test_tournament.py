@@ -105,6 +105,9 @@ def test_what_failed_is_tried_again_if_asked(folder, tmp_path, monkeypatch):
 def test_unknown_methods_are_refused():
     with pytest.raises(UnknownNameError, match="no method 'EG3'.*'EG2'"):
         entries_of(["EG3"])
+    with pytest.raises(UnknownNameError, match="no method 'zzz'; there are ") as refused:
+        entries_of(["zzz"])
+    assert str(refused.value).count("there are") == 1
     assert method_names()[0] == OURS
     assert set(entries_of(method_names())) == {"voilattice", *BASELINES}
 

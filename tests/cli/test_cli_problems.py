@@ -27,7 +27,7 @@ def test_show_names_discounts(run, tmp_path):
     status, out, _ = run("show", str(tmp_path))
     assert status == 0
     assert "visit: 28.00 off" in out
-    assert "The first feature of discount visit pays its full price." in out
+    assert "Discount visit: the first of A and X has its full price. After it, A costs" in out
     document = json.loads(run("show", str(tmp_path), "--json")[1])
     assert document["discounts"] == [{"name": "visit", "off": {"X": 28.0, "A": 1.0}}]
 

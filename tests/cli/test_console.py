@@ -164,7 +164,7 @@ def test_show_says_which_name_stands_for_what(printed):
     shown = "\n".join(lines)
     for text in ("cp (Chest pain)", "asym (no pain at all)", "price (CAD)", "ill (Heart disease)"):
         assert text in shown
-    assert "The first feature of group visit also costs 4.00 CAD, once." in lines
+    assert "visit costs 4.00 CAD, paid once: with the first of Chest pain and age." in lines
 
 
 def test_json_keeps_the_names(run, tmp_path):

@@ -8,7 +8,7 @@ from helpers.rich_worlds import rich_problem
 from helpers.ward import ward
 
 from voilattice import build_policy, load_problem
-from voilattice.drawing.flow import COLOURS, HEIGHT, flow_svg
+from voilattice.drawing.flow import COLOURS, HEIGHT, LINE_HEIGHT, draw_flow, flow_svg
 from voilattice.drawing.svg import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -43,6 +43,8 @@ def test_any_policy_can_be_drawn_and_stays_inside_the_picture(seed):
     policy = build_policy(rich_problem(seed), "optimal")
     svg, places, _ = parts(policy)
     width, height = float(svg.get("width")), float(svg.get("height"))
+    flow = draw_flow(policy)
+    assert (width, height) == pytest.approx((flow.width, flow.height), rel=1e-4)
     for _, rect in places:
         x, y, w, h = (float(rect.get(key)) for key in ("x", "y", "width", "height"))
         assert 0 <= x <= x + w <= width
@@ -80,12 +82,36 @@ def test_a_long_title_is_broken_and_cut_to_the_width():
         assert text_width(line.text, 14, 600) <= 1.1 * float(svg.get("width"))
 
 
-def test_each_band_that_has_room_has_a_label_with_a_halo():
-    policy = build_policy(load_problem("heart-treadmill"), "optimal")
-    svg, _, bands = parts(policy)
+def is_label(text, band):
+    """Whether a line of text, which may be cut, is what a band is labelled with."""
+    outcomes = band.find(f"{SVG}title").text.rpartition(": ")[0]
+    n_outcomes = outcomes.count(" or ") + 1
+    return text.removesuffix("…") in outcomes or text == f"{n_outcomes} outcomes"
+
+
+@pytest.mark.parametrize("name", ["heart-treadmill", "asia", "car", "heart"])
+def test_each_band_that_has_room_has_a_label_of_its_own_with_a_halo(name):
+    svg, _, bands = parts(build_policy(load_problem(name), "greedy-la"))
     labels = [t for t in svg.iter(f"{SVG}text") if t.get("class") == "outcome"]
-    thick = [band for band in bands if float(band.get("stroke-width")) >= 13]
-    assert len(labels) >= len(thick) > 2
+    ends = []
+    for band in bands:
+        thick = float(band.get("stroke-width"))
+        x, y = map(float, band.get("d").split()[-2:])
+        # Room for two lines, and for those of thinner bands above it.
+        if thick >= 2 * LINE_HEIGHT:
+            ends.append((band, x, y, thick))
+    assert len(ends) > 2
+    own = []
+    for band, x, y, thick in ends:
+        beside = [
+            label for label in labels
+            if abs(float(label.get("x")) - x) < 8
+            and abs(float(label.get("y")) - y) < thick / 2
+            and is_label(label.text, band)
+        ]  # fmt: skip
+        assert beside, band.find(f"{SVG}title").text
+        own += beside
+    assert len(own) == len(set(own))  # no label is that of two bands
     assert all(label.get("paint-order") == "stroke" for label in labels)
     assert "style" not in svg.attrib
 

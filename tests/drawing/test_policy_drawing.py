@@ -163,6 +163,17 @@ def test_svg_cuts_a_long_name_before_the_state_that_was_found():
         assert any(line.startswith(state) for line in found), state
 
 
+def test_svg_shows_a_state_with_an_equals_sign_whole_where_the_name_is_cut():
+    problem = load_problem("figure1").with_expected("symmetric", 500)
+    name, state = "the temperature of the water that comes back at night", "dT = 3"
+    labels = {"state_labels": {"X1": {"T": state}}, "labels": {"X1": name}}
+    policy = policy_from_rule(replace(problem, **labels), lambda e: set() if e else {"X1"})
+    svg = ET.fromstring(policy_svg(policy))
+    found = [t.text for t in svg.iter(f"{SVG}text") if t.get("class") == "found"]
+    assert any(line.startswith(f"= {state}") for line in found)
+    assert not any("dT" in line and "…" in line for line in found)
+
+
 @pytest.mark.parametrize("problem", [load_problem("asia"), ward(), load_problem("car")])
 def test_svg_aligns_its_levels_and_no_box_covers_another(problem):
     svg = ET.fromstring(policy_svg(build_policy(problem, "greedy-la")))

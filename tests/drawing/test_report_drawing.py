@@ -55,13 +55,56 @@ def test_a_rule_has_a_report_without_first_steps_and_claims_nothing():
 def test_prices_of_ones_own_are_one_row():
     problem = replace(load_problem("figure1").with_expected("symmetric", 400), costs=OwnCosts(2))
     policy = build_policy(problem, "greedy-la")
-    page = report_html(policy, date=DAY)
-    assert "100.0 %" in page or not policy.depth
-    assert "all of them" in page or not policy.depth
+    assert policy.depth
+    rows = bill_rows(report_html(policy, date=DAY))
+    assert any("100.0 %" in row for row in rows)
+    (own,) = (row for row in rows if row[0] == "all of them")
+    assert own[-1] == f"{policy.expected_feature_cost:.2f}"
 
 
 def plain(text):
     return html.unescape(re.sub(r"<[^>]*>", "", text))
+
+
+def bill_rows(page):
+    """The rows of the bill, each a list of texts."""
+    (bill,) = re.findall(r"the bill to expect</h2>\s*(.*?)</section>", page, re.S)
+    return [
+        [plain(cell) for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.S)]
+        for row in re.findall(r"<tr>(.*?)</tr>", bill, re.S)
+    ]
+
+
+def test_a_group_named_like_a_known_feature_is_not_known():
+    asia = load_problem("asia")
+    costs = FeatureCosts(
+        dict.fromkeys(asia.features, 1.0),
+        (Group("smoke", 3, ("xray", "tub")),),
+        discounts=(Discount("asia", {"dysp": 0.5, "bronc": 0.5}),),
+    )
+    known = replace(asia, costs=costs).with_evidence({"smoke": "yes", "asia": "no"})
+    page = report_html(build_policy(known, "optimal"), date=DAY)
+    paid = {row[0].split(",")[0]: row[2] for row in bill_rows(page)}
+    assert paid["smoke"].endswith(" %")  # the group; its row comes after that of the feature
+    assert paid["discount asia"] != "known"
+    assert paid["asia"] == "known"
+
+
+def test_the_amounts_of_low_prices_add_up():
+    asia = load_problem("asia")
+    costs = FeatureCosts(
+        dict.fromkeys(asia.features, 1e-4),
+        discounts=(Discount("lab", {"bronc": 5e-5, "xray": 5e-5, "dysp": 5e-5}),),
+    )
+    policy = build_policy(replace(asia, costs=costs), "optimal")
+    amounts = {row[0]: row[-1] for row in bill_rows(report_html(policy, date=DAY))[1:]}
+    together = float(amounts.pop("features together"))
+    assert together == pytest.approx(policy.expected_feature_cost, rel=1e-3)
+    for sums in ("total", "expected cost of the decision"):
+        del amounts[sums]
+    paid = [float(shown.replace("−", "-")) for shown in amounts.values() if shown]
+    assert min(paid) < 0 < together
+    assert sum(paid) == pytest.approx(together, rel=2e-3)
 
 
 def test_the_report_has_each_leaf_of_a_small_tree_unfolded():

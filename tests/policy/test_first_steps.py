@@ -205,6 +205,20 @@ def test_a_step_says_what_it_has_to_do_with_what_was_asked():
     assert chosen.text.startswith("X-ray, best together with consent: The optimum begins with ")
 
 
+def test_features_asked_one_by_one_are_not_a_set_that_was_asked():
+    problem, both = rich_problem(48), {"N0", "N2"}
+
+    def said(*features):
+        steps = find_first_steps(problem, features=features).steps
+        (text,) = (step.text for step in steps if step.features == both)
+        return text.partition(": Beginning with ")[0]
+
+    assert said("N0", "N2") == "N0, best together with N2; N2, best together with N0"
+    assert said("N2", "N2") == "N2, best together with N0"
+    assert said(["N2", "N0"]) == "N0 and N2 alone, as asked"
+    assert said("N0", ["N0", "N2"]) == "N0 and N2 alone, as asked; N0, best together with N2"
+
+
 @pytest.mark.parametrize(
     ("features", "error", "message"),
     [

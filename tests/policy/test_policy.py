@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from voilattice import load_problem
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.files.policies import load_policy, save_policy
-from voilattice.policy.policy import Acquisition, Branch, Leaf, Policy
+from voilattice.policy.policy import Acquisition, Branch, Leaf, Policy, describe_excess
 from voilattice.policy.solvers import build_policy
 from voilattice.valuation.valuation import posterior, value
 
@@ -119,3 +119,8 @@ def test_what_is_known_from_the_start_belongs_to_the_policy(tmp_path):
     with pytest.raises(InputError, match="built for another problem"):
         load_policy(tmp_path / "p.json", asia)
     assert load_policy(tmp_path / "p.json", asia.with_evidence({"smoke": "yes"})) == policy
+
+
+def test_an_excess_is_never_below_nothing():
+    assert describe_excess(5, 4.5, "CAD") == "It costs at most 0.50 CAD (10.0%) too much."
+    assert describe_excess(5, 5 + 1e-13) == "It costs at most 0.00 (0.0%) too much."

@@ -36,6 +36,9 @@ def test_a_malformed_request_is_told_what_is_wrong(api, content, said):
 
 def test_wrong_routes_are_answered_as_everything_else(api):
     assert api.get("/api/v1/nothing").json()["detail"].startswith("no GET of '/api/v1/nothing';")
+    wrong = api.delete("/api/v1/problems")
+    assert wrong.status_code == 405
+    assert wrong.json()["detail"].startswith("no DELETE of '/api/v1/problems'; /docs lists ")
     assert api.post("/api/v1/jobs/x").json()["detail"].startswith("no POST of '/api/v1/jobs/x';")
 
 

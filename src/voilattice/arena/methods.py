@@ -76,9 +76,9 @@ def entries_of(methods: Sequence[str]) -> dict[str, tuple[str, ...]]:
     known = method_names()
     for method in dict.fromkeys(methods):
         if method not in known:
+            near = nearest(method, known, or_list=False)  # all of them are listed
             raise UnknownNameError(
-                f"no method {quote(method)}{nearest(method, known)}; there are {', '.join(known)}",
-                "methods",
+                f"no method {quote(method)}{near}; there are {', '.join(known)}", "methods"
             )
         entry = method if method in BASELINES else ENTRY
         found[entry] = (*found.get(entry, ()), method)

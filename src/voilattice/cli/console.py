@@ -15,6 +15,7 @@ from voilattice.documents import applied_document
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts
+from voilattice.model.descriptions import describe_price_rules
 from voilattice.model.problem import Problem
 from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow, costs_above_best
@@ -93,16 +94,8 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
             for name, cuts in problem.bins.items()
         )
         out.print(f"Numbers are evidence too for {', '.join(bins)}.")
-    for group in costs.groups:
-        overhead = format_amount(group.overhead, currency)
-        out.print(f"The first feature of group {group.name} also costs {overhead}, once.")
-    for discount in costs.discounts:
-        out.print(f"The first feature of discount {discount.name} pays its full price.")
-    for entry in costs.conditional:
-        cost, when = format_amount(entry.cost, currency), findings(problem, entry.when, " and ")
-        out.print(f"{label(entry.feature)} costs {cost} once {when} is known.")
-    for rule in problem.describe_rules():
-        out.print(rule)
+    for line in (*describe_price_rules(problem), *problem.describe_rules()):
+        out.print(line)
     out.print()
 
     classes = [problem.state_and_label(problem.target, state) for state in problem.classes]

@@ -27,7 +27,7 @@ from voilattice.drawing.svg import (
 from voilattice.policy.policy import Acquisition, Leaf, Policy
 from voilattice.wording import count_noun, format_amount
 
-__all__ = ["COLOURS", "PATTERN", "flow_svg"]
+__all__ = ["COLOURS", "PATTERN", "draw_flow", "flow_svg"]
 
 # Colours that people with any colour vision tell apart (Okabe and Ito), pale enough for black text.
 COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#d55e00", "#0072b2", "#999999")
@@ -52,32 +52,50 @@ HEAD, SMALL = 11.5, 10.5  # sizes of type
 LINE_HEIGHT = 12.5
 
 
+@dataclass(slots=True, kw_only=True)
+class _Cases:
+    """Some of the cases, and what they end with."""
+
+    share: float = 0.0
+    shares: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # by decision
+    colour: str = PATTERN
+
+    def add(self, share: float, decisions: Mapping[str, float]) -> None:
+        """Add a share of all cases, which takes decisions as probable as this."""
+        self.share += share
+        for decision, part in decisions.items():
+            self.shares[decision] += share * part
+
+
 @dataclass(slots=True)
-class _Place:
+class _Place(_Cases):
     """A node of the picture: nodes of the policy at one depth, or what is left of them."""
 
     label: str
-    detail: str
-    colour: str
-    share: float = 0.0
-    shares: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # by decision
-    n_paths: int = 0
-    is_leaf: bool = False
+    detail: str = ""
+    n_paths: int = 0  # from here on, all of them together
     y: float = 0.0
 
 
 @dataclass(slots=True)
-class _Band:
+class _Band(_Cases):
     """All cases that go from one node of the picture to another."""
 
-    share: float = 0.0
-    shares: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # by decision
     outcomes: list[str] = field(default_factory=list)
-    colour: str = PATTERN
 
 
 _Key = tuple[int, object]  # the depth, and the node
 _Bands = dict[tuple[_Key, _Key], _Band]
+_End = tuple[float, _Band]  # the middle of a band where it reaches a node
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A drawing, and how large it is."""
+
+    svg: str
+    width: float
+    height: float
 
 
 def flow_svg(policy: Policy) -> str:
@@ -85,18 +103,23 @@ def flow_svg(policy: Policy) -> str:
 
     A drawing without style sheets, which fits a page of any width when scaled.
     """
+    return draw_flow(policy).svg
+
+
+def draw_flow(policy: Policy) -> Flow:
+    """Return the picture of `flow_svg` with its size."""
     colours = decision_colours(policy.problem.decisions)
     places, bands = _collect(policy, colours)
     x_of, width = _columns(places, bands)
     heading, top = _heading(policy, width)
     _arrange(places, bands, top)
-    height = max(place.y + _height(place) for place in places.values())
+    lowest = max(place.y + _height(place) for place in places.values())
     shapes, labels = _draw_bands(places, bands, x_of)
     boxes = [_draw_place(place, x_of[key[0]]) for key, place in places.items()]
-    legend, bottom = _legend(policy, colours, width, height + 28)
+    legend, bottom = _legend(policy, colours, width, lowest + 28)
     title = f"Where the cases of policy {policy.name} go: bands are as high as they are probable."
-    drawn = heading + shapes + boxes + labels + legend
-    return picture(drawn, width, bottom + MARGIN, title, "flow")
+    drawn, height = heading + shapes + boxes + labels + legend, bottom + MARGIN
+    return Flow(picture(drawn, width, height, title, "flow"), width, height)
 
 
 def _columns(places: Mapping[_Key, _Place], bands: _Bands) -> tuple[list[float], float]:
@@ -124,60 +147,68 @@ def decision_colours(decisions: Sequence[str]) -> dict[str, str]:
 
 def _collect(policy: Policy, colours: Mapping[str, str]) -> tuple[dict[_Key, _Place], _Bands]:
     """Return the nodes of the picture, and the bands between them."""
-    shares = _decision_shares(policy)
-    places: dict[_Key, _Place] = {}
-    bands: _Bands = defaultdict(_Band)
-    n_paths = policy.path_counts
-
-    def enter(key: _Key, number: int, share: float) -> None:
-        if key not in places:
-            places[key] = _place(policy, key, number)
-        place = places[key]
-        place.share += share
-        place.n_paths += n_paths[number]
-        for decision, part in shares[number].items():
-            place.shares[decision] += share * part
-
+    shares, n_paths = _decision_shares(policy), policy.path_counts
     root = len(policy.nodes) - 1
-    enter((0, root), root, 1.0)
+    places: dict[_Key, _Place] = {(0, root): _place(policy, (0, root), root)}
+    places[0, root].add(1.0, shares[root])
+    bands: _Bands = defaultdict(_Band)
     front: dict[int, float] = {root: 1.0}
     for depth in range(MAX_COLUMNS):
+        steps = _steps(policy, front)
         reached: dict[int, float] = defaultdict(float)
-        steps = []
-        for number, share in front.items():
-            node = policy.nodes[number]
-            if isinstance(node, Acquisition):
-                for branch in node.branches:
-                    outcome = _outcome(policy, node.features, branch.states)
-                    part = share * branch.probability
-                    steps.append((number, branch.child, part, outcome))
-                    reached[branch.child] += share * branch.probability
-        for number, child, share, outcome in steps:
-            ending: object = child
-            if isinstance(leaf := policy.nodes[child], Leaf):
-                ending = ("decide", leaf.decision)
-            elif depth == MAX_COLUMNS - 1:
-                ending = LONGER
-            elif reached[child] < LEAST_SHARE:
-                ending = RARER
-            target: _Key = (depth + 1, ending)
-            enter(target, child, share)
-            band = bands[(depth, number), target]
-            band.share += share
-            band.outcomes.append(outcome)
-            for decision, part in shares[child].items():
-                band.shares[decision] += share * part
+        for step in steps:
+            reached[step.child] += step.share
+        for step in steps:
+            child, share = step.child, step.share
+            target = (depth + 1, _ending(policy, child, reached[child], depth))
+            if target not in places:
+                places[target] = _place(policy, target, child)
+            places[target].n_paths += n_paths[child]
+            places[target].add(share, shares[child])
+            band = bands[(depth, step.number), target]
+            band.outcomes.append(step.outcome)
+            band.add(share, shares[child])
         front = {
             child: share
             for child, share in reached.items()
             if share >= LEAST_SHARE and isinstance(policy.nodes[child], Acquisition)
         }
-    for place in places.values():
-        place.colour = _tone(place.shares, colours)
-    for band in bands.values():
-        band.colour = _tone(band.shares, colours)
+    for drawn in (*places.values(), *bands.values()):
+        drawn.colour = _tone(drawn.shares, colours)
     _label_rest(places)
     return places, bands
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Cases that go from one node of the policy to another, with one outcome."""
+
+    number: int
+    child: int
+    share: float  # of all cases
+    outcome: str
+
+
+def _steps(policy: Policy, front: Mapping[int, float]) -> list[_Step]:
+    """Return what happens at some nodes, each reached by a share of the cases."""
+    found = []
+    for number, share in front.items():
+        node = policy.nodes[number]
+        if not isinstance(node, Acquisition):
+            continue
+        for branch in node.branches:
+            outcome = _outcome(policy, node.features, branch.states)
+            found.append(_Step(number, branch.child, share * branch.probability, outcome))
+    return found
+
+
+def _ending(policy: Policy, child: int, reached: float, depth: int) -> object:
+    """Return which node of the next column stands for a node: its own, or one of several."""
+    if isinstance(leaf := policy.nodes[child], Leaf):
+        return ("decide", leaf.decision)
+    if depth == MAX_COLUMNS - 1:
+        return LONGER
+    return RARER if reached < LEAST_SHARE else child
 
 
 def _outcome(policy: Policy, features: Sequence[str], states: Sequence[str]) -> str:
@@ -188,13 +219,12 @@ def _outcome(policy: Policy, features: Sequence[str], states: Sequence[str]) -> 
 def _place(policy: Policy, key: _Key, number: int) -> _Place:
     problem, node = policy.problem, policy.nodes[number]
     if key[1] in (RARER, LONGER):
-        return _Place("", "", PATTERN)
+        return _Place("")  # until it is known of how many paths (`_label_rest`)
     if isinstance(node, Leaf):
-        label = problem.state_label(problem.target, node.decision)
-        return _Place(label, "", "", is_leaf=True)
+        return _Place(problem.state_label(problem.target, node.decision))
     names = ", ".join(map(problem.label, node.features))
     price = format_amount(node.price, problem.currency)
-    return _Place(names, f"for {price}", "")
+    return _Place(names, f"for {price}")
 
 
 def _label_rest(places: Mapping[_Key, _Place]) -> None:
@@ -299,7 +329,7 @@ def _draw_bands(
     """Return the bands, and their labels at the nodes that they reach."""
     out: dict[_Key, float] = {key: place.y for key, place in places.items()}
     into: dict[_Key, float] = {key: place.y for key, place in places.items()}
-    reached: dict[_Key, list[tuple[float, _Band]]] = defaultdict(list)
+    reached: dict[_Key, list[_End]] = defaultdict(list)
     shapes = []
     order = sorted(bands, key=lambda pair: (pair[0][0], places[pair[0]].y, places[pair[1]].y))
     for source, target in order:
@@ -325,33 +355,37 @@ def _draw_bands(
     return shapes, labels
 
 
-def _label_bands(ends: list[tuple[float, _Band]], place: _Place, x: float) -> list[str]:
-    """Return the labels of the bands that reach a node; the thinnest are left out for want of room.
+def _label_bands(ends: Sequence[_End], place: _Place, x: float) -> list[str]:
+    """Return the labels of the bands that reach a node, as many as have room.
+
+    Shorter labels come before fewer labels; then the thinnest bands go without.
+    """
+    top, lowest = place.y - 4, place.y + _height(place) + GAP - 2
+    rows, bottom = _label_rows(ends, top, N_LINES)
+    while bottom > lowest:
+        rows, bottom = _label_rows(ends, top, 1)
+        thinnest = min(ends, key=lambda end: end[1].share, default=None)
+        ends = [end for end in ends if end is not thinnest]
+    return [
+        write_text(x, y, line, size=SMALL, anchor="end", kind="outcome", halo=True)
+        for y, line in rows
+    ]
+
+
+def _label_rows(
+    ends: Sequence[_End], top: float, n_lines: int
+) -> tuple[list[tuple[float, str]], float]:
+    """Return the lines of labels with their places, and where the last one ends.
 
     Each label is as near to its band as those above it allow.
     """
-    lowest = place.y + _height(place) + GAP - 2
-    for n_lines in (N_LINES, 1):
-        kept = list(ends)
-        while kept:
-            rows, y = [], place.y - 4
-            for middle, band in kept:
-                lines = _band_lines(band, n_lines)
-                y = max(y, middle - LINE_HEIGHT * len(lines) / 2)
-                rows += [(y + LINE_HEIGHT * (k + 0.8), line) for k, line in enumerate(lines)]
-                y += LINE_HEIGHT * len(lines)
-            if y <= lowest:
-                break
-            if n_lines > 1:  # shorter labels come before fewer labels
-                kept = []
-            else:
-                kept.remove(min(kept, key=lambda end: end[1].share))
-        if kept:
-            return [
-                write_text(x, y, line, size=SMALL, anchor="end", kind="outcome", halo=True)
-                for y, line in rows
-            ]
-    return []
+    rows, y = [], top
+    for middle, band in ends:
+        lines = _band_lines(band, n_lines)
+        y = max(y, middle - LINE_HEIGHT * len(lines) / 2)
+        rows += [(y + LINE_HEIGHT * (k + 0.8), line) for k, line in enumerate(lines)]
+        y += LINE_HEIGHT * len(lines)
+    return rows, y
 
 
 def _draw_place(place: _Place, x: float) -> str:

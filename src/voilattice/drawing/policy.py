@@ -7,7 +7,7 @@ first, until there are `MAX_DRAWN` nodes. A node that stays folded shows the num
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -74,14 +74,14 @@ addEventListener('afterprint', () => { folded.forEach(part => { part.open = fals
 class _Drawn:
     node: Node | None  # None: outcomes that are not drawn one by one
     number: int
-    outcomes: tuple[str, ...]  # a text for each feature
+    outcomes: tuple[tuple[str, ...], ...]  # the name and the state of each feature; or one text
     probability: float
     n_paths: int = 0  # below the node
     children: list[_Drawn] = field(default_factory=list)
 
     @property
     def outcome(self) -> str:
-        return ", ".join(self.outcomes)
+        return ", ".join(map(" = ".join, self.outcomes))
 
     @property
     def is_folded(self) -> bool:
@@ -269,13 +269,13 @@ def _box(policy: Policy, drawn: _Drawn, in_box: int, on_way: int) -> Box:
     return Box(kind, lines, len(what), found, told, drawn.probability, below)
 
 
-def _outcome_lines(outcome: str, most: int) -> list[str]:
+def _outcome_lines(outcome: Sequence[str], most: int) -> list[str]:
     """Return an outcome in two lines at most. A long name is cut before its state is."""
-    lines = wrap_text(outcome, most, 2)
-    name, equals, state = outcome.rpartition(" = ")
-    if not equals or not lines[-1].endswith("…"):
+    lines = wrap_text(" = ".join(outcome), most, 2)
+    name, *state = outcome
+    if not state or not lines[-1].endswith("…"):
         return lines
-    return [*wrap_text(name, most, 1), *wrap_text(f"= {state}", most, 1)]
+    return [*wrap_text(name, most, 1), *wrap_text(f"= {state[0]}", most, 1)]
 
 
 def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
@@ -296,13 +296,12 @@ def _unfold(policy: Policy, max_nodes: int) -> _Drawn:
             likely = sorted(branches, key=lambda b: -b.probability)
             branches = tuple(likely[: room - 1])
             left = sum(b.probability for b in likely[room - 1 :])
-            n_left = len(likely) - len(branches)
-            drawn.children.append(_Drawn(None, -1, (count_noun(n_left, "other outcome"),), left))
+            rest = (count_noun(len(likely) - len(branches), "other outcome"),)
+            drawn.children.append(_Drawn(None, -1, (rest,), left))
         for branch in branches:
             found = zip(drawn.node.features, branch.states, strict=True)
             outcomes = tuple(
-                f"{problem.label(name)} = {problem.state_label(name, state)}"
-                for name, state in found
+                (problem.label(name), problem.state_label(name, state)) for name, state in found
             )
             probability = drawn.probability * branch.probability
             number = branch.child

@@ -9,11 +9,10 @@ paths is shown where it is probable. A flow that A4 would make too small is left
 from __future__ import annotations
 
 import datetime
-import re
 from html import escape
 
 from voilattice.drawing.bill import BillRow, expected_bill
-from voilattice.drawing.flow import flow_svg
+from voilattice.drawing.flow import draw_flow
 from voilattice.drawing.network import network_svg
 from voilattice.drawing.pages import page
 from voilattice.drawing.policy import MAX_OPEN, PAPER, drawn_share, policy_tree
@@ -146,22 +145,20 @@ def _flow(policy: Policy) -> str:
     """Return where the cases go; on paper only if it can be read there, upright or lying."""
     if not policy.depth:
         return ""
-    drawn, heading = flow_svg(policy), "<h2>Where the cases go</h2>"
-    size = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
-    width, height = (float(size[1]), float(size[2])) if size else PAPER
+    flow, heading = draw_flow(policy), "<h2>Where the cases go</h2>"
     long, short = PAPER
     room = 40.0  # for the heading
-    if min(short / width, (long - room) / height) >= LEAST_SCALE:
-        return f'<section class="whole">{heading}<figure class="flow">{drawn}</figure></section>'
-    if min(long / width, (short - room) / height) >= LEAST_SCALE:
-        return f'<section class="lying">{heading}<figure class="flow">{drawn}</figure></section>'
+    if min(short / flow.width, (long - room) / flow.height) >= LEAST_SCALE:
+        return f'<section class="whole">{heading}<figure class="flow">{flow.svg}</figure></section>'
+    if min(long / flow.width, (short - room) / flow.height) >= LEAST_SCALE:
+        return f'<section class="lying">{heading}<figure class="flow">{flow.svg}</figure></section>'
     left_out = (
         "The picture of where the cases go is too large for A4 and is left out here. It is on the "
         "screen, and voilattice policy with --flow draws it alone."
     )
     return (
         f'<section>{heading}<p class="paper">{escape(left_out)}</p>'
-        f'<figure class="flow screen">{drawn}</figure></section>'
+        f'<figure class="flow screen">{flow.svg}</figure></section>'
     )
 
 
@@ -223,11 +220,7 @@ def _bill(policy: Policy) -> str:
     rows: list[list[object]] = []
     for row in expected_bill(policy):
         shown = "" if row.price is None else format_amount(row.price)
-        amount = (
-            f"{row.amount:,.2f}".replace("-", "−")
-            if row.times and (row.price or row.amount)
-            else ""
-        )
+        amount = _signed(row.amount) if row.times and (row.price or row.amount) else ""
         rows.append([_bill_name(problem, row), shown, _times(problem, row), amount])
     features, decisions = policy.expected_feature_cost, policy.expected_misclassification_cost
     rows.append(["features together", "", "", format_amount(features)])
@@ -237,10 +230,15 @@ def _bill(policy: Policy) -> str:
     return html_table(["", price, "paid", average], rows)
 
 
+def _signed(amount: float) -> str:
+    return f"−{format_amount(-amount)}" if amount < 0 else format_amount(amount)
+
+
 def _times(problem: Problem, row: BillRow) -> str:
     if row.kind == "rest":
         return ""
-    if row.name in problem.evidence:
+    is_of_feature = row.kind in ("feature", "condition")  # others have names of their own
+    if is_of_feature and row.name in problem.evidence:
         return "known"
     if not row.times:
         return "never"

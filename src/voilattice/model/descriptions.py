@@ -12,7 +12,7 @@ from voilattice.wording import format_amount, in_currency, join_names
 if TYPE_CHECKING:
     from voilattice.model.problem import Problem
 
-__all__ = ["describe_problem", "describe_rules", "describe_sharing", "problem_html"]
+__all__ = ["describe_price_rules", "describe_problem", "describe_rules", "problem_html"]
 
 
 def describe_problem(problem: Problem) -> str:
@@ -45,11 +45,11 @@ def describe_rules(problem: Problem) -> list[str]:
     return said
 
 
-def describe_sharing(problem: Problem) -> list[str]:
+def describe_price_rules(problem: Problem) -> list[str]:
     """Return the groups, the discounts and the conditional prices, in sentences.
 
     >>> import voilattice
-    >>> describe_sharing(voilattice.load_problem("asia"))
+    >>> describe_price_rules(voilattice.load_problem("asia"))
     ['consultation costs 10.00, paid once: with the first of asia, dysp and smoke.']
     """
     costs, label = problem.costs, problem.label

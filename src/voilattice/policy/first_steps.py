@@ -127,7 +127,7 @@ def _wanted(
     situation: Situation,
     features: Sequence[str | Collection[str]] | None,
     offers: Mapping[int, Offer] | None,
-) -> dict[int, int]:
+) -> dict[int, list[int]]:
     """Return the sets of the first steps to tell of, as masks, and what was asked for each."""
     problem = situation.builder.problem
     if features is None:
@@ -144,30 +144,32 @@ def _wanted(
             ]
             if 0 in found:
                 raise InputError("a first step has at least one feature, got an empty one")
-    wanted: dict[int, int] = {}
-    for asked in found:
+    wanted: dict[int, list[int]] = {}
+    for asked in dict.fromkeys(found):
         mask = asked if offers is None else _best_with(asked, offers, situation.tol)
         if features is None and offers is not None and mask not in offers:
             continue
         if features is not None:
             _check_allowed(situation, mask)
-        wanted[mask] = wanted.get(mask, 0) | asked
+        wanted.setdefault(mask, []).append(asked)
     return wanted
 
 
 def _said_of(
-    problem: Problem, step: FirstStep, asked: Mapping[int, int], chosen: frozenset[str]
+    problem: Problem, step: FirstStep, asked: Mapping[int, Sequence[int]], chosen: frozenset[str]
 ) -> str:
     """Return the text of a step, and in front of it what the step has to do with what was asked."""
-    names = problem.feature_names(asked.get(problem.feature_mask(step.features), 0))
-    others = step.features - names
-    if not names or (not others and (len(names) == 1 or step.features == chosen)):
-        return step.text
-    said = join_names([problem.label(name) for name in names], "and")
-    if not others:
-        return f"{said} alone, as asked: {step.text}"
-    with_others = join_names([problem.label(name) for name in others], "and")
-    return f"{said}, best together with {with_others}: {step.text}"
+
+    def labels(mask: int) -> str:
+        return join_names([problem.label(name) for name in problem.feature_names(mask)], "and")
+
+    mask, said = problem.feature_mask(step.features), []
+    for question in asked.get(mask, ()):
+        if question != mask:
+            said.append(f"{labels(question)}, best together with {labels(mask & ~question)}")
+        elif len(step.features) > 1 and step.features != chosen:
+            said.insert(0, f"{labels(mask)} alone, as asked")
+    return f"{'; '.join(said)}: {step.text}" if said else step.text
 
 
 def _best_with(mask: int, offers: Mapping[int, Offer], tol: float) -> int:

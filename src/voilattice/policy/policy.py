@@ -487,8 +487,9 @@ def _check_price(what: str, amount: object) -> None:
 
 def describe_excess(cost: float, bound: float, currency: str = "") -> str:
     """Return what a policy can cost above the optimum, in a sentence."""
-    gap, share = format_amount(cost - bound, currency), (cost - bound) / max(cost, TOLERANCE)
-    return f"It costs at most {gap} ({share:.1%}) too much."
+    excess = max(cost - bound, 0.0)  # a bound can be above the cost by a rounding error
+    share = excess / max(cost, TOLERANCE)
+    return f"It costs at most {format_amount(excess, currency)} ({share:.1%}) too much."
 
 
 def _round_up(amount: float) -> float:
