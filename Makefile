@@ -5,6 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUN := .venv/.run
 DEV := .venv/.dev
 DOCS := .venv/.docs
+DIST := .venv/.dist
 
 .PHONY: demo check test test-gpu browser lint docs dist man bench mutants clean
 
@@ -56,8 +57,7 @@ docs: $(DOCS)
 	$(BIN)/python tools/site_links.py build/site
 
 # The sdist and the wheel, in dist/, each tried in a bare environment; PYTHONS: other interpreters.
-dist: $(DEV) requirements-dist.txt
-	@$(PIP) -r requirements-dist.txt
+dist: $(DIST)
 	$(BIN)/python tools/dist.py --python $(PYTHONS)
 
 # The manual page, in build/man: `man -l build/man/voilattice.1`.
@@ -100,4 +100,8 @@ $(DEV): $(RUN) requirements-dev.txt
 
 $(DOCS): $(DEV) requirements-docs.txt
 	@$(PIP) -r requirements-docs.txt
+	@touch $@
+
+$(DIST): $(DEV) requirements-dist.txt
+	@$(PIP) -r requirements-dist.txt
 	@touch $@
