@@ -113,6 +113,8 @@ def test_text_that_is_long_is_not_said_again():
     [
         ([0, 60, 0, 40], 2, True),
         ([0, 9, 0, 1], 2, True),
+        ([0, 75, 0.1, 0.15], 3, True),
+        ([0, 7.5, 0.1, 0.15], 3, False),
         ([1, 0, 0, 60], 2, True),
         ([1, 0, 0, 1], 2, False),  # two rows in one
         ([60, 30, 10], 2, False),

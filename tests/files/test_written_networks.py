@@ -120,7 +120,7 @@ def test_rows_are_read_with_the_last_parent_varying_fastest(tmp_path):
             "[[0.5, 0.5]]",
             "[[0,50, 0,50]]",
             "nodes.age.table: row 1 needs 2 probabilities, one for each state of 'age'; got 4 "
-            "whole numbers: write a decimal point, not a comma",
+            "numbers: write a decimal point, not a comma",
         ),
         ('target = "fault"', 'target = "faul"', "target: the network has no node 'faul' (nearest"),
     ],

@@ -39,7 +39,17 @@ def test_wrong_routes_are_answered_as_everything_else(api):
     wrong = api.delete("/api/v1/problems")
     assert wrong.status_code == 405
     assert wrong.json()["detail"].startswith("no DELETE of '/api/v1/problems'; /docs lists ")
+    assert wrong.headers["allow"] == "GET, POST"
+    assert api.post("/api/v1/nothing").status_code == 404
+    read = api.get("/api/v1/advise")
+    assert (read.status_code, read.headers["allow"]) == (405, "POST")
     assert api.post("/api/v1/jobs/x").json()["detail"].startswith("no POST of '/api/v1/jobs/x';")
+
+
+def test_a_body_without_its_type_is_told_which(api):
+    answer = api.post("/api/v1/best", content=b'{"problem": "asia"}', headers={"content-type": ""})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith("sent with the content-type application/json")
 
 
 def test_any_request_that_the_description_allows_is_answered_as_it_says(server):

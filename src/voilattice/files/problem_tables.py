@@ -177,7 +177,7 @@ def _node_table(
             if has_decimal_commas(row, n := len(states[name])):
                 raise InputError(
                     f"row {place + 1} needs {n} probabilities, one for each state of {name!r}; "
-                    f"got {len(row)} whole numbers: {DECIMAL_POINT}"
+                    f"got {len(row)} numbers: {DECIMAL_POINT}"
                 )
         return table_of_rows(name, states[name], {p: states[p] for p in parents}, rows)
 

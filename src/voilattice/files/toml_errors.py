@@ -57,10 +57,9 @@ def has_decimal_commas(row: Sequence[float], n: int) -> bool:
     >>> has_decimal_commas([0, 60, 0, 40], 2), has_decimal_commas([60, 30, 10], 2)
     (True, False)
     """
-    if len(row) <= n or not all(isinstance(x, int) for x in row):
-        return False
-    before_large = [before for before, x in zip([None, *row], row, strict=False) if x > 1]
-    return bool(before_large) and all(before == 0 for before in before_large)
+    large = [(before, x) for before, x in zip([None, *row], row, strict=False) if x > 1]
+    is_plain = all(before == 0 and isinstance(x, int) for before, x in large)
+    return len(row) > n and bool(large) and is_plain
 
 
 def _hint(line: str, column: int, *, is_value: bool) -> str:

@@ -19,6 +19,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from voilattice import __version__
 from voilattice.errors import VoilatticeError
@@ -122,6 +123,18 @@ def create_app(
     return app
 
 
+def _methods_at(app: FastAPI, request: Request) -> list[str]:
+    """Return the methods of the routes at the path of a request; none: it has no route."""
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    routes = app.openapi()["paths"].items()
+    return sorted(
+        method.upper()
+        for template, methods in routes
+        if compile_path(template)[0].match(path)
+        for method in methods
+    )
+
+
 def _answer_errors(app: FastAPI) -> None:
     """Answer every mistake with the line that the command line prints."""
 
@@ -131,11 +144,13 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def failed(request: Request, error: HTTPException) -> Refusal:
-        detail = str(error.detail)
-        if detail == HTTPStatus(error.status_code).phrase:  # of a route that is not ours
-            detail = f"no {request.method} of {quote(request.url.path)}; /docs lists what there is"
-        refusal = Refusal(error.status_code, detail)
-        refusal.headers.update(error.headers or {})
+        if error.detail != HTTPStatus(error.status_code).phrase:
+            return Refusal(error.status_code, str(error.detail))
+        # What no route takes goes to the files of the page, which know nothing of other methods.
+        allowed = _methods_at(app, request)
+        detail = f"no {request.method} of {quote(request.url.path)}; /docs lists what there is"
+        refusal = Refusal(405 if allowed else 404, detail)
+        refusal.headers.update({"Allow": ", ".join(allowed)} if allowed else {})
         return refusal
 
     @app.exception_handler(RequestValidationError)

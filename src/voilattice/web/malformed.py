@@ -31,8 +31,9 @@ _TYPES = {
 def describe_malformed(reports: Sequence[Report], body: object) -> str:
     """Return the first of pydantic's reports on a request as a line."""
     first = reports[0]
-    if first["type"] == "json_invalid":  # its place is a number of characters, not a field
-        return "the body is not valid JSON"
+    # The place of such an error is a number of characters, not a field; bytes were not read at all.
+    if first["type"] == "json_invalid" or isinstance(body, bytes):
+        return "the body is not valid JSON, sent with the content-type application/json"
     place = _place(first, body)
     if first["type"] == "missing":
         return f"{place}: this field is missing"
