@@ -7,7 +7,7 @@ DEV := .venv/.dev
 DOCS := .venv/.docs
 DIST := .venv/.dist
 
-.PHONY: demo check test test-gpu browser lint docs dist man bench mutants clean
+.PHONY: demo check test nightly test-gpu browser lint docs dist man bench mutants clean
 
 demo: $(RUN)
 	@$(BIN)/voilattice value figure1 --features X1,X2
@@ -26,8 +26,14 @@ demo: $(RUN)
 check: $(DEV)
 	$(BIN)/pytest -n auto -m "not slow"
 
+# Workers take tests from each other when they have no more: the long ones are in few files.
 test: $(DEV) browser
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
+
+# Hours: every random world and as many new ones, and what is marked nightly. The seed is printed.
+nightly: SEED ?= $(shell date +%s)
+nightly: $(DEV) browser
+	$(BIN)/pytest -n auto --dist worksteal --nightly --world-seed $(SEED) --hypothesis-seed $(SEED)
 
 # On a machine with an NVIDIA GPU: the engine "cuda" there, on a thousand random problems and more.
 test-gpu: $(DEV)

@@ -1,6 +1,9 @@
 """Settings and fixtures of the whole suite."""
 
+from datetime import UTC, datetime
+
 import pytest
+from helpers import worlds
 from helpers.problems import write_markup_problem
 from hypothesis import settings
 
@@ -9,6 +12,31 @@ from voilattice.cli import main
 # Seeded, so that a failure is the same everywhere; without deadlines, because machines are noisy.
 settings.register_profile("voilattice", deadline=None, derandomize=True)
 settings.load_profile("voilattice")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--nightly", action="store_true", help="all random worlds, and long tests")
+    parser.addoption("--world-seed", type=int, help="of the worlds that rotate; default: the day's")
+
+
+def pytest_configure(config):
+    if config.option.world_seed is None:
+        config.option.world_seed = datetime.now(UTC).toordinal()
+    worlds.set_run(seed=config.option.world_seed, nightly=config.option.nightly)
+
+
+def pytest_report_header(config):
+    part = "all" if config.option.nightly else "some"
+    return f"random worlds: {part}, --world-seed {config.option.world_seed}"
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave the tests marked nightly to a run with --nightly."""
+    if config.option.nightly:
+        return
+    long = [item for item in items if item.get_closest_marker("nightly")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if not item.get_closest_marker("nightly")]
 
 
 @pytest.fixture

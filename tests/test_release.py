@@ -28,6 +28,12 @@ def test_the_citation_names_this_version():
     assert f"{paper['volume']}, {paper['start']}–{paper['end']}, {paper['year']}" in cited
 
 
+def test_the_readme_shows_how_to_try_it_and_how_to_test_it():
+    install = read("README.md").partition("## Install")[2].partition("\n## ")[0]
+    assert re.findall(r"^make \w+", install, re.M) == ["make demo", "make test"]
+    assert "make test" in read(".ci/run").splitlines()
+
+
 def test_the_changelog_begins_with_what_is_to_come_or_with_this_version():
     first, *others = re.findall(r"^## (.+)$", read("CHANGELOG.md"), re.M)
     release = first if first != "Unreleased" else others[0]

@@ -5,7 +5,8 @@ are hundreds of mutants. So one process imports the libraries, and forks for eac
 imports voilattice with the changed source of one module; no file is changed on disk.
 
 `mutants.toml` names the modules, their tests, the operators, and the mutants that are listed with a
-reason. A mutant is a line before and after the change.
+reason. A mutant is a line before and after the change. What is done is kept in build/mutants: an
+interrupted run goes on where it was.
 
     python tools/mutants.py                        # all modules; prints what survives, unlisted
     python tools/mutants.py policy.relevance       # some modules
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
 import importlib.abc
 import importlib.util
 import json
@@ -25,7 +27,6 @@ import random
 import resource
 import signal
 import sys
-import time
 import tomllib
 import traceback
 from collections import Counter
@@ -43,7 +44,8 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "build" / "mutants.json"
+RESULTS = ROOT / "build" / "mutants"  # a file a module
+WAITS = 20  # a child may wait so many times longer than it may work
 MAX_BYTES = 8 << 30  # a mutant may ask for any amount of memory
 PRELOADED = ("numpy", "numba", "pytest", "hypothesis.strategies", "click", "rich.console",
              "rich.table", "networkx", "pyagrum", "joblib")  # fmt: skip
@@ -76,44 +78,69 @@ def main() -> int:
     parser.add_argument("modules", nargs="*", help="of mutants.toml; all when none is given")
     parser.add_argument("--write", type=Path, help="write the figures and the list to this file")
     parser.add_argument("--survivors", action="store_true", help="only what survived last time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at once")
     arguments = parser.parse_args()
     config = tomllib.loads((ROOT / "mutants.toml").read_text())
-    done = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     preload()
     n_open = 0
     for name in arguments.modules or config["modules"]:
         settings = config["modules"][name]
         source = path_of(name).read_text()
         every = list(mutants_of(source, config, settings))
-        done.setdefault("sizes", {})[name] = len(every)
         mutants = sample(every, settings.get("sample"))
-        last = done.get(name, {})
+        journal = Journal(name, source, settings, len(every))
         if arguments.survivors:
-            mutants = [m for m in mutants if last.get(m.name, {}).get("outcome") == "survived"]
-        results = dict(last) if arguments.survivors else {}
-        check_tests_pass(name, source, settings)
-        for mutant in mutants:
-            began = time.monotonic()
-            outcome = run_tests(name, mutant.source, settings)
-            listed = reason_of(config, name, mutant) if outcome == "survived" else None
-            results[mutant.name] = {
-                "line": mutant.line, "before": mutant.before, "after": mutant.after,
-                "outcome": outcome, "seconds": round(time.monotonic() - began, 1),
-            }  # fmt: skip
-            if outcome == "survived" and listed is None:
+            journal.forget_survivors()
+        mutants = [mutant for mutant in mutants if mutant.name not in journal.results]
+        if mutants:
+            check_tests_pass(name, source, settings)
+        for mutant, outcome, seconds in try_mutants(name, mutants, settings, arguments.jobs):
+            journal.add(mutant, outcome, seconds)
+            if outcome == "survived" and reason_of(config, name, mutant) is None:
                 print(
-                    f"{name}:{mutant.line} {mutant.operator}\n- {mutant.before}\n+ {mutant.after}"
+                    f"{name}:{mutant.line} {mutant.operator}\n- {mutant.before}\n+ {mutant.after}",
+                    flush=True,
                 )
-            sys.stdout.flush()
-        done[name] = results
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(done, indent=1))
-        figures = figures_of(config, name, results)
+        figures = figures_of(config, name, journal.results)
         n_open += figures["open"]
         print(f"{name}: {figures}", flush=True)
     if arguments.write:
-        arguments.write.write_text(report(config, done))
+        arguments.write.write_text(report(config, read_journals(config)))
     return 1 if n_open else 0
+
+
+class Journal:
+    """What became of the mutants of one module, in a file: an interrupted run goes on there.
+
+    A result holds for one source of the module and of its tests. With others it begins anew.
+    """
+
+    def __init__(self, name: str, source: str, settings: dict[str, Any], size: int) -> None:
+        texts = [source, *((ROOT / test).read_text() for test in settings["tests"])]
+        stamp = hashlib.sha256("\0".join([*texts, settings.get("select", "")]).encode()).hexdigest()
+        self._path = RESULTS / f"{name}.json"
+        last = json.loads(self._path.read_text()) if self._path.exists() else {}
+        self.results: dict[str, Any] = last["results"] if last.get("stamp") == stamp else {}
+        self._head = {"stamp": stamp, "size": size}
+
+    def forget_survivors(self) -> None:
+        self.results = {k: r for k, r in self.results.items() if r["outcome"] != "survived"}
+
+    def add(self, mutant: Mutant, outcome: str, seconds: float) -> None:
+        self.results[mutant.name] = {
+            "line": mutant.line, "before": mutant.before, "after": mutant.after,
+            "outcome": outcome, "seconds": round(seconds, 1),
+        }  # fmt: skip
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({**self._head, "results": self.results}, indent=1)
+        self._path.with_suffix(".new").write_text(text)
+        self._path.with_suffix(".new").replace(self._path)
+
+
+def read_journals(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the journals of all modules that have one."""
+    paths = {name: RESULTS / f"{name}.json" for name in config["modules"]}
+    return {name: json.loads(path.read_text()) for name, path in paths.items() if path.exists()}
 
 
 def preload() -> None:
@@ -208,17 +235,31 @@ def sample(mutants: list[Mutant], size: int | None) -> list[Mutant]:
 
 def check_tests_pass(name: str, source: str, settings: dict[str, Any]) -> None:
     """Check that the tests pass, and set the time for a mutant by the time they take."""
+    settings["timeout"] = 600
+    unchanged = Mutant("", 0, 0, "", "", source)
     for _ in range(2):  # the second time, all is compiled
-        began = time.monotonic()
-        if run_tests(name, source, {**settings, "timeout": 600}) != "survived":
+        ((_, outcome, seconds),) = try_mutants(name, [unchanged], settings, jobs=1)
+        if outcome != "survived":
             sys.exit(f"{name}: its tests fail without a mutant")
-        seconds = time.monotonic() - began
-    settings.setdefault("timeout", 6 + 3 * math.ceil(seconds))
+    settings["timeout"] = 6 + 3 * math.ceil(seconds)
     print(f"{name}: its tests take {seconds:.1f} s", flush=True)
 
 
-def run_tests(name: str, source: str, settings: dict[str, Any]) -> str:
-    """Return "killed", "timeout" or "survived"."""
+def try_mutants(
+    name: str, mutants: Sequence[Mutant], settings: dict[str, Any], jobs: int
+) -> Iterator[tuple[Mutant, str, float]]:
+    """Return each mutant, what became of it, and the seconds of its processor, as they end."""
+    running: dict[int, Mutant] = {}
+    for mutant in mutants:
+        if len(running) == jobs:
+            yield wait_for(running)
+        running[start_tests(name, mutant.source, settings)] = mutant
+    while running:
+        yield wait_for(running)
+
+
+def start_tests(name: str, source: str, settings: dict[str, Any]) -> int:
+    """Run the tests in a child; return its number."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
@@ -227,16 +268,27 @@ def run_tests(name: str, source: str, settings: dict[str, Any]) -> str:
         except BaseException:
             traceback.print_exc()
             os._exit(1)
-    _, status = os.waitpid(child, 0)
+    return child
+
+
+def wait_for(running: dict[int, Mutant]) -> tuple[Mutant, str, float]:
+    """Wait for the next child; return its mutant, "killed", "timeout" or "survived", seconds."""
+    child, status, usage = os.wait4(-1, 0)
+    seconds = usage.ru_utime + usage.ru_stime
+    mutant = running.pop(child)
     if os.WIFSIGNALED(status):
-        return "timeout" if os.WTERMSIG(status) == signal.SIGALRM else "killed"
-    return "killed" if os.WEXITSTATUS(status) else "survived"
+        is_late = os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL)
+        return mutant, "timeout" if is_late else "killed", seconds
+    return mutant, "killed" if os.WEXITSTATUS(status) else "survived", seconds
 
 
 def in_child(name: str, source: str, settings: dict[str, Any]) -> int:
     """Run the tests of a module with another source; return their exit status."""
+    # The processor's seconds, so that a busy machine kills no mutant; the clock is for sleepers.
+    seconds = settings["timeout"]
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(settings["timeout"])
+    signal.alarm(WAITS * seconds)
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
     if not os.environ.get("MUTANTS_VERBOSE"):
         silent = os.open(os.devnull, os.O_WRONLY)
@@ -306,12 +358,12 @@ def figures_table(config: dict[str, Any], done: dict[str, Any]) -> list[str]:
     parts = ["## Figures", "", HEAD]
     for name, settings in config["modules"].items():
         if name in done:
-            figures = figures_of(config, name, done[name])
-            size = f"a sample of {done['sizes'][name]}" if "sample" in settings else "all"
+            figures = figures_of(config, name, done[name]["results"])
+            size = f"a sample of {done[name]['size']}" if "sample" in settings else "all"
             parts.append(f"| `{name}` | {size} | " + " | ".join(map(str, figures.values())) + " |")
     total = Counter[str]()
     for name in config["modules"]:
-        total.update(figures_of(config, name, done.get(name, {})))
+        total.update(figures_of(config, name, done.get(name, {"results": {}})["results"]))
     parts.append("| in all | | " + " | ".join(str(total[key]) for key in KEYS) + " |")
     return parts
 

@@ -10,6 +10,7 @@ import itertools
 import pytest
 from helpers.rich_worlds import PARTS, Referee, rich_problem
 from helpers.solving import all_loops
+from helpers.worlds import some
 
 from voilattice import best_set, build_policy, value
 from voilattice.budgets import Deadline
@@ -84,21 +85,21 @@ def test_policies_and_the_optimum_are_those_of_the_referee(parts, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("parts", [*ALONE, *PAIRS], ids="+".join)
 def test_each_part_and_each_pair_of_parts_on_many_problems(parts):
-    for seed in range(1000, 1060):
+    for seed in some(range(1000, 1060)):
         check(rich_problem(seed, parts))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(10_000, 11_000, 100))
 def test_all_parts_together_on_many_problems(first):
-    for seed in range(first, first + 100):
+    for seed in some(range(first, first + 100)):
         check(rich_problem(seed, PARTS))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(20_000, 20_100, 20))
 def test_all_parts_together_with_more_values(first):
-    for seed in range(first, first + 20):
+    for seed in some(range(first, first + 20)):
         check(rich_problem(seed, PARTS, n_features=3, max_states=4))
 
 
@@ -106,7 +107,7 @@ def test_all_parts_together_with_more_values(first):
 @pytest.mark.parametrize("first", range(30_000, 30_200, 40))
 def test_both_searches_enclose_the_optimum_and_find_it(first):
     """With constraints and all that a search can do; the bounds hold at every moment."""
-    for seed in range(first, first + 40):
+    for seed in some(range(first, first + 40)):
         problem = rich_problem(seed, ("groups", "discounts", "conditional", "constraints"))
         optimum = Referee(problem).optimum()
         found = ao_star.Search(problem, (greedy_la, batch), max_expansions=seed % 3)
@@ -131,7 +132,7 @@ def test_both_searches_enclose_the_optimum_and_find_it(first):
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(40_000, 40_200, 40))
 def test_a_search_with_limits_and_rounds_encloses_the_optimum(first):
-    for seed in range(first, first + 40):
+    for seed in some(range(first, first + 40)):
         problem = rich_problem(seed, PARTS)
         optimum = Referee(problem).optimum()
         for most in (0, 2, None):
