@@ -1,6 +1,6 @@
 """NET, the files of Hugin.
 
-    net { }
+    net { }            (Hugin also writes class NAME { ... } around everything)
     node X { states = ("yes" "no"); }
     potential (X | P Q) { data = (( 0.9 0.1 ) ( 0.2 0.8 ) ...); }
 
@@ -9,9 +9,9 @@ inner parentheses are optional; where they are written, there is one level for e
 innermost ones hold the distributions. Names of nodes are identifiers of C, states are any text in
 quotes, and ``%`` begins a comment.
 
-Continuous, decision, utility and function nodes are refused by name, and so are classes (object
-oriented networks) and potentials whose numbers are missing or come from an expression
-(``model_data``). Other attributes (labels, positions, ``HR_...``) are not read.
+Continuous, decision, utility and function nodes are refused by name, and so are classes that use
+each other (object oriented networks) and potentials whose numbers are missing or come from an
+expression (``model_data``). Other attributes (labels, positions, ``HR_...``) are not read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from voilattice.files.node_tables import (
 )
 from voilattice.files.tokens import Item, Token, TokenReader, fail, lexicon
 from voilattice.model.network import Network, Table
-from voilattice.wording import count_noun, nearest, quote
+from voilattice.wording import nearest, quote
 
 __all__ = ["parse_net", "to_net"]
 
@@ -45,6 +45,11 @@ _REMEDIES = {
     "function": "delete the node in Hugin",
 }
 
+_CLASSES = (
+    "classes that use each other (object oriented networks) are not supported; save the network "
+    "without instances and inputs"
+)
+
 
 def parse_net(text: str) -> Network:
     """Return the network that a NET text describes."""
@@ -58,31 +63,44 @@ class _Parser(TokenReader):
         self._nodes: dict[str, FileNode] = {}
 
     def network(self) -> Network:
+        if self.next.text == "class":
+            self._class()
         while self.next.kind != "end":
-            keyword = self.take()
-            if keyword.text == "discrete":
-                keyword = self.take()
-            if keyword.text == "net":
-                self._attributes()
-            elif keyword.text == "node":
-                self._node()
-            elif keyword.text == "potential":
-                self._potential()
-            elif keyword.text == "class":
-                fail(keyword, "classes (object oriented networks) are not supported; save the "
-                     "network as one NET file without classes")  # fmt: skip
-            elif keyword.text in _REMEDIES:
-                self._refuse(keyword)
-            else:
-                fail(keyword, f"expected net, node or potential, found {keyword}")
-        for name, node in self._nodes.items():
-            if name not in self._states:
-                near = nearest(name, self._states)
-                raise InputError(f"line {node.line}: no node {quote(name)} is declared{near}")
+            self._statement(self.take())
         for name in self._states:
             if name not in self._nodes:
                 raise InputError(f"node {quote(name)} has no potential")
         return build_network([self._nodes[name] for name in self._states])
+
+    def _class(self) -> None:
+        self.take()
+        self.take_word("the class's name")
+        self.expect("{")
+        while not self.next.is_mark("}"):
+            keyword = self.take()
+            if not self.next.is_mark("="):
+                self._statement(keyword)
+                continue
+            self.take()
+            if _flatten(self.items_until(";")) and keyword.text == "inputs":
+                fail(keyword, _CLASSES)
+        self.take()
+
+    def _statement(self, keyword: Token) -> None:
+        if keyword.text == "discrete":
+            keyword = self.take()
+        if keyword.text == "net":
+            self._attributes()
+        elif keyword.text == "node":
+            self._node()
+        elif keyword.text == "potential":
+            self._potential()
+        elif keyword.text in ("class", "instance"):
+            fail(keyword, _CLASSES)
+        elif keyword.text in _REMEDIES:
+            self._refuse(keyword)
+        else:
+            fail(keyword, f"expected net, node or potential, found {keyword}")
 
     def _refuse(self, kind: Token) -> None:
         if self.next.text == "node":
@@ -106,6 +124,8 @@ class _Parser(TokenReader):
     def _potential(self) -> None:
         self.expect("(")
         name = self.take_word("a node's name")
+        if name.text not in self._states:
+            fail(name, f"no node {name} is declared above{nearest(name.text, self._states)}")
         if name.text in self._nodes:
             fail(name, f"the potential of {name} is given twice")
         if self.next.kind == "word":
@@ -120,8 +140,13 @@ class _Parser(TokenReader):
         if "data" not in attributes:
             fail(name, f"the potential of {name} has no data")
         numbers = read_numbers(_flatten(attributes["data"]))
-        states = self._states.get(name.text, ())
-        _check_nesting(name, attributes["data"], len(parents) + 1, len(states))
+        states = self._states[name.text]
+        for parent in parents:
+            if parent not in self._states:
+                near = nearest(parent, self._states)
+                fail(name, f"{name} has the parent {quote(parent)}, which is not declared{near}")
+        sizes = [len(self._states[parent]) for parent in parents]
+        _check_nesting(name, attributes["data"], [*sizes, len(states)])
         self._nodes[name.text] = FileNode(
             name.text, states, parents, CountedTable(numbers), name.line
         )
@@ -147,16 +172,18 @@ def _flatten(items: list[Item]) -> list[Token]:
     return tokens
 
 
-def _check_nesting(name: Token, data: list[Item], n_axes: int, n_states: int) -> None:
+def _check_nesting(name: Token, data: list[Item], sizes: list[int]) -> None:
     """Refuse parentheses that contradict the order of the numbers."""
-    levels, innermost = 0, data
-    while len(innermost) > 0 and isinstance(innermost[0], list):
-        levels, innermost = levels + 1, innermost[0]
-    if levels > 1 and (levels != n_axes or len(innermost) != n_states):
+    shape, inner = [], data
+    while len(inner) > 0 and isinstance(inner[0], list):
+        inner = inner[0]
+        shape.append(len(inner))
+    if len(shape) > 1 and shape != sizes:
+        found, expected = (" x ".join(map(str, counts)) for counts in (shape, sizes))
         fail(
             name,
-            f"the data of {name} has {levels} levels of parentheses with "
-            f"{count_noun(len(innermost), 'number')} inside, expected {n_axes} with {n_states}",
+            f"the parentheses in the data of {name} are those of a table {found}, but its parents "
+            f"and the node have {expected} states",
         )
 
 

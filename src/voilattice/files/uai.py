@@ -52,9 +52,11 @@ def parse_uai(text: str) -> Network:
         raise InputError(f"line {words.line}: expected BAYES, found {quote(kind)}")
     n = words.count("the number of variables")
     sizes = [words.count("a number of states") for _ in range(n)]
-    line, n_tables = words.line, words.count("the number of tables")
+    n_tables = words.count("the number of tables")
     if n_tables != n:
-        raise InputError(f"line {line}: expected {n} tables, one for each variable, got {n_tables}")
+        raise InputError(
+            f"line {words.line}: expected {n} tables, one for each variable, got {n_tables}"
+        )
     scopes = [_scope(words, n) for _ in range(n)]
     tables: dict[int, tuple[list[int], list[float], int]] = {}
     for *parents, child in scopes:

@@ -57,7 +57,7 @@ def parse_xdsl(content: bytes) -> Network:
         if part.tag == "dynamic":
             raise InputError(
                 f"line {part.line}: the network changes over time (<dynamic>), which is not "
-                f"supported; unroll it in GeNIe (Network > Dynamic models > Unroll) and save that"
+                f"supported; unroll it in GeNIe and save the result"
             )
         if part.tag not in ("nodes", *_IGNORED):
             raise InputError(f"line {part.line}: <{part.tag}> is not known inside <smile>")
