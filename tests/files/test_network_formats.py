@@ -422,6 +422,15 @@ def test_a_mistake_in_a_uai_file_is_named_with_its_line(old, new, message):
         parse_uai(text.replace(old, new, 1))
 
 
+def test_too_many_parents_are_refused_at_once():
+    n = 20_000
+    scopes = "\n".join(f"1 {k}" for k in range(n - 1))
+    parents = " ".join(map(str, range(n - 1)))
+    text = f"BAYES\n{n}\n{'1 ' * n}\n{n}\n{scopes}\n{n} {parents} {n - 1}\n{'1 1 ' * n}"
+    with pytest.raises(TooLargeError, match="'19999' with 19999 parents would have a table of 1 c"):
+        parse_uai(text)
+
+
 def test_comments_of_uai_are_skipped():
     text = "c a comment\n" + HAND[".uai"].replace("1 0\n", "1 0  # A\n")
     assert parse_uai(text) == parse_uai(HAND[".uai"])

@@ -95,10 +95,12 @@ def build_network(nodes: Iterable[FileNode]) -> Network:
                         f"{node.name!r} has the parent {quote(parent)}, which is not a node of "
                         f"this file{nearest(parent, by_name)}"
                     )
+            sizes = [len(by_name[parent].states) for parent in node.parents]
+            check_table_size(node.name, (*sizes, len(node.states)))
+            for parent in node.parents:
                 if node.parents.count(parent) > 1:
                     raise InputError(f"{node.name!r} has the parent {parent!r} twice")
             parents = {parent: by_name[parent].states for parent in node.parents}
-            check_table_size(node.name, (*map(len, parents.values()), len(node.states)))
             table = node.rule.table(node, parents)
             tables[node.name] = check_table(node.name, node.states, parents, table)
     return Network.from_tables(
