@@ -150,7 +150,7 @@ def test_a_function_without_its_extra_says_what_to_install(monkeypatch, work, mo
         work()
 
 
-@pytest.mark.parametrize("extension", [".net", ".uai", ".xdsl"])
+@pytest.mark.parametrize("extension", [".jgum", ".bgum"])
 def test_another_format_without_its_extra_says_what_to_install(tmp_path, monkeypatch, extension):
     network = vl.load_problem("figure1").network
     file = tmp_path / f"network{extension}"
@@ -161,8 +161,14 @@ def test_another_format_without_its_extra_says_what_to_install(tmp_path, monkeyp
         vl.read_network(file)
     with pytest.raises(MissingPackageError, match=f"writing {said}"):
         vl.write_network(network, file)
-    vl.write_network(network, tmp_path / "network.bif")
-    assert vl.read_network(tmp_path / "network.bif").names == network.names
+
+
+@pytest.mark.parametrize("extension", [".bif", ".net", ".uai", ".xdsl", ".dsl", ".bifxml"])
+def test_the_formats_of_other_tools_need_no_extra(tmp_path, monkeypatch, extension):
+    monkeypatch.setitem(sys.modules, "pyagrum", None)
+    network, file = vl.load_problem("figure1").network, tmp_path / f"network{extension}"
+    vl.write_network(network, file)
+    assert vl.read_network(file).n_states == network.n_states
 
 
 @pytest.mark.parametrize("room", ["sklearn", "baselines", "web"])

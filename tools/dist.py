@@ -82,15 +82,15 @@ LACKING = (
     ),
     (
         "show other.toml",
-        'other.toml: network.file: network.net: reading .net needs pyAgrum: '
+        'other.toml: network.file: network.jgum: reading .jgum needs pyAgrum: '
         'pip install "voilattice[networks]"',
     ),
 )  # fmt: skip
 FILES = {
     "cases.csv": "asia,smoke,tub,xray,bronc,dysp\nno,yes,no,yes,no,yes\nno,no,no,no,no,no\n",
     "cases.parquet": "",
-    "network.net": "",
-    "other.toml": '[network]\nfile = "network.net"\ntarget = "Y"\n[costs]\n[misclassification]\n'
+    "network.jgum": "",
+    "other.toml": '[network]\nfile = "network.jgum"\ntarget = "Y"\n[costs]\n[misclassification]\n'
     'kind = "symmetric"\nexpected = 1\n',
 }
 

@@ -1,7 +1,8 @@
 """Packages that only some commands need: an extra brings them, ``pip install "voilattice[web]"``.
 
-The core has what every policy needs on a problem file with a BIF network. Whatever imports one of
-the packages below calls `need_extra` first, so that a missing one is an error in one line.
+The core has what every policy needs on a problem file, with a network in any usual format. Whatever
+imports one of the packages below calls `need_extra` first, so that a missing one is an error in one
+line.
 """
 
 from __future__ import annotations

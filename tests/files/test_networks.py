@@ -1,5 +1,6 @@
 import os
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,6 @@ from voilattice.files import networks as files
 ASIA = load_problem("asia").network
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("extension", files.WRITABLE)
 def test_every_format_is_written_and_read(tmp_path, extension):
     path = tmp_path / f"asia{extension}"
@@ -45,9 +45,9 @@ def test_o3prm_is_read(tmp_path):
 
 
 def test_a_format_that_would_lose_a_label_is_refused_and_nothing_is_written(tmp_path):
-    network = Network.from_tables({"A": ["<5", "12+"]}, {}, {"A": [0.5, 0.5]})
-    path = tmp_path / "a.bifxml"
-    with pytest.raises(InputError, match=r"a\.bifxml: \.bifxml .*; write \.bif"):
+    network = Network.from_tables({"A": ["a|b", "c"]}, {}, {"A": [0.5, 0.5]})
+    path = tmp_path / "a.jgum"
+    with pytest.raises(InputError, match=r"a\.jgum: \.jgum .*; write \.bif"):
         write_network(network, path)
     assert not path.exists()
 
@@ -99,9 +99,10 @@ def test_a_large_file_is_refused_before_it_is_opened(tmp_path, monkeypatch):
         ("a.doc", b"", r"a\.doc: unknown network format '\.doc'; the known formats are \.bif"),
         ("a", b"", r"a: unknown network format '\(no extension\)'"),
         ("a\0.bif", None, "a file name must not contain a NUL character"),
-        ("a.net", b"nothing", r"a\.net: not a valid \.net network: .*"),
-        ("a.xdsl", b"<x>", r"a\.xdsl: not a valid \.xdsl network: .*"),
-        ("a.bifxml", b"", r"a\.bifxml: not a valid \.bifxml network: .*"),
+        ("a.net", b"nothing", r"a\.net: line 1: expected net, node or potential, found 'nothing'"),
+        ("a.xdsl", b"<x>", r"a\.xdsl: line 1: not valid XML: no element found"),
+        ("a.bifxml", b"<x/>", r"a\.bifxml: line 1: expected <BIF>, found <x>"),
+        ("a.jgum", b"nothing", r"a\.jgum: not a valid \.jgum network: .*"),
     ],
 )
 def test_an_unreadable_file_is_named(tmp_path, name, content, message):
@@ -119,7 +120,7 @@ def test_a_folder_is_no_network(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("extension", [e for e in files.WRITABLE if e not in (".bif", ".xml")])
+@pytest.mark.parametrize("extension", [".jgum", ".bgum"])
 def test_damaged_files_give_a_network_or_an_error_and_never_hang(tmp_path, monkeypatch, extension):
     path = tmp_path / f"asia{extension}"
     write_network(ASIA, path)
@@ -143,24 +144,20 @@ def test_damaged_files_give_a_network_or_an_error_and_never_hang(tmp_path, monke
         assert "\n" not in result
 
 
-@pytest.mark.slow
 def test_a_reader_that_hangs_is_ended(tmp_path, monkeypatch):
-    path = tmp_path / "asia.bifxml"
-    write_network(ASIA, path)
-    monkeypatch.setattr(files, "SECONDS", 3.0)
-    # pyAgrum 3.3.1 never returns from a table with a parenthesis in it.
-    text = path.read_text()
-    start = text.index("<TABLE>") + len("<TABLE>")
-    path.write_text(text[:start] + " ( " + text[start:])
-    with pytest.raises(InputError, match=r"asia\.bifxml: pyAgrum did not finish reading it in 3 s"):
+    path = tmp_path / "asia.jgum"
+    path.write_text("{}")
+    monkeypatch.setattr(files, "SECONDS", 0.5)
+    monkeypatch.setattr(files, "_READER", (sys.executable, "-c", "while True: pass"))
+    with pytest.raises(InputError, match=r"asia\.jgum: pyAgrum did not finish reading it in 1 s"):
         read_network(path)
 
 
 def test_nothing_in_the_current_folder_is_run(tmp_path, monkeypatch):
-    write_network(ASIA, tmp_path / "asia.net")
+    write_network(ASIA, tmp_path / "asia.jgum")
     (tmp_path / "pyagrum.py").write_text("raise SystemExit('the wrong pyagrum')")
     monkeypatch.chdir(tmp_path)
-    assert len(read_network("asia.net")) == 8
+    assert len(read_network("asia.jgum")) == 8
 
 
 def test_a_byte_order_mark_is_skipped(tmp_path):

@@ -24,7 +24,7 @@ def limits(monkeypatch):
 def test_a_network_is_written_as_bif_and_the_memory_is_limited(tmp_path, limits):
     import resource
 
-    source, result = tmp_path / "asia.net", tmp_path / "asia.bif"
+    source, result = tmp_path / "asia.jgum", tmp_path / "asia.bif"
     write_network(ASIA, source)
     pyagrum_reader.main(str(source), str(result), str(GIBIBYTE))
     copy = read_network(result)
@@ -34,7 +34,7 @@ def test_a_network_is_written_as_bif_and_the_memory_is_limited(tmp_path, limits)
 
 
 def test_what_is_no_network_ends_with_the_complaint_and_no_file(tmp_path, limits):
-    source, result = tmp_path / "a.net", tmp_path / "a.bif"
+    source, result = tmp_path / "a.jgum", tmp_path / "a.bif"
     source.write_text("nothing")
     with pytest.raises(SystemExit) as stopped:
         pyagrum_reader.main(str(source), str(result), str(GIBIBYTE))
@@ -44,7 +44,7 @@ def test_what_is_no_network_ends_with_the_complaint_and_no_file(tmp_path, limits
 
 
 def test_as_a_process_it_keeps_to_its_memory(tmp_path):
-    source, result = tmp_path / "asia.net", tmp_path / "asia.bif"
+    source, result = tmp_path / "asia.jgum", tmp_path / "asia.bif"
     write_network(ASIA, source)
     reader = [sys.executable, "-m", "voilattice.files.pyagrum_reader", source, result]
     small = subprocess.run([*reader, str(64 << 20)], capture_output=True, check=False)

@@ -1,9 +1,11 @@
 """Files of networks, problems and policies.
 
-`bif` reads and writes the Bayesian network Interchange Format (BIF) without loss. `networks` reads
-and writes the other formats with pyAgrum, which reads in a separate process. `problems` handles
-problem files, `drafts` writes them with comments, and `policies` handles saved policies. Every
-error names the file, the place in it and what would be right.
+`networks` chooses the format of a network by its file's extension. A format is a module: `bif`,
+`bifxml`, `net` (Hugin), `xdsl` and `dsl` (GeNIe; `gates` has their kinds of nodes), `uai`; pyAgrum
+reads its own formats in a separate process (`pyagrum_reader`). They share `tokens`, `xml_tree` and
+`node_tables`, which builds the network. `problems` handles problem files, `drafts` writes them with
+comments, and `policies` handles saved policies. Every error names the file, the place in it and
+what would be right.
 """
 
 from voilattice.files.networks import read_network, write_network

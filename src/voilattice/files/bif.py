@@ -16,35 +16,25 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 import numpy as np
 
-from voilattice.errors import InputError, TooLargeError, within
+from voilattice.errors import InputError, within
+from voilattice.files.node_tables import check_table_size, read_numbers
+from voilattice.files.tokens import TokenReader, fail, lexicon
 from voilattice.model.network import (
-    MAX_AXES,
-    MAX_TABLE_CELLS,
     Network,
     Table,
     check_names,
     check_table,
 )
-from voilattice.wording import count_noun, nearest, quote, round_count
+from voilattice.wording import count_noun, nearest
 
 __all__ = ["parse_bif", "to_bif"]
 
-# Comments are recognized only where a token can begin: `Asy//Patch` is one label. `_tokens` finds
-# comments of several lines without a pattern, which would search all of the text again for each
-# comment that is not closed.
-TOKEN = re.compile(
-    r"""(?P<skip>[\s,|]+|//[^\n]*)
-      | "(?P<quoted>(?:[^"\\\n]|\\.)*)"
-      | (?P<mark>[{}()\[\];])
-      | (?P<word>[^\s{}()\[\],;|"]+)""",
-    re.VERBOSE,
-)
+LEXICON = lexicon("{}()[];", ",|", "//", long_quotes=False)
 PLAIN_WORD = re.compile(r"""(?!//|/\*)[^\s{}()\[\],;|"\\]+""")
 
 
@@ -87,16 +77,6 @@ def _word(word: str) -> str:
     return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    text: str
-    kind: str
-    line: int
-
-    def __str__(self) -> str:
-        return "the end of the file" if self.kind == "end" else quote(self.text)
-
-
 @dataclass(slots=True)
 class _Conditional:
     """One ``probability`` block as written: its parents and rows, by name."""
@@ -108,12 +88,11 @@ class _Conditional:
     rows: list[tuple[int, list[str], list[float]]] = field(default_factory=list)
 
 
-class _Parser:
+class _Parser(TokenReader):
     """Recursive descent over the tokens; every error names its line."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = _tokens(text)
-        self._next = next(self._tokens)
+        super().__init__(text, LEXICON)
         self._states: dict[str, tuple[str, ...]] = {}
         self._conditionals: dict[str, _Conditional] = {}
 
@@ -123,122 +102,88 @@ class _Parser:
             "variable": self._variable_block,
             "probability": self._probability_block,
         }
-        while self._next.kind != "end":
-            keyword = self._take()
+        while self.next.kind != "end":
+            keyword = self.take()
             if keyword.text not in blocks:
-                _fail(keyword, f"expected network, variable or probability, found {keyword}")
+                fail(keyword, f"expected network, variable or probability, found {keyword}")
             blocks[keyword.text]()
         return self._build()
 
     def _network_block(self) -> None:
-        if self._next.text != "{":
-            self._take_word("the network's name")
-        self._expect("{")
+        if self.next.text != "{":
+            self.take_word("the network's name")
+        self.expect("{")
         depth = 1
         while depth:
-            token = self._take()
+            token = self.take()
             if token.kind == "end":
-                _fail(token, "expected '}' to close the network block, found the end of the file")
+                fail(token, "expected '}' to close the network block, found the end of the file")
             if token.kind == "mark":
                 depth += (token.text == "{") - (token.text == "}")
 
     def _variable_block(self) -> None:
-        name = self._take_word("a variable's name")
+        name = self.take_word("a variable's name")
         if name.text in self._states:
-            _fail(name, f"variable {name} is declared twice")
-        self._expect("{")
+            fail(name, f"variable {name} is declared twice")
+        self.expect("{")
         states: tuple[str, ...] | None = None
-        while self._next.text != "}":
-            keyword = self._take()
+        while self.next.text != "}":
+            keyword = self.take()
             if keyword.text == "property":
                 self._skip_property()
             elif keyword.text == "type":
-                kind = self._take_word("the variable's type")
+                kind = self.take_word("the variable's type")
                 if kind.text != "discrete":
-                    _fail(kind, f"expected type discrete, found {kind}")
-                self._expect("[")
-                count = self._take_word("the number of states")
-                self._expect("]")
-                self._expect("{")
-                states = tuple(label.text for label in self._words_until("}"))
+                    fail(kind, f"expected type discrete, found {kind}")
+                self.expect("[")
+                count = self.take_word("the number of states")
+                self.expect("]")
+                self.expect("{")
+                states = tuple(label.text for label in self.words_until("}"))
                 with within(f"line {name.line}"):
                     check_names(f"the states of {name}", states)
                 if str(len(states)) != count.text:
-                    _fail(
+                    fail(
                         count,
                         f"{name} lists {count_noun(len(states), 'state')} but declares {count}",
                     )
-                self._expect(";")
+                self.expect(";")
             else:
-                _fail(keyword, f"expected type, property or '}}', found {keyword}")
-        self._expect("}")
+                fail(keyword, f"expected type, property or '}}', found {keyword}")
+        self.expect("}")
         if states is None:
-            _fail(name, f"variable {name} has no type")
+            fail(name, f"variable {name} has no type")
         self._states[name.text] = states
 
     def _probability_block(self) -> None:
-        line = self._expect("(").line
-        name = self._take_word("a variable's name")
+        line = self.expect("(").line
+        name = self.take_word("a variable's name")
         if name.text in self._conditionals:
-            _fail(name, f"the probabilities of {name} are given twice")
-        block = _Conditional([parent.text for parent in self._words_until(")")], line)
-        self._expect("{")
-        while self._next.text != "}":
-            keyword = self._take()
+            fail(name, f"the probabilities of {name} are given twice")
+        block = _Conditional([parent.text for parent in self.words_until(")")], line)
+        self.expect("{")
+        while self.next.text != "}":
+            keyword = self.take()
             if keyword.text == "property":
                 self._skip_property()
             elif keyword.kind == "mark" and keyword.text == "(":
-                context = [label.text for label in self._words_until(")")]
-                block.rows.append((keyword.line, context, self._numbers()))
+                context = [label.text for label in self.words_until(")")]
+                block.rows.append((keyword.line, context, read_numbers(self.words_until(";"))))
             elif keyword.text in ("table", "default"):
                 if getattr(block, keyword.text) is not None:
-                    _fail(keyword, f"{keyword} appears twice")
-                setattr(block, keyword.text, self._numbers())
+                    fail(keyword, f"{keyword} appears twice")
+                setattr(block, keyword.text, read_numbers(self.words_until(";")))
             else:
-                _fail(keyword, f"expected table, default, '(' or '}}', found {keyword}")
-        self._expect("}")
+                fail(keyword, f"expected table, default, '(' or '}}', found {keyword}")
+        self.expect("}")
         self._conditionals[name.text] = block
 
     def _skip_property(self) -> None:
-        while self._next.text != ";":
-            if self._next.kind == "end":
-                _fail(self._next, "expected ';' to close the property, found the end of the file")
-            self._take()
-        self._take()
-
-    def _numbers(self) -> list[float]:
-        numbers = []
-        for token in self._words_until(";"):
-            try:
-                numbers.append(float(token.text))
-            except ValueError:
-                _fail(token, f"expected a probability, found {token}")
-        return numbers
-
-    def _words_until(self, mark: str) -> list[_Token]:
-        words = []
-        while not (self._next.kind == "mark" and self._next.text == mark):
-            words.append(self._take_word(f"a name, a number or {mark!r}"))
-        self._take()
-        return words
-
-    def _take_word(self, what: str) -> _Token:
-        token = self._take()
-        if token.kind != "word":
-            _fail(token, f"expected {what}, found {token}")
-        return token
-
-    def _expect(self, mark: str) -> _Token:
-        token = self._take()
-        if token.kind != "mark" or token.text != mark:
-            _fail(token, f"expected {mark!r}, found {token}")
-        return token
-
-    def _take(self) -> _Token:
-        token = self._next
-        if token.kind != "end":
-            self._next = next(self._tokens)
-        return token
+        while self.next.text != ";":
+            if self.next.kind == "end":
+                fail(self.next, "expected ';' to close the property, found the end of the file")
+            self.take()
+        self.take()
 
     def _build(self) -> Network:
         for name, block in self._conditionals.items():
@@ -262,12 +207,7 @@ class _Parser:
         parents = {parent: self._states[parent] for parent in block.parents}
         shape = (*map(len, parents.values()), len(states))
         with within(f"line {block.line}"):
-            if math.prod(shape) > MAX_TABLE_CELLS or len(shape) > MAX_AXES:
-                raise TooLargeError(
-                    f"{name!r} with {len(shape) - 1} parents would have a table of "
-                    f"{round_count(math.prod(shape))} cells; at most {MAX_AXES - 1} parents and "
-                    f"{MAX_TABLE_CELLS} cells are supported"
-                )
+            check_table_size(name, shape)
             if block.table is None:
                 n_rows = math.prod(shape[:-1])
                 if len(block.rows) < n_rows and block.default is None:
@@ -320,32 +260,3 @@ def _check_row(numbers: Sequence[float], states: Sequence[str]) -> Sequence[floa
     if len(numbers) != len(states):
         raise InputError(f"the row needs {count_noun(len(states), 'number')}, got {len(numbers)}")
     return numbers
-
-
-def _tokens(text: str) -> Iterator[_Token]:
-    line, place = 1, 0
-    while place < len(text):
-        if text.startswith("/*", place):
-            end = text.find("*/", place + 2)
-            if end < 0:
-                raise InputError(f"line {line}: a comment is not closed; '*/' is missing")
-            line += text.count("\n", place, end)
-            place = end + 2
-            continue
-        match = TOKEN.match(text, place)
-        if match is None:
-            raise InputError(f"line {line}: a quoted name is not closed")
-        kind, found = match.lastgroup, match.group()
-        if kind == "quoted":
-            yield _Token(re.sub(r"\\(.)", r"\1", match["quoted"]), "word", line)
-        elif kind is not None and kind != "skip":
-            yield _Token(found, kind, line)
-        line += found.count("\n")
-        place = match.end()
-    # The parser may ask for further tokens while it waits for a mark that is missing.
-    while True:
-        yield _Token("", "end", line)
-
-
-def _fail(token: _Token, message: str) -> NoReturn:
-    raise InputError(f"line {token.line}: {message}")

@@ -1,9 +1,10 @@
-"""Network files: every format that pyAgrum supports, chosen by the file's extension.
+"""Network files: the formats, chosen by the file's extension.
 
-`files.bif` reads and writes BIF, with any label and doubles to the last bit. pyAgrum reads all
-other formats in a separate process, which returns the network as BIF. The reason: pyAgrum's readers
-can loop forever on a damaged file (3.3.1 does on BIFXML, XDSL and UAI), and Python cannot interrupt
-a C++ loop in its own process.
+voilattice reads and writes the formats in `_TEXTS` and `_XMLS` itself, each in a module that says
+how its tables are ordered; doubles are kept to the last bit. pyAgrum's own formats (`PYAGRUM`) are
+read by pyAgrum in a separate process, which returns the network as BIF. The reason: pyAgrum's
+readers can loop forever on a damaged file, and Python cannot interrupt a C++ loop in its own
+process.
 """
 
 from __future__ import annotations
@@ -17,11 +18,17 @@ from pathlib import Path
 from voilattice.errors import InputError, TooLargeError, within
 from voilattice.extras import need_extra
 from voilattice.files.bif import parse_bif, to_bif
+from voilattice.files.bifxml import parse_bifxml, to_bifxml
+from voilattice.files.dsl import parse_dsl, to_dsl
+from voilattice.files.net import parse_net, to_net
+from voilattice.files.uai import parse_uai, to_uai
+from voilattice.files.xdsl import parse_xdsl, to_xdsl
 from voilattice.model.network import Network
 
 __all__ = [
     "MAX_NETWORK_BYTES",
     "NAMELESS",
+    "PYAGRUM",
     "READABLE",
     "WRITABLE",
     "read_network",
@@ -31,21 +38,25 @@ __all__ = [
 
 MAX_NETWORK_BYTES = 100_000_000
 
-# Extension -> pyAgrum's name of the format. Pickles are left out on purpose, because a pickle can
-# run any code. pyAgrum reads O3PRM but does not write it.
-PYAGRUM_FORMATS = {
-    ".bifxml": "bifxml",
-    ".xmlbif": "bifxml",
-    ".xml": "bifxml",
-    ".net": "net",
-    ".dsl": "dsl",
-    ".xdsl": "xdsl",
-    ".uai": "uai",
-    ".jgum": "jgum",
-    ".bgum": "bgum",
-    ".o3prm": "o3prm",
+_TEXTS = {
+    ".bif": (parse_bif, to_bif),
+    ".net": (parse_net, to_net),
+    ".dsl": (parse_dsl, to_dsl),
+    ".uai": (parse_uai, to_uai),
 }
-READABLE = (".bif", *PYAGRUM_FORMATS)
+# An XML file declares its encoding itself, so its reader takes bytes.
+_XMLS = {
+    ".xdsl": (parse_xdsl, to_xdsl),
+    ".bifxml": (parse_bifxml, to_bifxml),
+    ".xmlbif": (parse_bifxml, to_bifxml),
+    ".xml": (parse_bifxml, to_bifxml),
+}
+_WRITERS = {extension: write for extension, (_, write) in (_TEXTS | _XMLS).items()}
+
+# Pickles are left out on purpose, because a pickle can run any code. pyAgrum reads O3PRM but does
+# not write it.
+PYAGRUM = (".jgum", ".bgum", ".o3prm")
+READABLE = (*_TEXTS, *_XMLS, *PYAGRUM)
 WRITABLE = tuple(extension for extension in READABLE if extension != ".o3prm")
 
 # Formats that keep no names of nodes and states.
@@ -66,7 +77,8 @@ def read_network(path: str | Path, *, max_bytes: int = MAX_NETWORK_BYTES) -> Net
     Raises
     ------
     InputError
-        The file is missing, has an unknown extension, or is not a valid network.
+        The file is missing, has an unknown extension, is not a valid network, or has a kind of
+        node that is not supported.
     TooLargeError
         The file has more than `max_bytes` bytes. Such a file is not opened.
     """
@@ -82,8 +94,10 @@ def read_network(path: str | Path, *, max_bytes: int = MAX_NETWORK_BYTES) -> Net
                 )
             if not path.is_file():
                 raise InputError("this is not a file")
-            if extension == ".bif":
-                return parse_bif(read_text(path))
+            if extension in _TEXTS:
+                return _TEXTS[extension][0](read_text(path))
+            if extension in _XMLS:
+                return _XMLS[extension][0](path.read_bytes())
             return _read_with_pyagrum(path, extension, size)
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}") from None
@@ -100,16 +114,16 @@ def read_text(path: Path) -> str:
 def write_network(network: Network, path: str | Path) -> None:
     """Write a network to a file in any format of `WRITABLE`, chosen by the file's extension.
 
-    BIF keeps everything to the last bit. pyAgrum writes the other formats, with fewer digits, and
-    the result is read back to check it. If the format cannot keep the names and states of this
-    network, `InputError` is raised and no file is written. (UAI keeps no names at all.)
+    Probabilities are written to the last bit. If the format cannot hold a name or a state of this
+    network, `InputError` is raised and no file is written. UAI keeps no names at all; `.xdsl` and
+    `.dsl` have every node after its parents, as GeNIe wants it.
     """
     path = Path(path)
     with within(str(path)):
         extension = _known_extension(path, WRITABLE)
         try:
-            if extension == ".bif":
-                path.write_text(to_bif(network), encoding="utf-8")
+            if extension in _WRITERS:
+                path.write_text(_WRITERS[extension](network), encoding="utf-8")
             else:
                 _write_with_pyagrum(network, path, extension)
         except OSError as error:
@@ -133,8 +147,8 @@ def _known_extension(path: Path, known: tuple[str, ...]) -> str:
 def _read_with_pyagrum(path: Path, extension: str, size: int) -> Network:
     need_extra("networks", f"reading {extension}")
     with tempfile.TemporaryDirectory() as folder:
-        # pyAgrum chooses its reader by the extension, and supports fewer extensions.
-        source = Path(folder, f"network.{PYAGRUM_FORMATS[extension]}")
+        # pyAgrum chooses its reader by the extension, in lower case.
+        source = Path(folder, f"network{extension}")
         shutil.copyfile(path, source)
         result = Path(folder, "network.bif")
         limit = SECONDS + SECONDS_PER_MB * size / 1e6
@@ -171,7 +185,7 @@ def _write_with_pyagrum(network: Network, path: Path, extension: str) -> None:
     import pyagrum
 
     with tempfile.TemporaryDirectory() as folder:
-        draft = Path(folder, f"network.{PYAGRUM_FORMATS[extension]}")
+        draft = Path(folder, f"network{extension}")
         try:
             pyagrum.saveBN(network.to_pyagrum(), str(draft))
         except pyagrum.GumException as error:
@@ -185,10 +199,9 @@ def _write_with_pyagrum(network: Network, path: Path, extension: str) -> None:
                 f"{extension} cannot hold a name of this network: what pyAgrum wrote cannot be "
                 f"read again; write .bif"
             ) from None
-        if extension not in NAMELESS:
-            for name, states in zip(network.names, network.states, strict=True):
-                if name not in copy.names or copy.states[copy.names.index(name)] != states:
-                    raise InputError(
-                        f"{extension} does not keep the name or the states of {name!r}; write .bif"
-                    )
+        for name, states in zip(network.names, network.states, strict=True):
+            if name not in copy.names or copy.states[copy.names.index(name)] != states:
+                raise InputError(
+                    f"{extension} does not keep the name or the states of {name!r}; write .bif"
+                )
         path.write_bytes(draft.read_bytes())
