@@ -33,7 +33,7 @@ test: $(DEV) browser
 # Hours: every random world and as many new ones, and what is marked nightly. The seed is printed.
 nightly: SEED ?= $(shell date +%s)
 nightly: $(DEV) browser
-	$(BIN)/pytest -n auto --dist worksteal --nightly --world-seed $(SEED) --hypothesis-seed $(SEED)
+	$(BIN)/pytest -n auto --dist worksteal --nightly --world-seed $(SEED)
 
 # On a machine with an NVIDIA GPU: the engine "cuda" there, on a thousand random problems and more.
 test-gpu: $(DEV)

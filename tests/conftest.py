@@ -9,8 +9,8 @@ from hypothesis import settings
 
 from voilattice.cli import main
 
-# Seeded, so that a failure is the same everywhere; without deadlines, because machines are noisy.
-settings.register_profile("voilattice", deadline=None, derandomize=True)
+# Seeded below, so that a failure is the same everywhere; no deadlines, because machines are noisy.
+settings.register_profile("voilattice", deadline=None, database=None)
 settings.load_profile("voilattice")
 
 
@@ -23,6 +23,8 @@ def pytest_configure(config):
     if config.option.world_seed is None:
         config.option.world_seed = datetime.now(UTC).toordinal()
     worlds.set_run(seed=config.option.world_seed, nightly=config.option.nightly)
+    if config.getoption("hypothesis_seed", None) is None:  # this runs before hypothesis' own
+        config.option.hypothesis_seed = str(config.option.world_seed)
 
 
 def pytest_report_header(config):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from helpers.forests import random_forest
 from helpers.strategies import possible_evidence, problems
-from hypothesis import assume, given, settings
+from helpers.worlds import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voilattice import Lattice, best_set, engines, load_problem
@@ -160,7 +161,7 @@ def test_no_pair_is_left_out():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS)
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=5, max_states=3), seed=st.integers(0, 2**32 - 1))
 def test_both_twins_say_the_same(pair, problem, seed):
     assume(pair not in {"blocks", "bellman", "plain"} or not bundles_of(problem))

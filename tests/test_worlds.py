@@ -2,7 +2,7 @@
 
 import pytest
 from helpers import worlds
-from helpers.worlds import some
+from helpers.worlds import examples, some
 
 SEEDS = range(1000, 1060)
 
@@ -39,3 +39,10 @@ def test_at_night_all_seeds_are_taken_and_as_many_new_ones():
     found = some(SEEDS)
     assert found[:60] == list(SEEDS)
     assert len(set(found)) == 120
+
+
+def test_at_night_more_examples_are_drawn():
+    worlds.set_run(seed=7, nightly=False)
+    assert [examples(n).max_examples for n in (10, 40, 300)] == [10, 20, 75]
+    worlds.set_run(seed=7, nightly=True)
+    assert [examples(n).max_examples for n in (10, 40, 300)] == [10, 40, 300]

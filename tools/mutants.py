@@ -297,7 +297,7 @@ def in_child(name: str, source: str, settings: dict[str, Any]) -> int:
     sys.meta_path.insert(0, Replaced(f"voilattice.{name}", source))
     # The suite's own profile inherits from this one: no example is shrunk.
     phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
-    hypothesis.settings.register_profile("mutants", phases=phases, database=None)
+    hypothesis.settings.register_profile("mutants", phases=phases, database=None, derandomize=True)
     hypothesis.settings.load_profile("mutants")
     options = ["-x", "-q", "-p", "no:cacheprovider", "-k", settings.get("select", "")]
     return int(pytest.main([*options, *settings["tests"]]))

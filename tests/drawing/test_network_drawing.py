@@ -5,7 +5,8 @@ import pytest
 from helpers.problems import naive_bayes, structured
 from helpers.strategies import DATA, needs_data, networks, problems
 from helpers.ward import ward
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 
 from voilattice import Problem, load_problem, read_network
 from voilattice.drawing.network import MAX_DRAWN, network_svg
@@ -23,7 +24,7 @@ def boxes_and_arcs(problem, **limits):
     return svg, boxes, arcs
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=6))
 def test_every_node_and_every_arc_is_drawn_and_no_box_covers_another(problem):
     svg, boxes, arcs = boxes_and_arcs(problem)
@@ -41,7 +42,7 @@ def test_every_node_and_every_arc_is_drawn_and_no_box_covers_another(problem):
             assert x + w <= a or a + c <= x or y + h <= b or b + d <= y
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(network=networks(min_nodes=2, max_nodes=7))
 def test_parents_stand_above_their_children(network):
     target = network.names[0]

@@ -2,7 +2,8 @@ import numpy as np
 import pyagrum
 import pytest
 from helpers.strategies import damaged, networks
-from hypothesis import example, given, settings
+from helpers.worlds import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from voilattice import Network, VoilatticeError
@@ -141,7 +142,7 @@ def test_a_table_that_would_not_fit_is_refused_before_it_is_made():
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@examples(400)
 @given(st.data())
 def test_damaged_text_gives_a_network_or_a_clear_error(data):
     snippets = ["{", "}", "(", ";", '"', "nan", "1e999", "-1", "\x00", "é", "/*", "[ 9"]

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 from helpers.strategies import problems
-from hypothesis import assume, given, settings
+from helpers.worlds import examples
+from hypothesis import assume, given
 
 from voilattice import FeatureCosts, Network, Problem, load_problem
 from voilattice.files.drafts import draft_problem
@@ -43,7 +44,7 @@ def test_a_scaled_kind_stays_one(tmp_path):
     assert load_problem(path) == problem
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems())
 def test_any_problem_with_plain_prices_can_be_drafted(tmp_path_factory, problem):
     assume(problem.features)

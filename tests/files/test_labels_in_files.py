@@ -2,7 +2,8 @@
 
 import pytest
 from helpers.labels import LABELLED
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import VoilatticeError, load_problem, write_problem
@@ -27,7 +28,7 @@ def test_labels_and_currency_are_read_and_written(tmp_path):
 PRINTABLE = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(label=PRINTABLE, state=PRINTABLE, currency=PRINTABLE)
 def test_any_label_is_written_and_read(tmp_path_factory, label, state, currency):
     folder = tmp_path_factory.mktemp("p")

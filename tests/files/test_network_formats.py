@@ -12,7 +12,8 @@ import numpy as np
 import pyagrum
 import pytest
 from helpers.strategies import full_joint, networks
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 
 from voilattice import Network, VoilatticeError, read_network, write_network
 from voilattice.errors import InputError, TooLargeError
@@ -179,7 +180,7 @@ def test_what_is_written_has_the_numbers_in_the_order_of_the_file_by_hand(tmp_pa
         assert written[-48:] == pytest.approx(by_hand[-48:])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(network=networks())
 def test_writing_and_reading_changes_no_bit(tmp_path_factory, network):
     folder = tmp_path_factory.getbasetemp()

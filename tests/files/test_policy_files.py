@@ -5,7 +5,8 @@ import pytest
 from helpers.labels import labelled
 from helpers.problems import opener
 from helpers.strategies import problems
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 
 from voilattice import Constraint, Discount, FeatureCosts, Problem, advise, load_problem
 from voilattice.errors import InputError
@@ -22,7 +23,7 @@ from voilattice.policy.solvers import build_policy
 OLD_FINGERPRINT = "2458e322e857b33c82c290eb846ec7bb5a103abd8913eb47ed01a9a455c89add"
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_features=4))
 def test_a_saved_policy_is_loaded_equal(tmp_path_factory, problem):
     path = tmp_path_factory.mktemp("policy") / "p.json"

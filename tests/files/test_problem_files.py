@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.strategies import DATA, damaged, needs_data, problems
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voilattice
@@ -157,7 +158,7 @@ def test_a_folder_and_its_file_are_the_same_problem():
     assert load_problem(folder) == load_problem(folder / "problem.toml") == load_problem("asia")
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems())
 def test_writing_and_reading_gives_an_equal_problem(tmp_path_factory, problem):
     folder = tmp_path_factory.mktemp("problem") / "new"
@@ -224,7 +225,7 @@ def test_a_byte_order_mark_is_skipped(tmp_path):
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_a_damaged_network_file_gives_a_problem_or_a_clear_error(tmp_path_factory, data):
     folder = tmp_path_factory.getbasetemp() / "damaged"
@@ -510,7 +511,7 @@ def test_a_huge_problem_file_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@examples(400)
 @given(st.data())
 def test_damaged_files_give_a_problem_or_a_clear_error(tmp_path_factory, data):
     snippets = ["[", "]", "{", "=", '"', "nan", "1e999", "-1", "é", "true", "\n", "0.9"]

@@ -5,7 +5,8 @@ from contextlib import suppress
 
 import pytest
 from helpers.strategies import damaged, problems
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import Network, Problem, VoilatticeError, load_problem, write_problem
@@ -195,7 +196,7 @@ def as_written(problem: Problem) -> Problem:
     )  # fmt: skip
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems())
 def test_writing_and_reading_nodes_gives_an_equal_problem(tmp_path_factory, problem):
     written = as_written(problem)
@@ -207,7 +208,7 @@ def test_writing_and_reading_nodes_gives_an_equal_problem(tmp_path_factory, prob
 ODD = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=6)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(names=st.lists(ODD, min_size=2, max_size=4, unique=True))
 def test_any_name_is_written_and_read(tmp_path_factory, names):
     states = {name: [name, f"not {name}"] for name in names}
@@ -220,7 +221,7 @@ def test_any_name_is_written_and_read(tmp_path_factory, names):
     assert load_problem(write_problem(written, tmp_path_factory.mktemp("p"))) == written
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(data=st.data())
 def test_damaged_nodes_give_a_problem_or_a_clear_error(tmp_path_factory, data):
     snippets = [

@@ -4,12 +4,16 @@ Thousands of seeds are worth a night, not every run. A run takes a fixed part of
 held yesterday is tried again, and a part that the seed of the run chooses. That seed is the day's
 unless ``--world-seed`` gives one: all runs of a day see the same worlds, and a failure is found
 again by the seed that the head of the run prints. ``--nightly`` takes every seed, and as many that
-nobody has seen.
+nobody has seen. Hypothesis draws its examples by the same seed.
 """
 
 import random
 
+from hypothesis import settings
+
 PART = 12  # one of so many seeds is fixed, and as many rotate
+PART_OF_EXAMPLES = 4  # hypothesis draws one of so many, all by the seed of the run
+LEAST_EXAMPLES = 20
 
 _run = {"seed": 0, "nightly": False}
 
@@ -27,3 +31,9 @@ def some(seeds):
     size = -(-len(seeds) // PART)
     fixed, others = seeds[:size], seeds[size:]
     return [*fixed, *sorted(chance.sample(others, min(size, len(others))))]
+
+
+def examples(n):
+    """Return the settings of a test that draws so many examples at night, and fewer by day."""
+    by_day = min(n, max(n // PART_OF_EXAMPLES, LEAST_EXAMPLES))
+    return settings(max_examples=n if _run["nightly"] else by_day)

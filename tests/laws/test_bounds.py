@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from helpers.solving import optimum
 from helpers.strategies import problems
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, emc, value
@@ -18,7 +19,7 @@ def slack(cost):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(problem=problems(max_features=5))
 def test_the_stop_rule(problem):
     best = optimum(problem).lower_bound
@@ -39,7 +40,7 @@ def least_price(problem, name):
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@examples(200)
 @given(problem=problems(max_features=5), mask=st.integers(0, 31), share=st.floats(0, 1))
 def test_the_parts_of_a_split_never_cost_more_than_the_whole(problem, mask, share):
     groups = problem.costs.groups
@@ -58,7 +59,7 @@ def test_the_parts_of_a_split_never_cost_more_than_the_whole(problem, mask, shar
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@examples(200)
 @given(problem=problems(max_features=5), mask=st.integers(0, 31))
 def test_features_given_away_for_nothing_lower_the_optimum_by_at_most_their_price(problem, mask):
     free = {f for k, f in enumerate(problem.features) if mask >> k & 1} - set(problem.evidence)
@@ -72,7 +73,7 @@ def test_features_given_away_for_nothing_lower_the_optimum_by_at_most_their_pric
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@examples(100)
 @given(problem=problems(max_features=5))
 def test_only_relevant_features_lower_the_optimum(problem):
     relevant = relevant_features(problem)

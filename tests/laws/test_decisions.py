@@ -9,6 +9,7 @@ from helpers.brute_force import best_of_all_subsets
 from helpers.solving import POLICIES, all_loops, optimum
 from helpers.strategies import full_joint, problems, subsets, with_decisions
 from helpers.table_dp import optimal_cost
+from helpers.worlds import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +43,7 @@ def enumerated_emc(problem, features):
     return total / joint.sum()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_features=4, max_hidden=1), seeds)
 def test_emc_and_evi_are_those_of_enumeration(problem, seed):
     problem = with_decisions(problem, seed)
@@ -54,7 +55,7 @@ def test_emc_and_evi_are_those_of_enumeration(problem, seed):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=5), seed=seeds)
 def test_the_best_set_is_the_best_of_all_subsets(engine, problem, seed):
     problem = with_decisions(problem, seed)
@@ -66,7 +67,7 @@ def test_the_best_set_is_the_best_of_all_subsets(engine, problem, seed):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=4), seed=seeds)
 def test_the_optimum_is_that_of_all_partial_assignments(engine, problem, seed):
     problem = with_decisions(problem, seed)
@@ -77,7 +78,7 @@ def test_the_optimum_is_that_of_all_partial_assignments(engine, problem, seed):
     assert found.expected_total_cost == pytest.approx(want, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_features=4), seed=seeds)
 def test_both_engines_build_the_same_policies(problem, seed):
     problem = with_decisions(problem, seed)

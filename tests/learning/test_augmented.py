@@ -3,7 +3,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice.learning.augmented import (
@@ -27,7 +28,7 @@ def is_forest(parents):
     return True
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_no_forest_has_a_higher_gain(n, seed):
     rng = np.random.default_rng(seed)

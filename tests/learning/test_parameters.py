@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice.errors import InputError, TooLargeError
@@ -33,7 +34,7 @@ def one_round(sizes, parents, codes, smoothing, tables):
     return [n / n.sum(axis=-1, keepdims=True) for n in counts]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_cases=st.integers(2, 12),

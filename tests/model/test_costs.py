@@ -13,7 +13,8 @@ from helpers.strategies import (
     subsets,
     with_discounts,
 )
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts
@@ -76,7 +77,7 @@ def test_cost_is_what_the_problem_file_says(problem, data):
     assert problem.costs.cost(frozenset(chosen), known) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_features=4), st.integers(0, 2**32 - 1))
 def test_a_set_costs_what_its_cheapest_superset_costs(problem, seed):
     problem = with_discounts(problem, seed)
@@ -88,7 +89,7 @@ def test_a_set_costs_what_its_cheapest_superset_costs(problem, seed):
         assert least.cost(s, known) == pytest.approx(cheapest, abs=1e-9)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_features=4), st.integers(0, 2**32 - 1))
 def test_the_least_own_price_is_over_all_that_can_become_known(problem, seed):
     costs = with_discounts(problem, seed).costs

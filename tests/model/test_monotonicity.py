@@ -3,7 +3,8 @@
 import pytest
 from helpers.problems import opener
 from helpers.strategies import possible_knowledge, problems, subsets, with_discounts
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import ConditionalCost, Discount, FeatureCosts
@@ -23,7 +24,7 @@ def is_monotone(costs, features, known):
     )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_features=4), st.integers(0, 2**32 - 1), st.booleans())
 def test_subsets_never_cost_more_unless_the_check_says_so(problem, seed, has_openers):
     problem = with_discounts(problem, seed) if has_openers else problem

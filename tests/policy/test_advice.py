@@ -7,6 +7,7 @@ from helpers.rich_worlds import rich_problem
 from helpers.solving import POLICIES, Refuses
 from helpers.strategies import problems
 from helpers.ward import ward
+from helpers.worlds import examples
 from hypothesis import given, settings
 
 from voilattice import Constraint, Network, Problem, load_problem
@@ -21,7 +22,7 @@ from voilattice.valuation.valuation import posterior, value
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_features=4))
 def test_advice_is_what_the_policy_does(name, problem):
     root, advice = build_policy(problem, name).root, advise(problem, name)

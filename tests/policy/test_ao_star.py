@@ -7,6 +7,7 @@ from helpers.problems import impossible_state, noisy_bayes, twins, varied
 from helpers.solving import RULES, cost_of, optimum
 from helpers.strategies import problems, with_own_costs
 from helpers.table_dp import optimal_cost
+from helpers.worlds import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +31,7 @@ def slack(cost):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@examples(100)
 @given(problem=problems(max_features=4), n=st.integers(0, 25))
 def test_stopped_at_any_moment_the_interval_holds_the_optimum(problem, n):
     want = optimal_cost(problem, largest=4)
@@ -43,7 +44,7 @@ def test_stopped_at_any_moment_the_interval_holds_the_optimum(problem, n):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@examples(100)
 @given(problem=problems(max_features=5))
 def test_left_alone_it_ends_with_the_optimum(problem):
     search = Search(problem, STARTS)
@@ -142,7 +143,7 @@ def test_many_prices_of_a_users_own_end_the_search_when_nothing_is_left_to_look_
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_features=3), seed=st.integers(0, 2**32 - 1))
 def test_with_own_prices_the_optimum_may_buy_any_set(problem, seed):
     # A price that is low for a pair alone must count as the cheapest step.

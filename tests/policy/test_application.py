@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from helpers.solving import POLICIES
 from helpers.strategies import problems
+from helpers.worlds import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -280,7 +281,7 @@ def test_a_result_of_probability_0_is_missing_if_asked(by_name):
     assert applied.feature_cost.tolist() == [5.0, 1.0]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_features=5), seed=st.integers(0, 1000))
 def test_any_table_is_followed_to_the_end(problem, seed):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,8 @@ import pytest
 from helpers.problems import chain, noisy_bayes, varied
 from helpers.solving import cost_of, optimal_step, optimum
 from helpers.strategies import possible_evidence, problems
-from hypothesis import assume, given, settings
+from helpers.worlds import examples
+from hypothesis import assume, given
 
 from voilattice import load_problem
 from voilattice.budgets import Deadline, memory_limit
@@ -98,7 +99,7 @@ def test_each_space_has_its_solution():
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=4))
 def test_the_policy_does_not_depend_on_how_it_is_solved(problem):
     assume(not bundles_of(problem))

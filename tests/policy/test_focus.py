@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from helpers.problems import noisy_bayes
 from helpers.strategies import possible_knowledge, problems
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import build_policy, load_problem
@@ -26,7 +27,7 @@ def n_states(problem):
     return count_states([len(problem.states(name)) for name in unknown])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(), st.sampled_from([1, 3, 10, 40]))
 def test_a_focused_policy_costs_what_the_optimum_of_fewer_features_costs(problem, most):
     solver = FocusedSolver(problem, most)
@@ -44,7 +45,7 @@ def test_a_focused_policy_costs_what_the_optimum_of_fewer_features_costs(problem
         assert best == pytest.approx(whole, abs=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problems(), st.sampled_from([3, 10]))
 def test_steps_at_any_evidence_acquire_what_can_be_acquired(problem, most):
     solver = FocusedSolver(problem, most)

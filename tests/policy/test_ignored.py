@@ -7,7 +7,8 @@ from helpers.rich_worlds import Referee, rich_problem
 from helpers.solving import POLICIES
 from helpers.strategies import OwnCosts, problems
 from helpers.ward import ward
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 
 from voilattice import load_problem
 from voilattice.policy.advice import advise
@@ -41,7 +42,7 @@ def test_every_unknown_feature_is_a_candidate_or_ignored(name, seed):
     assert {i.feature for i in advice.ignored if i.reason == "unavailable"} >= set(gone)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=4))
 def test_nothing_is_missing_with_groups_and_discounts(problem):
     for name in ("greedy", "optimal"):
@@ -66,7 +67,7 @@ def test_acquiring_what_is_too_dear_never_pays(seed, has_table, monkeypatch):
             assert price * mass + after >= referee.risk(known) - 1e-7
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(problem=problems(max_features=4))
 def test_what_is_separated_adds_nothing_to_any_set(problem):
     advice = advise(problem, "none")

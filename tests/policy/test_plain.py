@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 from helpers.host_device import HostDevice, any_device
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice.budgets import Deadline
@@ -76,7 +77,7 @@ def state_by_state(joint, sizes, cost, prices):
 
 
 @pytest.mark.parametrize("engine", HOST_ENGINES)
-@settings(max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 2**32 - 1), tile=st.sampled_from([1, 4, 12, 3**9]))
 def test_arrays_say_what_the_recursion_says(engine, seed, tile):
     joint, sizes, cost, prices = random_table(seed)
@@ -94,7 +95,7 @@ def test_arrays_say_what_the_recursion_says(engine, seed, tile):
 
 
 @pytest.mark.slow  # gcc, once for each number of classes and decisions
-@settings(max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 2**32 - 1), room=st.sampled_from([1, 200, 1_000, 56_000]))
 def test_the_kernel_of_a_gpu_says_what_the_recursion_says(seed, room):
     joint, sizes, cost, prices = random_table(seed)
@@ -106,7 +107,7 @@ def test_the_kernel_of_a_gpu_says_what_the_recursion_says(seed, room):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1), room=st.sampled_from([1, 200, 1_000]))
 def test_values_in_32_bits_are_as_right_as_they_say(seed, room):
     joint, sizes, cost, prices = random_table(seed)

@@ -9,7 +9,8 @@ from helpers.host_device import any_device
 from helpers.problems import bystander, chain, noisy_bayes, rare_findings, twins, varied
 from helpers.strategies import possible_evidence, problems
 from helpers.table_dp import optimal_cost
-from hypothesis import assume, given, settings
+from helpers.worlds import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voilattice import ConditionalCost, Network, Problem, devices, load_problem
@@ -43,7 +44,7 @@ def solved(problem, engine="python"):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=150)
+@examples(150)
 @given(problem=problems(max_features=5, max_states=4), seed=st.integers(0, 2**32 - 1))
 def test_a_plain_table_says_what_blocks_say(engine, problem, seed):
     assume(not bundles_of(problem))
@@ -55,7 +56,7 @@ def test_a_plain_table_says_what_blocks_say(engine, problem, seed):
         assert table.choose(known) == blocks.choose(known)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=4))
 def test_a_plain_table_equals_the_referee(problem):
     assume(not bundles_of(problem))

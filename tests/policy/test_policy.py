@@ -3,7 +3,8 @@
 import pytest
 from helpers.solving import POLICIES
 from helpers.strategies import problems
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 
 from voilattice import load_problem
 from voilattice.errors import InputError, UnknownNameError
@@ -15,7 +16,7 @@ from voilattice.valuation.valuation import posterior, value
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=5))
 def test_the_paths_add_up_to_the_costs(name, problem):
     policy = build_policy(problem, name)
@@ -38,7 +39,7 @@ def test_the_paths_add_up_to_the_costs(name, problem):
         assert path.leaf.emc == pytest.approx(value(problem, (), found).emc, abs=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problems(max_features=5))
 def test_nodes_are_reached_as_often_as_their_paths_say(problem):
     policy = build_policy(problem, "greedy-la")

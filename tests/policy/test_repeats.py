@@ -17,7 +17,8 @@ from helpers.strategies import (
     with_own_costs,
 )
 from helpers.table_dp import optimal_cost
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import (
@@ -91,7 +92,7 @@ def check_below(problem, seed, shape):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(max_examples=300)
+@examples(300)
 @given(problem=hub_problems(), seed=st.integers(0, 2**32 - 1))
 def test_it_is_never_above_the_optimum(shape, problem, seed):
     check_below(problem, seed, shape)
@@ -99,7 +100,7 @@ def test_it_is_never_above_the_optimum(shape, problem, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(max_examples=100)
+@examples(100)
 @given(problem=hub_problems(), seed=st.integers(0, 2**32 - 1))
 def test_it_is_never_above_the_optimum_with_discounts(shape, problem, seed):
     check_below(with_discounts(problem, seed), seed, shape)
@@ -107,7 +108,7 @@ def test_it_is_never_above_the_optimum_with_discounts(shape, problem, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_rounds", [1, 2, 3])
-@settings(max_examples=100)
+@examples(100)
 @given(problem=hub_problems(max_hub=1), seed=st.integers(0, 2**32 - 1))
 def test_a_grid_that_is_not_solved_is_still_a_bound(n_rounds, problem, seed):
     with pytest.MonkeyPatch.context() as patch:
@@ -117,7 +118,7 @@ def test_a_grid_that_is_not_solved_is_still_a_bound(n_rounds, problem, seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@examples(40)
 @given(
     problem=hub_problems(max_classes=4, max_hub=1, max_features=3), seed=st.integers(0, 2**32 - 1)
 )
@@ -128,7 +129,7 @@ def test_it_is_never_above_the_optimum_of_four_classes(problem, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES[::2])
-@settings(max_examples=300)
+@examples(300)
 @given(problem=problems(max_features=5, max_hidden=3), seed=st.integers(0, 2**32 - 1))
 def test_it_is_never_above_the_optimum_in_any_network(shape, problem, seed):
     check_below(problem, seed, shape)

@@ -8,6 +8,7 @@ from helpers.brute_force import best_of_all_subsets
 from helpers.problems import opener
 from helpers.solving import POLICIES, RULES, all_loops
 from helpers.strategies import full_joint, problems, with_decisions, with_discounts
+from helpers.worlds import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,7 +96,7 @@ def test_a_policy_of_six_features_costs_what_its_definition_costs(name, problem)
 
 
 @pytest.mark.parametrize("name", RULES)
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_features=4, max_hidden=1))
 def test_a_policy_costs_what_its_definition_costs(name, problem):
     policy = build_policy(problem, name)
@@ -114,7 +115,7 @@ def test_a_policy_with_own_decisions_costs_what_its_definition_costs(name, engin
 
 
 @pytest.mark.parametrize("name", ["batch", "greedy", "greedy-la", "optimal"])
-@settings(max_examples=80)
+@examples(80)
 @given(problem=problems(max_features=5), seed=st.none() | st.integers(0, 2**32 - 1))
 def test_buying_is_never_worse_than_deciding_at_once(name, problem, seed):
     problem = problem if seed is None else with_discounts(problem, seed)

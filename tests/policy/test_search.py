@@ -6,6 +6,7 @@ from helpers.problems import noisy_bayes, structured
 from helpers.solving import RULES, optimum
 from helpers.strategies import possible_evidence, problems, with_discounts
 from helpers.table_dp import optimal_cost
+from helpers.worlds import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +53,7 @@ tables = st.sampled_from([None, 1, 8, 30, 100, 10**6])
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(problem=problems(max_features=5), table=tables, seed=st.none() | st.integers(0, 2**32 - 1))
 def test_left_alone_it_ends_with_the_optimum(problem, table, seed):
     problem = problem if seed is None else with_discounts(problem, seed)
@@ -66,7 +67,7 @@ def test_left_alone_it_ends_with_the_optimum(problem, table, seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(problem=problems(max_features=4), table=tables, n=st.integers(0, 25), seed=st.integers(0))
 def test_stopped_at_any_moment_the_interval_holds_the_optimum(problem, table, n, seed):
     problem = problem.with_evidence(possible_evidence(problem, seed, 0.2))
@@ -94,7 +95,7 @@ def states_of(search):
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@examples(200)
 @given(problem=problems(max_features=4), table=tables, repeats=st.booleans(), n=st.integers(1, 30))
 def test_the_bounds_hold_in_every_state(problem, table, repeats, n):
     assume(is_supported(problem))
@@ -113,7 +114,7 @@ def test_the_bounds_hold_in_every_state(problem, table, repeats, n):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@examples(150)
 @given(problem=problems(max_features=5), n=st.integers(1, 12))
 def test_only_an_optimal_policy_is_called_exact(problem, n):
     assume(is_supported(problem))
@@ -138,7 +139,7 @@ def test_states_are_packed_into_several_words():
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@examples(100)
 @given(problem=problems(max_features=5), table=tables)
 def test_it_never_costs_more_than_the_policies_it_starts_from(problem, table):
     assume(is_supported(problem))

@@ -4,7 +4,8 @@ import pytest
 from helpers.problems import rare_findings
 from helpers.solving import join_tree_only
 from helpers.strategies import possible_evidence, problems
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import emc, load_problem
@@ -27,7 +28,7 @@ def test_a_situation_too_rare_for_the_first_table_has_one_of_its_own(q):
     assert seen.emc == pytest.approx(emc(problem, known), rel=1e-9)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_features=5, max_hidden=2), st.integers(0, 2**32 - 1))
 def test_a_situation_without_a_table_says_the_same(problem, seed):
     evidence = possible_evidence(problem, seed)

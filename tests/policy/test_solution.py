@@ -9,7 +9,8 @@ from helpers.problems import bystander, chain, noisy_bayes, opener, rare_finding
 from helpers.solving import POLICIES, cost_of, optimal_step, optimum
 from helpers.strategies import possible_evidence, problems, with_discounts
 from helpers.table_dp import optimal_cost
-from hypothesis import assume, given, settings
+from helpers.worlds import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, Network, Problem, VoilatticeError, compare, load_problem
@@ -64,7 +65,7 @@ def probability(problem, known, feature, state):
     return float(table[problem.states(feature).index(state)] / table.sum())
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problems(max_features=2, max_states=2))
 def test_no_policy_of_all_costs_less(problem):
     assume(not bundles_of(problem))  # with bundles, some policies acquire two at once
@@ -74,7 +75,7 @@ def test_no_policy_of_all_costs_less(problem):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=150)
+@examples(150)
 @given(problem=problems(max_features=5))
 def test_the_solver_equals_a_table_over_all_partial_assignments(engine, problem):
     assume(not bundles_of(problem))
@@ -82,7 +83,7 @@ def test_the_solver_equals_a_table_over_all_partial_assignments(engine, problem)
     assert solution.expected_total_cost == close(optimal_cost(problem))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=4))
 def test_nothing_is_saved_by_acquiring_several_at_once(problem):
     found = optimum(problem)
@@ -90,7 +91,7 @@ def test_nothing_is_saved_by_acquiring_several_at_once(problem):
     assert found.expected_total_cost == close(optimal_cost(problem, largest=4))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(problem=problems(max_features=4), seed=st.integers(0, 2**32 - 1))
 def test_with_openers_no_policy_costs_less(problem, seed):
     problem = with_discounts(problem, seed)
@@ -104,7 +105,7 @@ def test_with_openers_no_policy_costs_less(problem, seed):
             assert solve(StateSpace(problem, engine=engine)).expected_total_cost == close(want)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_features=4), seed=st.integers(0, 2**32 - 1))
 def test_with_openers_the_cost_to_go_is_that_of_the_problem_with_that_evidence(problem, seed):
     problem = with_discounts(problem, seed)
@@ -164,7 +165,7 @@ def random_problem(seed, n_features):
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@examples(200)
 @given(problem=problems(max_features=5))
 def test_no_other_policy_costs_less_and_the_policy_costs_what_the_solver_says(problem):
     found = optimum(problem)
@@ -175,7 +176,7 @@ def test_no_other_policy_costs_less_and_the_policy_costs_what_the_solver_says(pr
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@examples(100)
 @given(problem=problems(max_features=5), data=st.data())
 def test_at_any_evidence_the_action_is_that_of_the_optimum_from_there_on(problem, data):
     known = {}
@@ -287,7 +288,7 @@ def test_blocks_are_about_as_many_as_irreducible_sets_and_the_same_in_both_engin
         assert np.array_equal(first.screen, second.screen)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=4))
 def test_blocks_are_the_states_that_policies_meet(problem):
     assume(not bundles_of(problem))
@@ -356,7 +357,7 @@ def test_the_time_limit_is_checked(wrong):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=4))
 def test_what_a_policy_costs_needs_no_policy(problem):
     for name in POLICIES:
@@ -513,7 +514,7 @@ def test_three_that_make_each_other_dearer_are_bought_together():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=4, max_hidden=1), seed=st.integers(0, 2**32 - 1))
 def test_rare_evidence_is_solved_as_exactly_as_any_other(engine, problem, seed):
     evidence = possible_evidence(problem, seed)
@@ -549,7 +550,7 @@ def test_findings_of_tiny_probability(q, n, chain):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@examples(100)
 @given(problem=problems(min_features=3, max_features=5, max_hidden=3), seed=st.integers(0, 10**6))
 def test_evidence_from_the_start_is_part_of_every_screen(problem, seed):
     here = problem.with_evidence(possible_evidence(problem, seed, share=0.4))

@@ -7,7 +7,8 @@ import pytest
 from helpers.problems import opener, structured
 from helpers.solving import POLICIES
 from helpers.strategies import problems
-from hypothesis import assume, given, settings
+from helpers.worlds import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, Network, Problem, load_problem
@@ -17,7 +18,7 @@ from voilattice.policy.sweep import Sweep
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(problem=problems(max_features=5), kind=st.sampled_from(["symmetric", "asymmetric"]))
 def test_a_sweep_builds_the_policies_that_each_point_alone_builds(problem, kind):
     assume(len(problem.classes) > 1 and problem.prior.min() > 1e-6)
@@ -30,7 +31,7 @@ def test_a_sweep_builds_the_policies_that_each_point_alone_builds(problem, kind)
             assert swept == pytest.approx(alone, abs=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(min_features=3, max_features=4), seed=st.integers(0, 2**32 - 1))
 def test_a_sweep_with_costs_that_are_not_monotone_is_what_each_point_alone_is(problem, seed):
     class Odd:

@@ -9,7 +9,8 @@ from helpers import table_dp
 from helpers.problems import bystander, noisy_bayes, opener, twins, varied
 from helpers.solving import cost_of, optimum
 from helpers.strategies import OwnCosts, problems, with_discounts
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import Constraint, FeatureCosts, Network, Problem, build_policy, load_problem
@@ -177,7 +178,7 @@ def check(problem, feature):
 
 
 @given(problems(max_features=4, max_hidden=1), st.integers(0, 9))
-@settings(max_examples=100)
+@examples(100)
 def test_around_every_threshold_the_optimal_policy_changes(problem, place):
     free = [f for f in problem.features if f not in problem.evidence]
     if free:
@@ -185,7 +186,7 @@ def test_around_every_threshold_the_optimal_policy_changes(problem, place):
 
 
 @given(problems(max_features=3, max_hidden=0), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
+@examples(40)
 def test_thresholds_with_openers(problem, seed):
     problem = with_discounts(replace(problem, evidence={}), seed)
     check(problem, problem.features[seed % len(problem.features)])

@@ -16,6 +16,7 @@ from helpers.strategies import (
     with_discounts,
     with_own_costs,
 )
+from helpers.worlds import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -46,7 +47,7 @@ def check(problem, evidence, found):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=60)
+@examples(60)
 @given(
     problem=problems(max_features=5), seed=st.integers(0, 2**32 - 1), cells=st.none() | st.just(8)
 )
@@ -67,7 +68,7 @@ def test_a_feature_that_tells_nothing_is_bought_to_open_a_discount(engine):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=150)
+@examples(150)
 @given(problem=problems(max_features=6, max_states=4), seed=st.integers(0, 2**32 - 1))
 def test_the_best_set_is_that_of_all_subsets(engine, problem, seed):
     evidence = {}
@@ -79,7 +80,7 @@ def test_the_best_set_is_that_of_all_subsets(engine, problem, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=100)
+@examples(100)
 @given(problem=problems(max_features=6, max_states=3), cells=st.integers(1, 60))
 def test_the_best_set_is_found_where_not_all_features_fit_into_a_table(engine, problem, cells):
     with small_tables(cells):
@@ -88,7 +89,7 @@ def test_the_best_set_is_found_where_not_all_features_fit_into_a_table(engine, p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=150)
+@examples(150)
 @given(order=st.permutations(range(6)), cells=st.sampled_from([2, 4, 8, 16, 32, 1000]))
 def test_ties_are_broken_alike_with_and_without_a_table_over_all(engine, order, cells):
     # Y is the xor of X_0 and X_1, and so it is of the two other pairs: three sets tie.
@@ -110,7 +111,7 @@ def test_ties_are_broken_alike_with_and_without_a_table_over_all(engine, order, 
     assert [entry.features for entry in top] == sorted(map(frozenset, pairs), key=sorted)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_features=5), st.sampled_from([1e-6, 1e3, 1e9]))
 def test_the_unit_of_money_does_not_matter(problem, factor):
     costs = problem.costs
@@ -134,7 +135,7 @@ def test_the_unit_of_money_does_not_matter(problem, factor):
     )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_features=6, max_states=3))
 def test_both_engines_take_the_same_way(problem):
     by_numpy, by_kernel = (best_set(problem, engine=engine) for engine in ENGINES)
@@ -145,7 +146,7 @@ def test_both_engines_take_the_same_way(problem):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@examples(100)
 @given(problems(max_features=5), st.integers(0, 2**32 - 1), st.integers(1, 40))
 def test_costs_that_are_not_monotone_are_searched_too(problem, seed, cells):
     odd = with_own_costs(problem, seed)
@@ -155,7 +156,7 @@ def test_costs_that_are_not_monotone_are_searched_too(problem, seed, cells):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@examples(100)
 @given(problems(min_features=4, max_features=7), st.integers(0, 2**32 - 1), st.integers(1, 40))
 def test_costs_that_are_not_monotone_at_the_evidence_alone_are_searched_too(problem, seed, cells):
     evidence = possible_evidence(problem, seed, share=0.6)
@@ -419,7 +420,7 @@ def test_of_sets_that_tie_the_first_is_found_with_tables_of_any_size(order, pric
     assert found.features == min(map(frozenset, pairs), key=sorted)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problems(max_features=5), st.integers(1, 40))
 def test_the_best_set_at_a_situation_is_that_of_the_command(problem, cells):
     known, now = problem.merge_evidence(None), value(problem, ()).emc

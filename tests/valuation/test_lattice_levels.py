@@ -4,7 +4,8 @@ import pytest
 from helpers.problems import noisy_bayes
 from helpers.strategies import problems
 from helpers.ward import ward
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 
 from voilattice import Lattice, load_problem
 from voilattice.documents import lattice_levels_document
@@ -14,7 +15,7 @@ from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.valuation import value
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(problem=problems(max_features=5))
 def test_each_level_has_its_best_sets(problem):
     values = value_lattice(problem)
@@ -38,7 +39,7 @@ def test_each_level_has_its_best_sets(problem):
             assert min(benefits) >= most - 1e-6
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_features=5))
 def test_the_way_goes_down_one_feature_at_a_time(problem):
     values = value_lattice(problem)

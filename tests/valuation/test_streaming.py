@@ -3,7 +3,8 @@
 import pytest
 from helpers.problems import noisy_bayes
 from helpers.strategies import possible_evidence, problems
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import load_problem, value
@@ -12,7 +13,7 @@ from voilattice.valuation import streaming
 from voilattice.valuation.streaming import bracket_expected_emc
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(max_features=6, max_hidden=2), st.integers(0, 2**32 - 1), st.integers(1, 40))
 def test_the_parts_add_up_to_the_whole(problem, seed, cells):
     evidence = possible_evidence(problem, seed, share=0.3)
@@ -26,7 +27,7 @@ def test_the_parts_add_up_to_the_whole(problem, seed, cells):
     assert found.upper == pytest.approx(value(problem, chosen, evidence).expected_emc, abs=1e-9)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problems(min_features=2, max_features=6, max_hidden=2), st.integers(1, 8))
 def test_the_bounds_enclose_the_value_whenever_it_stops(problem, parts):
     chosen = [name for name in problem.features if name not in problem.evidence]

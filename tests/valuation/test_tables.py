@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from helpers.problems import naive_bayes, noisy_bayes, rare_findings
 from helpers.strategies import problems
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import Lattice, Network, Problem
@@ -30,7 +31,7 @@ def test_every_set_of_the_lattice_equals_the_reference(engine, problem):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=50)
+@examples(50)
 @given(problem=problems(max_features=6), seed=st.integers(0, 2**32 - 1))
 def test_any_sets_in_any_order_are_valued(engine, problem, seed):
     free = [k for k, f in enumerate(problem.features) if f not in problem.evidence]
@@ -42,7 +43,7 @@ def test_any_sets_in_any_order_are_valued(engine, problem, seed):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_features=6, max_states=4), n_cells=st.integers(1, 40))
 def test_parts_give_the_same_values(engine, problem, n_cells):
     rows = Lattice(problem).rows
@@ -142,7 +143,7 @@ def test_the_largest_entry_of_a_root_table_is_near_one():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_features=5, max_states=4))
 def test_sets_valued_in_a_table_at_hand_equal_the_reference(engine, problem):
     free = [k for k, f in enumerate(problem.features) if f not in problem.evidence]
