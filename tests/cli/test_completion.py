@@ -31,19 +31,32 @@ def test_completion_scripts(run, shell):
         ("voilattice advise asia --given smoke=y", ["smoke=yes"]),
     ],
 )
-def test_names_are_completed(words, expected):
-    environment = os.environ | {
-        "_VOILATTICE_COMPLETE": "bash_complete",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split()) - 1),
-    }
-    code = "from voilattice.cli import main; main()"
+def test_names_are_completed(run, monkeypatch, words, expected):
+    for name, value in asked(words).items():
+        monkeypatch.setenv(name, value)
+    status, out, err = run()
+    assert (status, err) == (0, "")
+    assert completed(out) == expected
+
+
+def test_a_shell_is_answered_by_the_command_itself():
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-m", "voilattice"], env=os.environ | asked("voilattice value fig"),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
     assert done.stderr == ""
-    found = [line.split(",", 1) for line in done.stdout.splitlines() if line]
-    assert [name for kind, name in found if kind == "plain"] == expected
+    assert completed(done.stdout) == ["figure1", "figure3"]
+
+
+def asked(words):
+    """What bash sets before it calls the command."""
+    place = str(len(words.split()) - 1)
+    return {"_VOILATTICE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": place}
+
+
+def completed(out):
+    found = [line.split(",", 1) for line in out.splitlines() if line]
+    return [name for kind, name in found if kind == "plain"]
 
 
 def test_a_feature_is_offered_once():
