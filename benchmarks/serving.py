@@ -17,30 +17,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import random
-import signal
 import statistics
 import subprocess
-import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 import arguments
 import httpx
-import numpy as np
 import psutil
-
-from voilattice import load_problem
-from voilattice.policy.simulation import draw_cases
+from clients import Case, Line, draw, server
 
 PROBLEMS = ("heart", "diabetes", "thyroid", "liver", "asia")
 POLICY = "optimal"
-
-Case = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +71,8 @@ def main(small: bool) -> None:
     sizes = Sizes(PROBLEMS, 200, 60.0, 1.0, 300)
     if small:
         sizes = Sizes(("asia", "liver"), 5, 1.0, 0.01, 10)
-    cases = {name: _draw(name, sizes.n_cases) for name in sizes.problems}
-    with _server() as (process, address):
+    cases = {name: draw(name, sizes.n_cases) for name in sizes.problems}
+    with server() as (process, address):
         asyncio.run(_solve(address, sizes.problems))
         for what, n_people, pause in (
             (f"(a) {sizes.n_people} people", sizes.n_people, sizes.pause),
@@ -92,62 +83,6 @@ def main(small: bool) -> None:
         waits = asyncio.run(_consult_and_kill(process, address, cases, sizes))
         waits.print("(c) with workers that are killed", sizes.seconds)
     _first_answers()
-
-
-def _draw(name: str, n: int) -> list[Case]:
-    """Return cases of a problem: the state of each feature."""
-    problem = load_problem(name)
-    drawn = draw_cases(problem.network, n, np.random.default_rng(0))
-    return [{feature: drawn[feature][row] for feature in problem.features} for row in range(n)]
-
-
-@contextlib.contextmanager
-def _server() -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run a server on this machine alone."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "voilattice", "serve", "--port", "0"],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        yield process, process.stdout.readline().split()[4]
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
-
-
-class Line:
-    """A connection to the server that asks one question after another.
-
-    A client library would take more time than the server, on the same cores.
-    """
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    @classmethod
-    @contextlib.asynccontextmanager
-    async def open(cls, address: str) -> AsyncIterator[Line]:
-        """Connect to the server."""
-        where = urlsplit(address)
-        reader, writer = await asyncio.open_connection(where.hostname, where.port)
-        try:
-            yield cls(reader, writer)
-        finally:
-            writer.close()
-
-    async def ask(self, method: str, path: str, asked: object = None) -> tuple[int, Any]:
-        """Return the status of an answer, and the answer."""
-        body = b"" if asked is None else json.dumps(asked).encode()
-        head = (
-            f"{method} /api/v1/{path} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
-            f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
-        )
-        self.writer.write(head.encode() + body)
-        start, *lines = (await self.reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
-        (length,) = (line for line in lines if line.startswith(b"content-length:"))
-        content = await self.reader.readexactly(int(length.split(b":")[1]))
-        return int(start.split()[1]), json.loads(content)
 
 
 async def _solve(address: str, problems: Sequence[str]) -> None:
@@ -235,7 +170,7 @@ def _works(process: psutil.Process) -> bool:
 def _first_answers() -> None:
     """Print how long the first answers of a server take."""
     begin = time.perf_counter()
-    with _server() as (_, address), httpx.Client(base_url=address, timeout=120) as client:
+    with server() as (_, address), httpx.Client(base_url=address, timeout=120) as client:
         print(f"(d) a server listens after {time.perf_counter() - begin:.2f} s")
         for what, asked in (
             ("posterior", {"problem": "heart"}),

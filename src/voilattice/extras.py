@@ -31,6 +31,7 @@ EXTRAS = {
         "fastapi": "FastAPI",
         "uvicorn": "Uvicorn",
         "python_multipart": "python-multipart",
+        "prometheus_client": "prometheus-client",
     },
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 import click
 
@@ -17,7 +16,6 @@ from voilattice.model.problem import Problem
 __all__ = ["serve_command"]
 
 PORT = 8770
-STOP_SECONDS = 3  # that requests in work have left when the server is stopped
 START = "heart"  # the page begins with the first problem: with one named by the user, or with this
 
 
@@ -51,10 +49,23 @@ START = "heart"  # the page begins with the first problem: with one named by the
     help="Where a proxy shows the server, such as /advisor.",
 )
 @click.option(
+    "--trusted-proxy",
+    "proxies",
+    metavar="ADDRESS",
+    multiple=True,
+    help="A proxy whose X-Forwarded-For says who asks: an address or a network, such as "
+    "10.0.0.0/8; repeatable.  [default: none]",
+)
+@click.option(
     "--data",
     "folder",
     type=click.Path(file_okay=False),
     help="Keep uploads in this folder, so that they survive a restart.",
+)
+@click.option(
+    "--log-json",
+    is_flag=True,
+    help="Write a line of JSON for each request (route, status, milliseconds) to standard error.",
 )
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 def serve_command(
@@ -64,7 +75,9 @@ def serve_command(
     workers: int | None,
     hosts: Sequence[str],
     root_path: str,
+    proxies: Sequence[str],
     folder: str | None,
+    log_json: bool,
     open_page: bool,
 ) -> None:
     """Serve the advisor: a page for people, and an HTTP API.
@@ -75,14 +88,15 @@ def serve_command(
     need_extra("web", "serve")
     import socket
 
-    import uvicorn
-
     from voilattice.web.app import create_app
-    from voilattice.web.connections import Connection
+    from voilattice.web.logs import configure_logs
+    from voilattice.web.proxies import read_network
+    from voilattice.web.serving import Server
     from voilattice.web.shelf import Shelf
 
     if root_path and not (root_path.startswith("/") and root_path.strip("/")):
         raise InputError(f"must be a path such as /advisor, got {root_path!r}", "--root-path")
+    trusted = [read_network(proxy) for proxy in proxies]
     loaded: dict[str, Problem] = {}
     for given in problems:
         name = find_problem(given).name
@@ -94,7 +108,7 @@ def serve_command(
             loaded[name] = load_problem(f"{BUILTIN}{name}")
     app = create_app(
         loaded, hosts=[host, *hosts], n_workers=workers, root_path=root_path.rstrip("/"),
-        shelf=None if folder is None else Shelf(folder),
+        trusted_proxies=trusted, shelf=None if folder is None else Shelf(folder),
     )  # fmt: skip
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sends small answers at once (TCP_NODELAY) only if the protocol is named.
@@ -114,9 +128,5 @@ def serve_command(
         import webbrowser
 
         webbrowser.open(address)
-    config = uvicorn.Config(
-        app, http=Connection, log_level="warning", access_log=False, server_header=False,
-        timeout_graceful_shutdown=STOP_SECONDS,
-    )  # fmt: skip
-    with suppress(KeyboardInterrupt):  # which is how a server is ended
-        uvicorn.Server(config).run(sockets=[listener])
+    configure_logs(as_json=log_json)
+    Server(app).run(sockets=[listener])

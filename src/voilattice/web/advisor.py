@@ -15,7 +15,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError, located
 from voilattice.model.problem import Evidence, Problem
 from voilattice.policy.advice import FALLBACK
@@ -24,7 +23,7 @@ from voilattice.web.catalogue import Catalogue
 from voilattice.web.jobs import Job, Jobs
 from voilattice.web.pool import Level, Pool
 from voilattice.web.questions import AdviceAsked, Asked, Case, WhatIf
-from voilattice.web.refusals import TooMany, UnknownProblem
+from voilattice.web.refusals import Busy, TooMany, UnknownProblem
 from voilattice.web.shelf import Shelf
 from voilattice.web.uploads import upload_id
 from voilattice.web.workers import Outcome, Request, Tell
@@ -50,6 +49,7 @@ class Limits(BaseModel):
     memory_bytes: int = 1 << 30  # for the tables of each worker
     answer_bytes: int = 64_000_000  # for answers that are kept
     jobs: int = 32  # at work or waiting
+    advice_jobs: int = 256  # the same, of advice alone
     client_jobs: int = 8  # the same, of one client
     client_requests: int = 256  # in work, of one client
     client_uploads: int = 30  # a minute, of one client
@@ -68,7 +68,8 @@ class Advisor:
         self.catalogue = Catalogue(problems)
         self.limits = limits
         self.pool = Pool(n_workers, limits.memory_bytes)
-        self.jobs = Jobs(limits.jobs, limits.client_jobs)
+        self.jobs = Jobs(limits.jobs, limits.client_jobs, limits.advice_jobs)
+        self.n_fallbacks = 0  # advice by greedy in place of the policy asked for
         self._shelf = shelf
         self._uploads: dict[str, list[float]] = {}  # when each client uploaded, lately
         self._answers = Answers(limits.answer_bytes)
@@ -109,7 +110,7 @@ class Advisor:
                 request, seconds, level=Level.JOB, client=client, is_job=True, tell=tell
             )
 
-        return self.jobs.start(work, client)
+        return self.jobs.start(work, client, is_advice=task == "advise")
 
     async def upload(self, files: Mapping[str, bytes], client: str) -> bytes:
         """Read a problem, and keep it under the name of its content."""
@@ -159,7 +160,7 @@ class Advisor:
         *,
         is_job: bool = False,
     ) -> Outcome:
-        deadline, asked = Deadline(seconds), request.options["policy"]
+        asked = request.options["policy"]
 
         async def ask(policy: str, seconds: float) -> Outcome:
             changed = replace(request, options={**request.options, "policy": policy})
@@ -169,14 +170,18 @@ class Advisor:
             )
 
         try:
-            return await ask(asked, SHARE_OF_POLICY * seconds)
-        except TooLargeError as error:
+            outcome = await ask(asked, SHARE_OF_POLICY * seconds)
+        except (TooLargeError, Busy) as error:  # it took too long, or its turn did not come
             if asked == FALLBACK:
                 raise
-            found = json.loads((await ask(FALLBACK, deadline.seconds_left or 0.0)).content)
+            # Greedy has as much time again: advice that comes late is better than none.
+            found = json.loads((await ask(FALLBACK, seconds)).content)
             why = f"{asked} cannot answer here ({error.complaint}). This is what greedy does."
             found |= {"fallback": FALLBACK, "quick": True, "reasons": [why, *found["reasons"]]}
-            return Outcome(json.dumps(found).encode(), is_final=False)
+            content = json.dumps(found).encode()
+            outcome = Outcome(content, is_final=False, is_fallback=True)
+        self.n_fallbacks += outcome.is_fallback
+        return outcome
 
     async def _answer(self, request: Request, question: str, client: str) -> bytes:
         level = Level.QUICK if request.task in QUICK_TASKS else Level.LONG

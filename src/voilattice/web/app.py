@@ -8,13 +8,13 @@ its name, or cancelled. Every mistake is answered with a document of type
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib import resources
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
@@ -28,10 +28,12 @@ from voilattice.web.advisor import Advisor, Limits
 from voilattice.web.description import describe_api
 from voilattice.web.guards import BodyGuard, BrowserGuard, ClientGuard, OriginGuard
 from voilattice.web.malformed import describe_malformed
+from voilattice.web.metrics import CONTENT_TYPE, Meter, Metrics
+from voilattice.web.proxies import Network, ProxyGuard
 from voilattice.web.reference import reference_page
-from voilattice.web.refusals import Refusal, describe, status_of
+from voilattice.web.refusals import Busy, Refusal, describe, status_of
 from voilattice.web.routes import api_routes
-from voilattice.web.schemas import Health, ProblemDetails
+from voilattice.web.schemas import Health, ProblemDetails, Readiness
 from voilattice.web.shelf import Shelf
 from voilattice.wording import quote
 
@@ -41,10 +43,12 @@ REFUSALS = {
     400: "Something in the request is wrong.",
     403: "The request comes from a page of another site.",
     404: "There is no problem, or no job, of that name.",
+    405: "The route has other methods: Allow names them.",
     408: "The request came too slowly.",
     413: "The work or the upload exceeds a limit of the server.",
     422: "The request has not the form that this document describes.",
     429: "One client asks for too much at once.",
+    500: "The server met an error of its own; the detail says where in its code.",
     503: "The server is busy: try again later.",
 }
 
@@ -61,6 +65,7 @@ def create_app(
     hosts: Collection[str] = (),
     n_workers: int | None = None,
     root_path: str = "",
+    trusted_proxies: Sequence[Network] = (),
     shelf: Shelf | None = None,
 ) -> FastAPI:
     """Return the server's application.
@@ -73,6 +78,8 @@ def create_app(
         The names that the server is called by, beside those of this machine; ``*``: any.
     root_path
         Where a proxy shows the server, such as ``/advisor``.
+    trusted_proxies
+        Proxies whose `X-Forwarded-For` says who asks.
     shelf
         Where uploads are kept; None: in memory, until the server is stopped.
     """
@@ -85,12 +92,15 @@ def create_app(
         yield
         await advisor.close()
 
+    metrics = Metrics(advisor)
     refusals: dict[int | str, dict[str, Any]] = {
         status: {"model": ProblemDetails, "description": why} for status, why in REFUSALS.items()
     }
     app = FastAPI(
         title="voilattice", version=__version__, lifespan=lifespan, responses=refusals,
         docs_url=None, redoc_url=None,
+        # Clients that are generated from the document call their functions by these names.
+        generate_unique_id_function=lambda route: route.name,
         description="Which features to acquire, and when to stop and decide.",
     )  # fmt: skip
     app.state.advisor = advisor
@@ -98,7 +108,9 @@ def create_app(
     app.add_middleware(BodyGuard)
     app.add_middleware(ClientGuard, max_requests=limits.client_requests)
     app.add_middleware(OriginGuard, names=hosts)
+    app.add_middleware(ProxyGuard, trusted=trusted_proxies)
     app.add_middleware(BrowserGuard, root_path=root_path)
+    app.add_middleware(Meter, metrics=metrics)
     _answer_errors(app)
     app.include_router(api_routes(advisor))
 
@@ -107,6 +119,23 @@ def create_app(
         """Say whether the server works, and how much it has to do."""
         pool = advisor.pool
         return Health(status="ok", version=__version__, workers=len(pool.workers), busy=pool.n_busy)
+
+    @app.get("/ready")
+    async def ready() -> Readiness:
+        """Say whether all workers run and have loaded what they need; 503 until then."""
+        pool = advisor.pool
+        if not pool.is_ready:
+            raise Busy(f"{pool.n_alive} of {len(pool.workers)} workers run; not all are ready yet")
+        return Readiness(status="ready", workers=len(pool.workers))
+
+    @app.get(
+        "/metrics",
+        response_class=Response,
+        responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    )
+    async def show_metrics() -> Response:
+        """Count requests, waits, workers and jobs, in the text format of Prometheus."""
+        return Response(metrics.text, media_type=CONTENT_TYPE)
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:

@@ -8,18 +8,16 @@ requests a client has in work; how long and how large a body may be.
 from __future__ import annotations
 
 import asyncio
-import logging
-import traceback
 from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from voilattice.web.refusals import Refusal
+from voilattice.web.logs import log
+from voilattice.web.refusals import STOPPED, Broken, Refusal
 from voilattice.web.uploads import MAX_BYTES
 
 __all__ = ["BodyGuard", "BrowserGuard", "ClientGuard", "OriginGuard", "client_of"]
@@ -41,8 +39,6 @@ HEADERS = {
 }
 LOCAL_NAMES = ("127.0.0.1", "localhost", "::1")
 ANY_HOST = "*"
-
-log = logging.getLogger("voilattice.web")
 
 
 def client_of(scope: Scope) -> str:
@@ -82,14 +78,14 @@ class BrowserGuard:
 
         try:
             await self._app(scope, receive, guarded)
-        except Exception as error:
-            # Where it happened, and nothing of what was asked: that may be about a patient.
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-            log.error("a request failed: %s", where)
+        except asyncio.CancelledError:  # a request is cancelled only where the server is stopped
             if not has_begun:
-                said = f"the server met an error of its own ({where}): please report it"
-                await Refusal(500, said)(scope, receive, guarded)
+                await Refusal(503, STOPPED)(scope, receive, guarded)
+        except Exception as error:
+            broken = Broken.by(error)
+            log.error("a request failed: %s", broken.message)
+            if not has_begun:
+                await Refusal(500, broken.message)(scope, receive, guarded)
 
 
 class OriginGuard:

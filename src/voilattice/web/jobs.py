@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 
 from voilattice.documents import Document
 from voilattice.errors import VoilatticeError
-from voilattice.web.refusals import Busy, TooMany, refusal_of
+from voilattice.web.logs import log
+from voilattice.web.refusals import Broken, Busy, TooMany, refusal_of
 from voilattice.web.workers import Outcome, Tell
 
 __all__ = ["Job", "Jobs"]
 
-MAX_KEPT = 64
+MAX_KEPT = 256  # that have ended
 MAX_SILENCE = 90.0  # seconds; a browser may let a page in the background ask only once a minute
 MAX_KEPT_BYTES = 64_000_000
 
@@ -28,6 +29,7 @@ class Job:
     """A task that is waited for: queued, running, then done, failed or cancelled."""
 
     client: str
+    is_advice: bool = False
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     state: str = "queued"
     progress: str = ""
@@ -77,13 +79,22 @@ class Jobs:
         How many may wait or be at work.
     max_of_client
         How many of these may be one client's.
+    max_advice
+        How many jobs of advice may wait or be at work beside the others: each of them ends in
+        seconds, and every page that is open has one now and then.
     """
 
-    def __init__(self, max_active: int, max_of_client: int) -> None:
+    def __init__(self, max_active: int, max_of_client: int, max_advice: int) -> None:
         self._max_active, self._max_of_client = max_active, max_of_client
+        self._max_advice = max_advice
         self._jobs: dict[str, Job] = {}
 
-    def start(self, work: Work, client: str = "") -> Job:
+    @property
+    def states(self) -> list[str]:
+        """The state of each job that is kept."""
+        return [job.state for job in self._jobs.values()]
+
+    def start(self, work: Work, client: str = "", *, is_advice: bool = False) -> Job:
         """Begin a job.
 
         Raises
@@ -96,10 +107,11 @@ class Jobs:
         mine = sum(job.client == client for job in active)
         if mine >= self._max_of_client:
             raise TooMany(f"{mine} jobs of yours are running or waiting; cancel one, or wait")
-        if len(active) >= self._max_active:
-            raise Busy(f"{len(active)} jobs are running or waiting; try again later")
+        alike = sum(job.is_advice == is_advice for job in active)
+        if alike >= (self._max_advice if is_advice else self._max_active):
+            raise Busy(f"{alike} jobs are running or waiting; try again later")
         self._drop_old()
-        job = Job(client)
+        job = Job(client, is_advice)
         self._jobs[job.id] = job
         job.task = asyncio.ensure_future(_run(job, work))
         return job
@@ -129,11 +141,12 @@ class Jobs:
 
     def _drop_old(self) -> None:
         """Forget the oldest jobs that have ended, if there are too many."""
-        n_bytes = sum(len(job.result or b"") for job in self._jobs.values())
-        for job in [job for job in self._jobs.values() if not job.is_active]:
-            if len(self._jobs) < MAX_KEPT and n_bytes <= MAX_KEPT_BYTES:
+        ended = [job for job in self._jobs.values() if not job.is_active]
+        n_kept, n_bytes = len(ended), sum(len(job.result or b"") for job in ended)
+        for job in ended:
+            if n_kept < MAX_KEPT and n_bytes <= MAX_KEPT_BYTES:
                 return
-            n_bytes -= len(job.result or b"")
+            n_kept, n_bytes = n_kept - 1, n_bytes - len(job.result or b"")
             del self._jobs[job.id]
 
 
@@ -143,3 +156,7 @@ async def _run(job: Job, work: Work) -> None:
         job.end("done", outcome.content)
     except VoilatticeError as error:
         job.end("failed", error=refusal_of(error))
+    except Exception as error:
+        broken = Broken.by(error)
+        log.error("a job failed: %s", broken.message)
+        job.end("failed", error=refusal_of(broken))

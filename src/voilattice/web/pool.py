@@ -24,8 +24,9 @@ from enum import IntEnum
 from typing import Any
 
 from voilattice.budgets import Deadline
-from voilattice.errors import Remedy, TooLargeError
-from voilattice.web.refusals import Busy
+from voilattice.errors import Remedy, TooLargeError, VoilatticeError
+from voilattice.web.logs import log
+from voilattice.web.refusals import STOPPED, Broken, Busy
 from voilattice.web.workers import Ended, Outcome, Request, Tell, Worker
 
 __all__ = ["Level", "Pool", "Ticket"]
@@ -35,6 +36,7 @@ MAX_ATTEMPTS = 2  # at a task whose worker died
 PATIENCE = 2.0  # seconds that a task waits for the worker that knows its problem
 SHORT = 0.25  # seconds
 SECONDS_PER_KILL = 0.1
+SECONDS_PER_LOOK = 1.0  # at workers whose process has ended while they were idle
 
 WARM_UP = Request("warm")
 
@@ -89,6 +91,27 @@ class Pool:
         self._threads = ThreadPoolExecutor(n_workers, "worker")
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
+        self.n_stops = 0  # of processes at work on what took too long or was cancelled
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all workers run and have loaded what they need."""
+        return not self._is_closed and all(w.is_alive and w.has_answered for w in self.workers)
+
+    @property
+    def n_alive(self) -> int:
+        """How many workers have a process that runs."""
+        return sum(worker.is_alive for worker in self.workers)
+
+    @property
+    def n_deaths(self) -> int:
+        """How many processes have ended by themselves."""
+        return sum(worker.n_deaths for worker in self.workers)
+
+    @property
+    def n_waiting(self) -> int:
+        """How many tasks wait for a worker."""
+        return len(self._queue)
 
     @property
     def n_busy(self) -> int:
@@ -96,14 +119,14 @@ class Pool:
         return sum(ticket is not None for ticket in self._at_work.values())
 
     def start(self) -> None:
-        """Start the processes and have them load what they need, one after another."""
-        self._spawn(self._warm_all())
+        """Start the processes and have them load what they need, now and whenever one has ended."""
+        self._spawn(self._keep_warm())
 
     async def close(self) -> None:
         """End all processes; whatever waits is told so."""
         self._is_closed = True
         for ticket in self._queue:
-            _settle(ticket, Busy("the server is being stopped"))
+            _settle(ticket, Busy(STOPPED))
         self._queue.clear()
         for worker in self.workers:
             worker.kill()
@@ -141,7 +164,7 @@ class Pool:
             Its turn did not come in time, or its worker died again and again.
         """
         if self._is_closed:
-            raise Busy("the server is being stopped")
+            raise Busy(STOPPED)
         if len(self._queue) >= MAX_WAITING:
             raise Busy("too many requests are waiting; try again later")
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
@@ -230,14 +253,21 @@ class Pool:
         while not work.done():
             await asyncio.wait({work}, timeout=SECONDS_PER_KILL)
             if not work.done() and (ticket.is_cancelled or ticket.deadline.is_over):
+                self.n_stops += not is_stopped
                 is_stopped = True
                 worker.kill()
         try:
             _settle(ticket, work.result())
         except Ended:
             self._after_death(ticket, is_stopped)
-        except Exception as error:
+        except VoilatticeError as error:
+            if isinstance(error, Broken):
+                log.error("a task failed: %s", error.message)
             _settle(ticket, error)
+        except Exception as error:
+            broken = Broken.by(error)
+            log.error("a task failed: %s", broken.message)
+            _settle(ticket, broken)
         finally:
             del self._at_work[worker]
             self._dispatch()
@@ -247,7 +277,7 @@ class Pool:
     def _after_death(self, ticket: Ticket, is_stopped: bool) -> None:
         """Try again what lost its process, unless the process was ended on purpose."""
         if self._is_closed:
-            _settle(ticket, Busy("the server is being stopped"))
+            _settle(ticket, Busy(STOPPED))
         elif is_stopped:
             remedies = (Remedy("ask for less"), Remedy("raise the limit", "time_limit"))
             late = f"not done after {ticket.seconds:g} seconds"
@@ -259,9 +289,13 @@ class Pool:
             ticket.is_at_work = False
             self._queue.insert(0, ticket)
 
-    async def _warm_all(self) -> None:
-        for worker in self.workers:
-            await self._warm(worker)
+    async def _keep_warm(self) -> None:
+        """Have workers load what they need, one after another, whenever they have not."""
+        while not self._is_closed:
+            for worker in self.workers:
+                if not (worker.is_alive and worker.has_answered):
+                    await self._warm(worker)
+            await asyncio.sleep(SECONDS_PER_LOOK)
 
     async def _warm(self, worker: Worker) -> None:
         """Have an idle worker load what it needs."""

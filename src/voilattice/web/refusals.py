@@ -9,7 +9,9 @@ line.
 from __future__ import annotations
 
 import json
+import traceback
 from http import HTTPStatus
+from pathlib import Path
 
 from starlette.responses import Response
 
@@ -30,6 +32,7 @@ __all__ = [
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
+STOPPED = "the server is being stopped"
 
 
 class Busy(VoilatticeError):
@@ -42,6 +45,13 @@ class TooMany(VoilatticeError):
 
 class Broken(VoilatticeError):
     """The server met an error of its own."""
+
+    @classmethod
+    def by(cls, error: Exception) -> Broken:
+        """Say where an error happened, and nothing of what was asked: it may be about a patient."""
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+        return cls(f"the server met an error of its own ({where}): please report it")
 
 
 class UnknownProblem(UnknownNameError):

@@ -29,6 +29,7 @@ __all__ = [
     "ProblemDetails",
     "ProblemEntry",
     "ProblemSummary",
+    "Readiness",
     "Report",
     "SetValue",
     "Standing",
@@ -46,6 +47,13 @@ class Health(Answer):
     version: str
     workers: int
     busy: int
+
+
+class Readiness(Answer):
+    """All workers run and have loaded what they need."""
+
+    status: Literal["ready"]
+    workers: int
 
 
 class ProblemDetails(Answer):

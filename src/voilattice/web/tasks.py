@@ -8,13 +8,11 @@ without some features: what was solved for one request is there for the next. A 
 from __future__ import annotations
 
 import json
-import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 from voilattice.budgets import Deadline, memory_limit
@@ -348,10 +346,7 @@ def _answer(asked: Request, tell: Tell) -> tuple[str, Any]:
         remedies = (Remedy("ask for fewer features"), Remedy("give more evidence"))
         return "error", TooLargeError("out of memory", remedies=remedies)
     except Exception as error:
-        # Where it happened, and nothing of what was asked: that may be about a patient.
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-        return "error", Broken(f"the server met an error of its own ({where}): please report it")
+        return "error", Broken.by(error)
 
 
 def _do(asked: Request, tell: Tell) -> Outcome:
@@ -365,14 +360,12 @@ def _do(asked: Request, tell: Tell) -> Outcome:
     case = asked.options.get("case", {})
     options = {key: option for key, option in asked.options.items() if key != "case"}
     document = TASKS[asked.task](Matter(asked.name, asked.changes, **case), tell, **options)
-    return Outcome(_encode(document), _is_final(document))
-
-
-def _is_final(document: Document | str) -> bool:
-    """Return whether more time could not make a better answer."""
-    return isinstance(document, str) or (
-        document.get("status", "ok") == "ok" and document.get("fallback") is None
-    )
+    if isinstance(document, str):
+        return Outcome(_encode(document))
+    is_fallback = document.get("fallback") is not None
+    # At a limit, more time could make a better answer.
+    is_final = document.get("status", "ok") == "ok" and not is_fallback
+    return Outcome(_encode(document), is_final, is_fallback)
 
 
 def _encode(document: Document | str) -> bytes:

@@ -19,9 +19,11 @@ from typing import Any
 
 from voilattice.budgets import Deadline
 from voilattice.model.problem import Problem
+from voilattice.web.logs import log
 
 __all__ = ["Ended", "Outcome", "Request", "Tell", "Worker"]
 
+SECONDS_TO_END = 1.0  # from the end of a pipe to that of its process
 MAX_VARIANTS = 8  # of problems, that a worker keeps with what was solved of them
 
 Tell = Callable[[str, float | None], None]  # what is done, and which part of all that is
@@ -61,6 +63,7 @@ class Outcome:
 
     content: bytes
     is_final: bool = True  # False: with more time the answer could be a better one
+    is_fallback: bool = False  # greedy answered in place of the policy asked for
     problem: Problem | None = None
 
 
@@ -75,7 +78,10 @@ class Worker:
 
     def __init__(self, memory_bytes: int) -> None:
         self._memory_bytes = memory_bytes
+        self.n_deaths = 0  # of processes that ended by themselves
+        self.has_answered = False  # the process has loaded what it needs, and does tasks
         self._process: Any = None
+        self._is_ended = False  # on purpose
         self._pipe: Connection | None = None
         self._told: set[str] = set()
         # By problem with its changes: how many seconds each task took there the last time.
@@ -85,6 +91,12 @@ class Worker:
     def pid(self) -> int | None:
         """The number of the process; None: there is none."""
         return None if self._process is None else self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs."""
+        process = self._process
+        return process is not None and process.pid is not None and process.is_alive()
 
     def familiarity(self, request: Request) -> int:
         """Return how much of a request the worker has done already: 0 to 2."""
@@ -107,6 +119,7 @@ class Worker:
         try:
             return self._exchange(self._ensure_started(), request, tell)
         except (EOFError, OSError):
+            self._note_death()
             self.close()
             raise Ended from None
 
@@ -120,6 +133,7 @@ class Worker:
             elif what == "unknown":  # it had too many problems to keep
                 pipe.send(request)
             else:
+                self.has_answered = True
                 self._remember(request, time.monotonic() - begun)
                 if what == "error":
                     raise content  # of the class that the worker met
@@ -138,7 +152,16 @@ class Worker:
         """End the process now, if it has started; whoever waits for it sees its pipe end."""
         process = self._process
         if process is not None and process.pid is not None:
+            self._is_ended = True
             process.kill()
+
+    def _note_death(self) -> None:
+        """Count and log a process that ended by itself: it was killed, or ran out of memory."""
+        if self._process is not None and not self._is_ended:
+            self._process.join(SECONDS_TO_END)
+            self.n_deaths += 1
+            how = f"exit status {self._process.exitcode}"
+            log.warning("worker process %s ended by itself (%s)", self._process.pid, how)
 
     def close(self) -> None:
         """End the process and forget what it knew."""
@@ -148,11 +171,13 @@ class Worker:
         if self._pipe is not None:
             self._pipe.close()
         self._process = self._pipe = None
+        self.has_answered = self._is_ended = False
         self._told.clear()
         self._variants.clear()
 
     def _ensure_started(self) -> Connection:
         if self._pipe is None or not self._process.is_alive():
+            self._note_death()
             self.close()
             context = multiprocessing.get_context("spawn")
             self._pipe, theirs = context.Pipe()

@@ -1,0 +1,163 @@
+"""Fifty clients of a busy server: what each of them gets, and when.
+
+    make bench
+    python benchmarks/load.py
+
+A server runs here, with its default number of workers. Four processes beside it compute for ever,
+and 50 clients ask at once, on the same cores. Each client asks for advice about cases of its own,
+in turn by `greedy` and by `optimal`, each question as soon as the one before it is answered.
+(a) Cold: the server has just started, and no kernel has ever been compiled.
+(b) Warm: the same once more, after `/ready` has said so, about cases that are new.
+The number of errors must be 0: whatever is not answered with 200 counts as one. An answer that
+greedy gave in place of the optimum is counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import random
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import arguments
+import httpx
+from clients import Case, Line, draw, server
+
+PROBLEMS = ("heart", "diabetes", "thyroid", "liver", "asia")
+POLICIES = ("greedy", "optimal")
+SECONDS = 120.0  # that a client waits for an answer, and the server to be ready
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is asked."""
+
+    problems: Sequence[str]
+    n_clients: int
+    n_questions: int  # of each client
+    n_busy: int  # processes that compute for ever
+
+
+@dataclass(slots=True)
+class Answers:
+    """How long answers took by policy, and what went wrong."""
+
+    waits: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in POLICIES})
+    n_fallbacks: int = 0
+    errors: list[str] = field(default_factory=list)
+
+    def print(self, what: str) -> None:
+        """Print quantiles of the waits, fallbacks and errors."""
+        print(f"{what}: {sum(map(len, self.waits.values())):,} answers")
+        for policy, waits in self.waits.items():
+            print(
+                f"  {policy:8} p50 {_quantile(waits, 0.5):.3f} s, p99 {_quantile(waits, 0.99):.3f} "
+                f"s, all in {max(waits, default=0.0):.3f} s"
+            )
+        print(f"  answered by greedy in place of optimal {self.n_fallbacks}")
+        print(f"  errors {len(self.errors)}")
+        for error in dict.fromkeys(self.errors):
+            print(f"    {self.errors.count(error)} times {error}")
+
+
+def main(small: bool) -> None:
+    """Run both parts."""
+    sizes = Sizes(PROBLEMS, 50, 8, 4)
+    if small:
+        sizes = Sizes(("asia", "liver"), 4, 2, 1)
+    n_cases = 2 * sizes.n_clients * sizes.n_questions
+    cases = {name: draw(name, n_cases) for name in sizes.problems}
+    with tempfile.TemporaryDirectory() as folder, _busy(sizes.n_busy):
+        # In small the kernels of this machine are taken: compiling is what takes so long.
+        environment = {} if small else {"NUMBA_CACHE_DIR": folder}
+        with server(**environment) as (_, address):
+            asyncio.run(_ask_all(address, cases, sizes, 0)).print("(a) cold")
+            print(f"ready {_seconds_to_ready(address):.1f} s after that")
+            asyncio.run(_ask_all(address, cases, sizes, 1)).print("(b) warm")
+
+
+def _quantile(waits: Sequence[float], share: float) -> float:
+    return sorted(waits)[min(int(share * len(waits)), len(waits) - 1)] if waits else 0.0
+
+
+@contextlib.contextmanager
+def _busy(n: int) -> Iterator[None]:
+    """Keep some processes computing beside."""
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=_compute, daemon=True) for _ in range(n)]
+    for process in processes:
+        process.start()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+
+
+def _compute() -> None:
+    while True:
+        pass
+
+
+def _seconds_to_ready(address: str) -> float:
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < SECONDS:
+        if httpx.get(f"{address}ready", timeout=SECONDS).status_code == 200:
+            break
+        time.sleep(0.1)
+    return time.perf_counter() - begin
+
+
+async def _ask_all(
+    address: str, cases: Mapping[str, Sequence[Case]], sizes: Sizes, part: int
+) -> Answers:
+    """Let all clients ask, each about cases that no other client asks about."""
+    answers = Answers()
+    n = sizes.n_questions
+    clients = [
+        _client(
+            address,
+            {name: drawn[k * n : (k + 1) * n] for name, drawn in cases.items()},
+            random.Random(k),
+            answers,
+        )
+        for k in range(part * sizes.n_clients, (part + 1) * sizes.n_clients)
+    ]
+    await asyncio.gather(*clients)
+    return answers
+
+
+async def _client(
+    address: str, cases: Mapping[str, Sequence[Case]], rng: random.Random, answers: Answers
+) -> None:
+    """Ask about one case after another, of which some features are known."""
+    for k in range(len(next(iter(cases.values())))):
+        name, policy = rng.choice(sorted(cases)), POLICIES[k % len(POLICIES)]
+        case = cases[name][k]
+        known = rng.sample(sorted(case), rng.randrange(3))
+        asked = {
+            "problem": name, "policy": policy, "evidence": {f: case[f] for f in known},
+            # A price that nobody else has, so that no answer is kept from another question.
+            "prices": {sorted(case)[0]: 1 + rng.random()},
+        }  # fmt: skip
+        begin = time.perf_counter()
+        try:
+            async with asyncio.timeout(SECONDS), Line.open(address) as line:
+                status, advice = await line.ask("POST", "advise", asked)
+        except (OSError, EOFError, TimeoutError) as error:
+            answers.errors.append(type(error).__name__)
+            continue
+        answers.waits[policy].append(time.perf_counter() - begin)
+        if status != 200:
+            answers.errors.append(f"{status} {advice['detail']}")
+        else:
+            answers.n_fallbacks += policy == "optimal" and advice["quick"]
+
+
+if __name__ == "__main__":
+    arguments.run(main, __doc__)
