@@ -66,7 +66,7 @@ class Answers:
 
 def main(small: bool) -> None:
     """Run both parts."""
-    sizes = Sizes(PROBLEMS, 50, 8, 4)
+    sizes = Sizes(PROBLEMS, 50, 6, 4)
     if small:
         sizes = Sizes(("asia", "liver"), 4, 2, 1)
     n_cases = 2 * sizes.n_clients * sizes.n_questions

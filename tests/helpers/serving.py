@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -24,6 +25,12 @@ def stop_server(process):
     process.send_signal(signal.SIGINT)
     _, complaints = process.communicate(timeout=15)
     return process.returncode, complaints
+
+
+def free_port():
+    """Return a port of this machine that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 def waited_for(api, job):

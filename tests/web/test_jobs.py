@@ -44,7 +44,7 @@ def test_a_job_ends_with_its_document_or_the_reason():
         raise TooLargeError("too much", remedies=(Remedy("ask less", "max_nodes"),))
 
     async def test():
-        jobs = Jobs(5, 5)
+        jobs = Jobs(5, 5, 5)
         good, bad = jobs.start(answering(b'{"a": 1}')), jobs.start(failing)
         assert jobs.find(good.id) is good
         assert json.loads(good.document)["state"] == "queued"
@@ -61,7 +61,7 @@ def test_a_job_ends_with_its_document_or_the_reason():
 
 def test_no_more_jobs_are_active_than_may():
     async def test():
-        jobs = Jobs(3, 2)
+        jobs = Jobs(3, 2, 3)
         first, second = jobs.start(for_ever, "a"), jobs.start(for_ever, "a")
         with pytest.raises(TooMany, match="^2 jobs of yours are running or waiting"):
             jobs.start(for_ever, "a")
@@ -78,9 +78,39 @@ def test_no_more_jobs_are_active_than_may():
     run(test)
 
 
+def test_advice_does_not_wait_until_longer_jobs_have_ended():
+    async def test():
+        jobs = Jobs(1, 9, 2)
+        jobs.start(for_ever)
+        with pytest.raises(Busy, match="^1 jobs are running or waiting"):
+            jobs.start(for_ever)
+        for _ in range(2):
+            jobs.start(for_ever, is_advice=True)
+        with pytest.raises(Busy, match="^2 jobs are running or waiting"):
+            jobs.start(for_ever, is_advice=True)
+        assert len(jobs.states) == 3
+        jobs.cancel_all()
+
+    run(test)
+
+
+def test_a_job_that_meets_an_error_of_our_own_fails_without_details(caplog):
+    async def broken(tell):
+        raise KeyError("secret")
+
+    async def test():
+        failed = await ended(Jobs(1, 1, 1).start(broken))
+        assert (failed["state"], failed["error"]["status"]) == ("failed", 500)
+        assert "KeyError in test_jobs.py, line " in failed["error"]["detail"]
+        assert "secret" not in failed["error"]["detail"] + caplog.text
+        assert "KeyError in test_jobs.py" in caplog.text
+
+    run(test)
+
+
 def test_a_job_that_has_ended_cannot_be_cancelled():
     async def test():
-        jobs = Jobs(2, 2)
+        jobs = Jobs(2, 2, 2)
         job = jobs.start(answering(b"1"))
         await ended(job)
         jobs.cancel(job)
@@ -94,7 +124,7 @@ def test_only_the_latest_jobs_are_kept(monkeypatch, limit, value):
     monkeypatch.setattr(module, limit, value)
 
     async def test():
-        jobs, made = Jobs(2, 2), []
+        jobs, made = Jobs(2, 2, 2), []
         for _ in range(5):
             made.append(jobs.start(answering(b"1")))
             await ended(made[-1])
@@ -106,7 +136,7 @@ def test_only_the_latest_jobs_are_kept(monkeypatch, limit, value):
 
 def test_a_job_that_nobody_asks_for_is_cancelled():
     async def test():
-        jobs = Jobs(5, 5)
+        jobs = Jobs(5, 5, 5)
         forgotten, awaited = jobs.start(for_ever), jobs.start(for_ever)
         forgotten.asked -= 2 * module.MAX_SILENCE
         awaited.asked -= 2 * module.MAX_SILENCE

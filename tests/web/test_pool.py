@@ -9,12 +9,14 @@ from helpers.serving import run_async
 from voilattice.errors import InputError, TooLargeError
 from voilattice.web import pool as pools
 from voilattice.web.pool import Level, Pool
-from voilattice.web.refusals import Busy
+from voilattice.web.refusals import Broken, Busy
 from voilattice.web.workers import Ended, Outcome, Request
 
 
 class Scripted:
     """A worker in a thread. A task called "wait..." ends when the test says so."""
+
+    is_alive, has_answered, n_deaths = False, False, 0
 
     def __init__(self, memory_bytes):
         self.pid, self.seen, self.go, self.begun = 1, [], threading.Event(), threading.Event()
@@ -27,6 +29,7 @@ class Scripted:
         return 0.0 if request.task == "solved" else 9.0
 
     def exchange(self, request, tell):
+        self.is_alive = self.has_answered = True
         self.seen.append(request)
         self.begun.set()
         if request.task == "die" or (request.task == "die once" and self.n(request) == 1):
@@ -35,6 +38,8 @@ class Scripted:
                 raise Ended
         if request.task == "fail":
             raise InputError("no")
+        if request.task == "break":
+            raise KeyError("secret")
         if request.task.startswith("wait"):
             tell("half", 0.5)
             while not self.go.wait(0.01):
@@ -203,9 +208,55 @@ def test_what_takes_too_long_is_stopped_and_what_waits_too_long_is_refused():
             await waiting
         with pytest.raises(TooLargeError, match="^not done after 0.2 seconds; ask for less"):
             await first
+        assert pool.n_stops == 1
         assert (await ask(pool, "a", level=Level.LONG)).content == b"a"
 
     run(test, n_workers=2)
+
+
+def test_a_turn_is_waited_for_no_longer_than_patience_allows():
+    async def test(pool):
+        first = ask(pool, "wait 1", level=Level.LONG)
+        with pytest.raises(Busy, match="^too many requests are waiting"):
+            await ask(pool, "wait 2", level=Level.LONG, patience=0.05)
+        patient = ask(pool, "wait 3", level=Level.LONG, patience=20.0)
+        for worker in pool.workers:
+            worker.go.set()
+        assert (await patient).content == b"wait 3"
+        await first
+
+    run(test, n_workers=2)
+
+
+def test_an_error_of_our_own_is_logged_and_told_without_what_was_asked(caplog):
+    async def test(pool):
+        with pytest.raises(Broken, match=r"KeyError in test_pool.py, line \d+\)") as told:
+            await ask(pool, "break")
+        assert "secret" not in str(told.value)
+
+    run(test)
+    assert "KeyError in test_pool.py" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_a_pool_is_ready_while_all_workers_run(monkeypatch):
+    monkeypatch.setattr(pools, "SECONDS_PER_LOOK", 0.01)
+
+    async def test(pool):
+        assert (pool.is_ready, pool.n_alive) == (False, 0)
+        pool.start()
+        await until(lambda: pool.is_ready)
+        assert pool.n_alive == 3
+        victim = pool.workers[1]
+        n_seen = len(victim.seen)
+        victim.is_alive = False  # while it is idle
+        assert (pool.is_ready, pool.n_alive) == (False, 2)
+        await until(lambda: pool.is_ready)
+        assert [request.task for request in victim.seen[n_seen:]] == ["warm"]
+        await pool.close()
+        assert not pool.is_ready
+
+    run(test)
 
 
 def test_a_job_that_is_cancelled_is_stopped_and_any_other_task_goes_on():

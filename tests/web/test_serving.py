@@ -1,6 +1,8 @@
 """A real server with much to do: nobody waits for what is not theirs, and all processes end."""
 
+import json
 import os
+import re
 import signal
 import statistics
 import time
@@ -80,8 +82,25 @@ def workers_of(process):
     return [p for p in found if "spawn_main" in " ".join(p.cmdline())]
 
 
-def test_a_worker_that_is_killed_costs_no_answer(own_server):
-    process, client = own_server
+def test_a_worker_that_is_killed_costs_no_answer():
+    process, address = start_server("--workers", "2", "--log-json")
+    with httpx.Client(base_url=address, timeout=60) as client:
+        kill_again_and_again(process, client)
+        metrics = client.get("/metrics").text
+    status, written = stop_server(process)
+    lines = [json.loads(line) for line in written.splitlines()]
+    deaths = [line["event"] for line in lines if line["level"] == "warning"]
+    assert status == 0
+    assert len(deaths) >= 4
+    assert all(
+        re.fullmatch(r"worker process \d+ ended by itself .*-9\)", event) for event in deaths
+    )
+    assert float(re.search(r"^voilattice_worker_deaths_total (\S+)$", metrics, re.M)[1]) >= 4
+    assert {"/api/v1/advise", "/metrics"} <= {line["route"] for line in lines if "route" in line}
+
+
+def kill_again_and_again(process, client):
+    """Kill the workers of a server while it is asked."""
     asked = {"problem": "asia", "policy": "greedy"}
     assert client.post("/api/v1/advise", json=asked).status_code == 200
     for k in range(3):
@@ -111,4 +130,32 @@ def test_a_server_that_ends_leaves_no_process_behind(own_server, how):
     assert not alive
     assert "Traceback" not in complaints
     if how != signal.SIGKILL:
-        assert (process.returncode in {0, -signal.SIGTERM}, complaints) == (True, "")
+        assert (process.returncode, complaints) == (0, "")
+
+
+def test_a_server_that_is_stopped_under_load_answers_or_says_so(own_server):
+    process, client = own_server
+
+    def ask(k):
+        asked = {"problem": "thyroid", "policy": "optimal", "prices": {"TSH": 10.0 + k}}
+        try:
+            return client.post("/api/v1/advise", json=asked).status_code
+        except httpx.TransportError:
+            return "closed"  # the connection was not accepted any more
+
+    with ThreadPoolExecutor(30) as threads:
+        answers = [threads.submit(ask, k) for k in range(30)]
+        # All but one of them wait for the only worker that may do what is long.
+        while metric(client, "voilattice_tasks_waiting") < 20:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        _, complaints = process.communicate(timeout=30)
+    assert (process.returncode, complaints) == (0, "")
+    found = [answer.result() for answer in answers]
+    assert set(found) <= {200, 503, "closed"}
+    assert found.count("closed") <= 10
+
+
+def metric(client, name):
+    """Return a number of the server."""
+    return float(re.search(rf"^{name} (\S+)$", client.get("/metrics").text, re.M)[1])

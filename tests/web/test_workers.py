@@ -48,12 +48,24 @@ def test_a_worker_is_told_a_problem_once_and_goes_on_after_an_error(worker):
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_is_said_to_have_died_and_the_next_task_has_another(worker):
+def test_a_worker_that_dies_is_said_to_have_died_and_the_next_task_has_another(worker, caplog):
     long = Request("compare", "asia", ASIA.problem, options={"points": [1.0, 2.0], "seconds": 9.0})
     with pytest.raises(Ended):
         worker.exchange(long, lambda text, fraction: os.kill(worker.pid, signal.SIGKILL))
-    assert worker.familiarity(ASIA) == 0
+    assert (worker.familiarity(ASIA), worker.n_deaths) == (0, 1)
+    assert (worker.is_alive, worker.has_answered) == (False, False)
     assert do(worker, ASIA)["features"] == ["xray"]
+    assert (worker.is_alive, worker.has_answered) == (True, True)
+    first = worker.pid
+    os.kill(first, signal.SIGKILL)  # while it is idle
+    worker._process.join()
+    assert do(worker, ASIA)["features"] == ["xray"]
+    assert worker.n_deaths == 2
+    assert f"worker process {first} ended by itself (exit status -9)" in caplog.text
+    worker.kill()  # on purpose
+    worker._process.join()
+    assert do(worker, ASIA)["features"] == ["xray"]
+    assert worker.n_deaths == 2
 
 
 def test_a_task_gets_a_share_of_the_time_that_is_left():

@@ -33,6 +33,8 @@ __all__ = ["Advisor", "Limits"]
 SHARE_OF_TASK = 0.5  # of the time left, that a task plans with; the rest is for what it overlooks
 SHARE_OF_POLICY = 0.75  # of the time for advice, for the policy asked for; then greedy answers
 
+SHARE_OF_TURN = 0.5  # of the time for that policy, until its turn has come
+
 QUICK_POLICIES = frozenset({"none", FALLBACK})
 QUICK_TASKS = frozenset({"describe", "network", "posterior", "value", "explain"})
 # They keep to a time limit.
@@ -166,8 +168,9 @@ class Advisor:
             changed = replace(request, options={**request.options, "policy": policy})
             level = Level.QUICK if policy in QUICK_POLICIES else Level.LONG
             return await self.pool.do(
-                changed, seconds, level=level, client=client, is_job=is_job, tell=tell
-            )
+                changed, seconds, level=level, client=client, is_job=is_job, tell=tell,
+                patience=None if policy == FALLBACK else SHARE_OF_TURN * seconds,
+            )  # fmt: skip
 
         try:
             outcome = await ask(asked, SHARE_OF_POLICY * seconds)

@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from voilattice.web.reference import resolve_schema
 from voilattice.web.refusals import MEDIA_TYPE
 
 __all__ = ["EXAMPLES", "describe_api"]
@@ -55,12 +56,17 @@ def describe_api(app: FastAPI) -> dict[str, Any]:
     document = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes
     )
+    schemas = document["components"]["schemas"]
     for path, methods in document["paths"].items():
         example = EXAMPLES.get(path.removeprefix("/api/v1"))
         for operation in methods.values():
             for status, response in operation["responses"].items():
                 if int(status) >= 400:
                     response["content"] = {MEDIA_TYPE: response["content"]["application/json"]}
+                else:
+                    (content,) = response["content"].values()
+                    answer = resolve_schema(content["schema"], schemas)
+                    response["description"] = answer.get("description", operation["description"])
             if example is None:
                 continue
             for parameter in operation.get("parameters", ()):

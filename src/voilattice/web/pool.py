@@ -146,15 +146,16 @@ class Pool:
         level: Level,
         client: str = "",
         is_job: bool = False,
+        patience: float | None = None,
         tell: Tell = lambda text, fraction: None,
     ) -> Outcome:
         """Return what a task returns, when its turn has come.
 
-        The seconds count from now on, and waiting for the turn is a part of them; those of a job
-        count from its turn. A job may have any level: advice is asked for as a job, but it must
-        not wait for whole policies. If the caller is cancelled, a task that waits is dropped. A job
-        that is at work is stopped; any other task goes on, because the next question is likely to
-        be about the same problem.
+        The seconds count from now on, and waiting for the turn is a part of them: the whole, or
+        the seconds of `patience`. Those of a job count from its turn. A job may have any level:
+        advice is asked for as a job, but it must not wait for whole policies. If the caller is
+        cancelled, a task that waits is dropped. A job that is at work is stopped; any other task
+        goes on, because the next question is likely to be about the same problem.
 
         Raises
         ------
@@ -173,7 +174,7 @@ class Pool:
         self._queue.append(ticket)
         self._dispatch()
         try:
-            await asyncio.wait({done}, timeout=None if is_job else seconds)
+            await asyncio.wait({done}, timeout=None if is_job else patience or seconds)
             if not done.done() and not ticket.is_at_work:
                 raise Busy("too many requests are waiting; try again later")
             return await done

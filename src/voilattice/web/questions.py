@@ -72,9 +72,15 @@ class Question(BaseModel):
 class Stakes(Question):
     """What is at stake: the problem's matrix times `scale`, or a scaled `kind` in its place."""
 
-    scale: Amount | None = None
-    kind: Literal["symmetric", "asymmetric"] | None = None
-    expected: Amount | None = None
+    scale: Amount | None = Field(
+        default=None, description="A factor for the problem's own costs of decisions."
+    )
+    kind: Literal["symmetric", "asymmetric"] | None = Field(
+        default=None, description="Costs of decisions to take in place of the problem's own."
+    )
+    expected: Amount | None = Field(
+        default=None, description="The expected cost of deciding with nothing known, for that kind."
+    )
 
     @model_validator(mode="after")
     def _check_form(self) -> Self:
@@ -108,8 +114,8 @@ class Case(Question):
 class WhatIf(Question):
     """Which problem, and what would be different in it."""
 
-    problem: Name
-    stakes: Stakes | None = None
+    problem: Name = Field(description="The name of a problem.")
+    stakes: Stakes | None = Field(default=None, description="What is at stake, if it differs.")
     prices: Annotated[
         dict[Name, Amount], Field(max_length=MAX_NAMES, description="Prices that differ.")
     ] = {}
@@ -144,26 +150,28 @@ class Asked(WhatIf, Case):
 class ValueAsked(Asked):
     """The value of a set of features."""
 
-    features: Names
+    features: Names = Field(description="The set.")
 
 
 class ExplainAsked(Asked):
     """Why a set of features is, or is not, in the lattice."""
 
-    features: Annotated[list[Name], Field(min_length=1, max_length=MAX_NAMES)]
+    features: Annotated[list[Name], Field(min_length=1, max_length=MAX_NAMES)] = Field(
+        description="The set."
+    )
 
 
 class LatticeAsked(Asked):
     """The lattice, or the part of it that contains some features."""
 
-    containing: Names = []
+    containing: Names = Field(default=[], description="Features that each set must contain.")
     top: Annotated[int, Field(ge=1, le=100, description="How many sets of each size.")] = 5
 
 
 class PolicyAsked(Asked):
     """A policy."""
 
-    policy: PolicyName
+    policy: PolicyName = Field(description="The name of a policy.")
 
 
 class AdviceAsked(PolicyAsked):
@@ -173,7 +181,9 @@ class AdviceAsked(PolicyAsked):
 class FirstStepsAsked(Asked):
     """What each first step costs, if the best is done after it."""
 
-    policy: Literal["optimal"] = "optimal"
+    policy: Literal["optimal"] = Field(
+        default="optimal", description="The policy that goes on: always the optimum."
+    )
     features: Annotated[
         Names | None, Field(description="First steps to compare; by default all candidates.")
     ] = None
@@ -182,7 +192,9 @@ class FirstStepsAsked(Asked):
 class CompareAsked(Asked):
     """All policies along a sweep of the a-priori expected misclassification cost."""
 
-    points: Annotated[list[Amount], Field(min_length=1, max_length=MAX_POINTS)]
+    points: Annotated[list[Amount], Field(min_length=1, max_length=MAX_POINTS)] = Field(
+        description="Stakes: the expected cost of deciding with nothing known."
+    )
     kinds: Annotated[
         list[Literal["given", "symmetric", "asymmetric"]],
         Field(
@@ -196,14 +208,16 @@ class CompareAsked(Asked):
 class ThresholdAsked(Asked):
     """The price and the stakes from which a feature is used."""
 
-    feature: Name
+    feature: Name = Field(description="The feature.")
 
 
 class BatchAsked(WhatIf):
     """Advice for many cases."""
 
-    policy: PolicyName
-    cases: Annotated[list[Case], Field(min_length=1, max_length=MAX_CASES)]
+    policy: PolicyName = Field(description="The name of a policy.")
+    cases: Annotated[list[Case], Field(min_length=1, max_length=MAX_CASES)] = Field(
+        description="What is known of each case."
+    )
 
     @property
     def options(self) -> dict[str, Any]:
@@ -214,5 +228,7 @@ class BatchAsked(WhatIf):
 class ApplyAsked(WhatIf):
     """A policy followed for each row of a table of raw values or states."""
 
-    policy: PolicyName
-    rows: Annotated[list[Row], Field(min_length=1, max_length=MAX_ROWS)]
+    policy: PolicyName = Field(description="The name of a policy.")
+    rows: Annotated[list[Row], Field(min_length=1, max_length=MAX_ROWS)] = Field(
+        description="The table: a raw value or a state by column; null: missing."
+    )

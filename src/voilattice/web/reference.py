@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-__all__ = ["reference_page"]
+__all__ = ["reference_page", "resolve_schema"]
 
 _PREFIX = "#/components/schemas/"
 
@@ -55,13 +55,14 @@ def _route(method: str, path: str, operation: Mapping[str, Any], schemas: Mappin
         f"<code>{escape(path)}</code></h3><p>{escape(operation.get('description', ''))}</p>"
     ]
     for parameter in operation.get("parameters", ()):
-        said = f"in the {escape(parameter['in'])}: {_type(parameter['schema'])}"
+        said = f"{escape(parameter['description'])} In the {escape(parameter['in'])}: "
+        said += _type(parameter["schema"])
         example = f", such as <code>{escape(parameter.get('example', ''))}</code>"
         parts.append(f"<p><code>{escape(parameter['name'])}</code> {said}{example}</p>")
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         schema = content["schema"]
         parts.append(f"<p>Asked with {_type(schema)} (<code>{escape(kind)}</code>).</p>")
-        parts.append(_fields(_resolve(schema, schemas)))
+        parts.append(_fields(resolve_schema(schema, schemas)))
         if "example" in content:
             parts.append(_code(content["example"]))
     parts.append("<p>Answers:</p><ul>")
@@ -97,7 +98,8 @@ def _fields(schema: Mapping[str, Any]) -> str:
     return f"<div class='wide'><table>{head}{''.join(rows)}</table></div>"
 
 
-def _resolve(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[str, Any]:
+def resolve_schema(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema that another one refers to, or itself."""
     reference = schema.get("$ref", "")
     found: Mapping[str, Any] = schemas.get(reference.removeprefix(_PREFIX), schema)
     return found

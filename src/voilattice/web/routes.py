@@ -36,7 +36,11 @@ async def _client(request: Request) -> str:
 
 
 Client = Annotated[str, Depends(_client)]
-Name = Annotated[str, Path(max_length=200)]
+Name = Annotated[str, Path(max_length=200, description="The name of a problem, or of a job.")]
+Files = Annotated[
+    list[UploadFile],
+    File(max_length=MAX_FILES, description="A problem file (TOML), and the network it names."),
+]
 
 
 def _json(content: bytes, status: int = 200) -> Response:
@@ -61,9 +65,7 @@ def _add_problems(routes: APIRouter, advisor: Advisor) -> None:
         return _json(entries)
 
     @routes.post("/problems", status_code=201, response_model=schemas.ProblemSummary)
-    async def upload_problem(
-        client: Client, files: Annotated[list[UploadFile], File(max_length=MAX_FILES)]
-    ) -> Response:
+    async def upload_problem(client: Client, files: Files) -> Response:
         """Upload a problem file and its network; the answer gives the name to use for them."""
         content: dict[str, bytes] = {}
         for file in files:
