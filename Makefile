@@ -81,6 +81,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/estimator.py
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/serving.py
+	$(BIN)/python benchmarks/load.py
 	$(BIN)/python benchmarks/gpu.py
 
 # Long, and for an idle machine; prints the mutants that survive and are not listed in mutants.toml.

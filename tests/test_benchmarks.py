@@ -51,6 +51,7 @@ HEADINGS = {
     "estimator": ["120 rows x 5 features", "the same, 5% of the cells missing"],
     "cluster": ["a task that does nothing", "tasks that learn and plan", "67,500"],
     "serving": ["(a) 5 people", "(b) without a pause", "(c) with workers that are killed", "(d) "],
+    "load": ["(a) cold: 8 answers", "ready ", "(b) warm: 8 answers"],
 }
 RATIOS = {
     "lattice": [
@@ -90,6 +91,7 @@ RATIOS = {
     ],
     "large": [r"^ +compiled +\S+ us +ratio +(\S+)$", r"^ +NumPy +\S+ ms +ratio +(\S+)$"],
     "serving": [r"posterior  median (\S+) s", r"errors (\d+)$"],
+    "load": [r"greedy +p50 \S+ s, p99 (\S+) s", r"in place of optimal (\d+)$", r"errors (0)$"],
 }
 
 pytestmark = pytest.mark.slow

@@ -108,7 +108,7 @@ def kill_again_and_again(process, client):
             os.kill(worker.pid, signal.SIGKILL)
         changed = asked | {"stakes": {"scale": 2.0 + k}}
         assert client.post("/api/v1/advise", json=changed).status_code == 200
-    job = client.post("/api/v1/compare", json={"problem": "diabetes", "points": [100.0]}).json()
+    job = client.post("/api/v1/compare", json={"problem": "asia", "points": [100.0]}).json()
     while client.get(f"/api/v1/jobs/{job['job']}").json()["state"] == "queued":
         time.sleep(0.01)
     for worker in workers_of(process):

@@ -6,6 +6,7 @@ import json
 import re
 import tarfile
 import zipfile
+from ipaddress import ip_network
 from pathlib import Path
 
 import httpx
@@ -233,6 +234,19 @@ def test_work_without_end_is_ended():
     assert "not done after 0.5 seconds" in job["error"]["detail"]
 
 
+def test_a_client_cannot_pass_for_another(monkeypatch):
+    asked = {"headers": {"X-Forwarded-For": "1.1.1.1"}}
+    seen = []
+    monkeypatch.setattr(Advisor, "upload", lambda self, files, client: seen.append(client))
+    for proxies in ((), [ip_network("10.0.0.7")]):
+        app = create_app({}, n_workers=2, trusted_proxies=proxies)
+        for peer in ("192.0.2.1", "10.0.0.7"):
+            transport = httpx.ASGITransport(app, client=(peer, 1))
+            client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
+            ask(client, "POST", "/api/v1/problems", files={"files": ("p.toml", b"")}, **asked)
+    assert seen == ["192.0.2.1", "10.0.0.7", "192.0.2.1", "1.1.1.1"]
+
+
 # -- other sites
 
 
@@ -317,13 +331,17 @@ def test_nothing_but_the_page_is_served_from_disk(path):
 
 
 def test_logs_and_errors_tell_nothing_of_evidence_or_uploads():
-    process, address = start_server("--workers", "2")
+    process, address = start_server("--workers", "2", "--log-json")
     with httpx.Client(base_url=address, timeout=60) as client:
         client.post("/api/v1/advise", json=ASKED | {"evidence": {"smoke": "secret"}})
         client.post("/api/v1/advise", json=ASKED | {"evidence": {"smoke": "yes"}})
         client.get("/api/v1/problems/secret?evidence=secret")
         refused = upload(client, ("p.toml", b"secret = 1"))
-    assert stop_server(process) == (0, "")
+        metrics = client.get("/metrics").text
+    status, written = stop_server(process)
+    assert (status, len(written.splitlines())) == (0, 5)  # a line for each request
+    for hidden in ("secret", "smoke", "yes", "asia", "p.toml", "127.0.0.1"):
+        assert hidden not in written + metrics
     assert "/tmp" not in refused.json()["detail"]
 
 
