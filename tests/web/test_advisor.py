@@ -102,7 +102,7 @@ def test_wrong_questions_are_refused_before_anybody_works(advisor):
 
 def test_advice_as_a_job_tells_and_falls_back_too(advisor):
     async def ask():
-        job = await advisor.start("advise", AdviceAsked(**ASKED, policy="optimal"), "me")
+        job = await advisor.start_job("advise", AdviceAsked(**ASKED, policy="optimal"), "me")
         while job.is_active:
             await asyncio.sleep(0.001)
         return json.loads(job.document)
@@ -110,6 +110,18 @@ def test_advice_as_a_job_tells_and_falls_back_too(advisor):
     found = run_async(ask())
     assert (found["state"], found["result"]["fallback"]) == ("done", "greedy")
     assert [level for _, _, level in advisor.pool.asked] == [Level.LONG, Level.QUICK]
+
+
+def test_a_server_is_ready_when_its_workers_run_and_its_kernels_are_compiled():
+    warming = SimpleNamespace(is_done=False, stop=lambda: None)
+    advisor = Advisor({}, Limits(), 2, start_warming=lambda: warming)
+    advisor.pool = SimpleNamespace(is_ready=True, start=lambda: None)
+    advisor.start()
+    assert not advisor.is_ready
+    warming.is_done = True
+    assert advisor.is_ready
+    advisor.pool.is_ready = False
+    assert not advisor.is_ready
 
 
 def test_an_upload_is_kept_under_the_name_of_its_content(advisor):

@@ -81,6 +81,7 @@ def test_a_server_is_ready_when_its_pool_is(app):
     before, health = ask(app, ("GET", "/ready"), ("GET", "/health"))
     assert (before.status_code, health.status_code) == (503, 200)
     assert before.headers["content-type"] == "application/problem+json"
+    assert before.json()["detail"].startswith("workers are being started")
     app.state.advisor.pool = SimpleNamespace(is_ready=True, workers=[1, 2])
     (after,) = ask(app, ("GET", "/ready"))
     assert (after.status_code, after.json()) == (200, {"status": "ready", "workers": 2})

@@ -64,7 +64,7 @@ class _State(Collector):
         """Read the numbers of the pool and of the jobs."""
         pool, jobs = self._advisor.pool, self._advisor.jobs
         for name, number, what in (
-            ("ready", int(pool.is_ready), "1: all workers have loaded what they need."),
+            ("ready", int(self._advisor.is_ready), "1: answers have their usual speed."),
             ("workers", len(pool.workers), "Workers that the server should have."),
             ("workers_alive", pool.n_alive, "Workers whose process runs."),
             ("workers_busy", pool.n_busy, "Workers at work on a task."),

@@ -149,7 +149,7 @@ def _add_jobs(routes: APIRouter, advisor: Advisor) -> None:
         return job
 
     async def started(task: str, asked: Asked, client: str) -> Response:
-        return _json((await advisor.start(task, asked, client)).document, 202)
+        return _json((await advisor.start_job(task, asked, client)).document, 202)
 
     @routes.post("/jobs/advise", status_code=202, response_model=schemas.JobStatus)
     async def start_advice(client: Client, asked: AdviceAsked) -> Response:

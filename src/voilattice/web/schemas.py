@@ -50,7 +50,7 @@ class Health(Answer):
 
 
 class Readiness(Answer):
-    """All workers run and have loaded what they need."""
+    """All workers run and all kernels are compiled."""
 
     status: Literal["ready"] = Field(description="The server answers at its usual speed.")
     workers: int = Field(description="How many workers run.")
