@@ -25,10 +25,11 @@ class Slow:
     """A pool in which no advice is found in time, but greedy's."""
 
     def __init__(self, error=None):
-        self.asked, self._error = [], error
+        self.asked, self.shares, self._error = [], [], error
 
     async def do(self, request, seconds, *, level, client, is_job=False, patience=None, tell=None):
         self.asked.append((request.options.get("policy"), seconds, level))
+        self.shares.append(request.share)
         await asyncio.sleep(0)
         if request.task == "value":
             return Outcome(b"{}")
@@ -59,7 +60,8 @@ def test_a_policy_that_is_not_done_in_time_is_replaced_by_greedy_in_the_open(adv
     (first, _, long), (second, left, quick), _ = advisor.pool.asked
     assert (first, second) == ("optimal", "greedy")
     assert (long, quick) == (Level.LONG, Level.QUICK)
-    assert left == 8  # as much as the policy that was asked for had
+    assert left == 300  # as long as it takes,
+    assert advisor.pool.shares[1] * left == 4  # though it plans for as long as any policy
     run_async(ask("greedy"))
     assert len(advisor.pool.asked) == 3  # it is kept,
     run_async(ask("optimal"))

@@ -1,9 +1,6 @@
 """The routes of the advisor, and what the server refuses to read."""
 
 import pytest
-from helpers.serving import waited_for
-
-from voilattice.web.description import EXAMPLES
 
 pytestmark = pytest.mark.slow
 
@@ -84,17 +81,3 @@ def test_any_request_that_the_description_allows_is_answered_as_it_says(server):
 
         check()
     assert n > 50
-
-
-def test_the_examples_of_the_description_are_answered_as_it_says(server, api):
-    schemathesis = pytest.importorskip("schemathesis")
-    schema = schemathesis.openapi.from_url(f"{server}openapi.json")
-    for path, example in EXAMPLES.items():
-        if path.endswith(("{name}", ".svg")):
-            continue
-        operation = schema[f"/api/v1{path}"]["post"]
-        answer = api.post(f"/api/v1{path}", json=example)
-        operation.validate_response(answer)
-        if answer.status_code == 202:
-            done = api.get(f"/api/v1/jobs/{waited_for(api, answer.json())['job']}")
-            schema["/api/v1/jobs/{name}"]["get"].validate_response(done)

@@ -357,6 +357,15 @@ def test_an_error_of_our_own_is_told_without_details(caplog):
     assert "KeyError" in caplog.text
 
 
+def test_a_request_that_is_cancelled_is_told_that_the_server_stops():
+    async def cancelled(scope, receive, send):
+        raise asyncio.CancelledError
+
+    client = httpx.AsyncClient(transport=httpx.ASGITransport(BrowserGuard(cancelled)))
+    answer = ask(client, "GET", "http://a/")
+    assert (answer.status_code, answer.json()["detail"]) == (503, "the server is being stopped")
+
+
 # -- slow and wrong clients
 
 
@@ -366,7 +375,12 @@ def test_a_head_that_comes_too_slowly_ends_the_connection(monkeypatch):
     async def whole():
         app = PlainTextResponse("here")
         config = uvicorn.Config(
-            app, port=0, http=connections.Connection, lifespan="off", log_level="critical"
+            app,
+            port=0,
+            http=connections.Connection,
+            lifespan="off",
+            log_level="critical",
+            timeout_keep_alive=0,  # which is all that the rest of a second head has
         )
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve())

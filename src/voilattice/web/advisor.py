@@ -197,21 +197,26 @@ class Advisor:
     ) -> Outcome:
         asked = request.options["policy"]
 
-        async def ask(policy: str, seconds: float) -> Outcome:
+        async def ask(policy: str) -> Outcome:
             changed = replace(request, options={**request.options, "policy": policy})
-            level = Level.QUICK if policy in QUICK_POLICIES else Level.LONG
+            level, limit = Level.LONG, SHARE_OF_POLICY * seconds
+            patience: float | None = SHARE_OF_TURN * limit
+            if policy in QUICK_POLICIES:
+                # It plans no longer than before. But on a machine that has too much to do, advice
+                # that comes late is better than none.
+                level, limit, patience = Level.QUICK, max(seconds, self.limits.job_seconds), None
+                changed = replace(changed, share=SHARE_OF_TASK * seconds / limit)
             return await self.pool.do(
-                changed, seconds, level=level, client=client, is_job=is_job, tell=tell,
-                patience=None if policy == FALLBACK else SHARE_OF_TURN * seconds,
+                changed, limit, level=level, client=client, is_job=is_job, patience=patience,
+                tell=tell,
             )  # fmt: skip
 
         try:
-            outcome = await ask(asked, SHARE_OF_POLICY * seconds)
+            outcome = await ask(asked)
         except (TooLargeError, Busy) as error:  # it took too long, or its turn did not come
             if asked == FALLBACK:
                 raise
-            # Greedy has as much time again: advice that comes late is better than none.
-            found = json.loads((await ask(FALLBACK, seconds)).content)
+            found = json.loads((await ask(FALLBACK)).content)
             why = f"{asked} cannot answer here ({error.complaint}). This is what greedy does."
             found |= {"fallback": FALLBACK, "quick": True, "reasons": [why, *found["reasons"]]}
             content = json.dumps(found).encode()
