@@ -7,7 +7,8 @@ A server runs here, with its default number of workers. Four processes beside it
 and 50 clients ask at once, on the same cores. Each client asks for advice about cases of its own,
 in turn by `greedy` and by `optimal`, each question as soon as the one before it is answered.
 (a) Cold: the server has just started, and no kernel has ever been compiled.
-(b) Warm: the same once more, after `/ready` has said so, about cases that are new.
+(b) Warm: the same once more about cases that are new, after the server has had the time to become
+    ready with nothing beside it.
 The number of errors must be 0: whatever is not answered with 200 counts as one. An answer that
 greedy gave in place of the optimum is counted.
 """
@@ -72,13 +73,15 @@ def main(small: bool) -> None:
         sizes = Sizes(("asia", "liver"), 4, 2, 0)
     n_cases = 2 * sizes.n_clients * sizes.n_questions
     cases = {name: draw(name, n_cases) for name in sizes.problems}
-    with tempfile.TemporaryDirectory() as folder, _busy(sizes.n_busy):
+    with tempfile.TemporaryDirectory() as folder:
         # In small the kernels of this machine are taken: compiling is what takes so long.
         environment = {} if small else {"NUMBA_CACHE_DIR": folder}
         with server(**environment) as (_, address):
-            asyncio.run(_ask_all(address, cases, sizes, 0)).print("(a) cold")
-            print(f"ready {_seconds_to_ready(address):.1f} s after that")
-            asyncio.run(_ask_all(address, cases, sizes, 1)).print("(b) warm")
+            with _busy(sizes.n_busy):
+                asyncio.run(_ask_all(address, cases, sizes, 0)).print("(a) cold")
+            _wait_until_ready(address)
+            with _busy(sizes.n_busy):
+                asyncio.run(_ask_all(address, cases, sizes, 1)).print("(b) warm")
 
 
 def _quantile(waits: Sequence[float], share: float) -> float:
@@ -98,13 +101,14 @@ def _busy(n: int) -> Iterator[None]:
             process.wait()
 
 
-def _seconds_to_ready(address: str) -> float:
+def _wait_until_ready(address: str) -> None:
     begin = time.perf_counter()
-    while time.perf_counter() - begin < SECONDS:
+    while (waited := time.perf_counter() - begin) < SECONDS:
         if httpx.get(f"{address}ready", timeout=SECONDS).status_code == 200:
-            break
+            print(f"ready {waited:.1f} s after that, with nothing beside")
+            return
         time.sleep(0.1)
-    return time.perf_counter() - begin
+    print(f"not ready {waited:.1f} s after that, with nothing beside")
 
 
 async def _ask_all(
