@@ -35,7 +35,7 @@ import numpy as np
 import psutil
 
 from voilattice import load_problem
-from voilattice.policy.simulation import draw_cases
+from voilattice.policy.cases import draw_cases
 
 PROBLEMS = ("heart", "diabetes", "thyroid", "liver", "asia")
 POLICY = "optimal"

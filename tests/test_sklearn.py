@@ -2,7 +2,6 @@
 
 import pickle
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -137,24 +136,6 @@ def test_next_feature_takes_evidence_that_the_policy_did_not_ask_for():
         (step,) = FITTED.next_feature(known)
         advice = advise(FITTED.problem_, "optimal", {name: X.loc[0, name]})
         assert set(step) == advice.features
-
-
-def test_next_feature_plans_for_all_rows_in_one_time(monkeypatch):
-    class Slow:
-        def next_step(self, problem, known, limits):
-            time.sleep(limits.time_limit.seconds_left)
-            return SimpleNamespace(features=frozenset({"chol"}))
-
-    monkeypatch.setattr("voilattice.sklearn.classifier.planner_around", lambda policy: Slow())
-    monkeypatch.setattr("voilattice.sklearn.classifier.PLANNING_SECONDS", 1.0)
-    (first,) = FITTED.policy_.root.features
-    known = NEW.assign(**{first: None, "chol": None})  # the policy asks for the first one before
-    start = time.monotonic()
-    assert set(FITTED.next_feature(known)) == {("chol",)}
-    assert time.monotonic() - start < 1.5
-    monkeypatch.setattr("voilattice.sklearn.classifier.PLANNING_SECONDS", 0.0)
-    with pytest.warns(DataWarning, match="120 rows decided early: there was no time to plan"):
-        assert set(FITTED.next_feature(known)) == {()}
 
 
 def test_a_missing_cell_cannot_be_had():

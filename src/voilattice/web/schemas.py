@@ -193,6 +193,7 @@ class AppliedCase(Answer):
 class Applied(Answer):
     """What a policy bought, decided and paid in a table of cases."""
 
+    status: str
     rows: int
     mean_feature_cost: float | None
     mean_misclassification_cost: float | None
