@@ -82,8 +82,9 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     prices
-        What each column costs: a mapping of names to numbers, or one number for all. The columns of
-        an array are called x0, x1, and so on; their places are names too.
+        What each column costs: a mapping of names to numbers (or a Series with names), a list or an
+        array in the order of the columns, or one number for all. The columns of an array are called
+        x0, x1, and so on; their places are names too.
     groups
         Columns that share an overhead, paid once with the first of them: (name, overhead,
         [columns]), or `voilattice.Group`.
