@@ -113,6 +113,8 @@ def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
 
 def _check_shape(data: Any) -> None:
     """Raise `InputError` if this is no table, without printing what may be a long one."""
+    if hasattr(data, "toarray"):  # sparse: scikit-learn refuses it, and some kinds are mappings too
+        return
     is_records = isinstance(data, list | tuple) and bool(data) and isinstance(data[0], Mapping)
     if isinstance(data, Mapping) or is_records:
         kind = f"a {type(data).__name__}" + (" of mappings" if is_records else "")
@@ -122,12 +124,12 @@ def _check_shape(data: Any) -> None:
             "X",
         )
     try:
-        shape = np.shape(data)
+        n_dimensions = np.ndim(data) if isinstance(data, list | tuple) else getattr(data, "ndim", 2)
     except ValueError:  # rows of different lengths, about which scikit-learn says enough
         return
-    if len(shape) == 1:
+    if n_dimensions == 1:
         raise InputError(
-            f"Expected 2D array, got 1D array of {count_noun(shape[0], 'value')} instead. Reshape "
+            f"Expected 2D array, got 1D array of {count_noun(len(data), 'value')} instead. Reshape "
             f"your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row",
             "X",
         )
