@@ -78,7 +78,7 @@ def main(small: bool = False) -> None:
     gaps = new.copy()
     gaps[np.random.default_rng(2).random(new.shape) < 0.05] = None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that some rows were decided early
+        warnings.simplefilter("ignore")  # that not all of the policy was worked out
         timed("the same, 5% of the cells missing", lambda: clf.predict(gaps))
     print(f"  accuracy {np.mean(found == truth):.3f}, total cost {-clf.score(new, truth):.2f}")
 

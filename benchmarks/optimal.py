@@ -21,12 +21,12 @@ from timing import best_of, one_thread
 
 from voilattice import FeatureCosts, Lattice, Network, Problem, build_policy, load_problem
 from voilattice.policy.application import apply_policy
+from voilattice.policy.cases import draw_cases
 from voilattice.policy.optimal import bellman, plain
 from voilattice.policy.optimal.blocks import cells_of
 from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
 from voilattice.policy.optimal.solution import solve
 from voilattice.policy.optimal.space import StateSpace
-from voilattice.policy.simulation import draw_cases
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.tables import expected_emcs
 

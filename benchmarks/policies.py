@@ -21,7 +21,7 @@ from with_pyagrum import evi_with_pyagrum
 
 from voilattice import Lattice, Problem, cost, emc, load_problem
 from voilattice.policy.application import apply_policy
-from voilattice.policy.simulation import draw_cases
+from voilattice.policy.cases import draw_cases
 from voilattice.policy.solvers import build_policy, policy_names
 from voilattice.policy.sweep import Sweep
 from voilattice.ties import Offer, tolerance, winner

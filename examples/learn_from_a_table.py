@@ -26,6 +26,7 @@ found = vl.learn_problem(
     costs={"age": 0, "noise": 2, "pressure": 25},
     misclassification={"yes": {"yes": 0, "no": 120}, "no": {"yes": 800, "no": 0}},
     title="Is the pump about to fail?",
+    recipe="search",  # quick; by default several recipes are tried
 )
 problem = found.problem
 print(problem)

@@ -139,7 +139,7 @@ def test_a_command_without_its_extra_says_what_to_install(
 @pytest.mark.parametrize(
     ("work", "module", "extra"),
     [
-        (lambda: vl.learn_problem(TABLE, "y"), "pyagrum", "learn"),
+        (lambda: vl.learn_problem(TABLE, "y", recipe="search"), "pyagrum", "learn"),
         (lambda: vl.Lattice(vl.load_problem("figure1")).to_networkx(), "networkx", "networkx"),
         (vl.load_problem("figure1").network.to_pyagrum, "pyagrum", "networks"),
     ],

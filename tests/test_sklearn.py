@@ -2,7 +2,6 @@
 
 import pickle
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -52,6 +51,41 @@ def test_settings_are_kept_as_they_are():
     }  # fmt: skip
     with pytest.raises(NotFittedError):
         clf.predict(X)
+
+
+def test_prices_come_as_people_have_them():
+    polars = pytest.importorskip("polars")
+    in_order = [PRICES[name] for name in X.columns]
+    for prices in (
+        in_order, tuple(in_order), np.array(in_order), pd.Series(PRICES), pd.Series(in_order),
+        pd.Series(PRICES)[::-1], polars.Series(in_order),
+    ):  # fmt: skip
+        clf = clone(make_classifier(prices=prices)).fit(X, Y)
+        assert clf.problem_.costs == FITTED.problem_.costs
+    off = {"chol": 2.1, "fbs": 2.1}
+    series, plain = (
+        make_classifier(discounts=[("lab", given)], groups=[("visit", 1.0, columns)]).fit(X, Y)
+        for given, columns in ((pd.Series(off), X.columns[[0, 3]]), (off, ["age", "pain"]))
+    )
+    assert series.problem_.costs == plain.problem_.costs
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (np.arange(500.0), "Expected 2D array, got 1D array of 500 values instead. Reshape your"),
+        (pd.Series(range(500)), "Expected 2D array, got 1D array of 500 values instead. Reshape"),
+        (dict(X), "must be a data frame or a 2-D array, got a dict; pandas.DataFrame(...) makes"),
+        (X.to_dict("records"), "must be a data frame or a 2-D array, got a list of mappings; pan"),
+    ],
+    ids=["array", "series", "dict", "records"],
+)
+def test_what_is_no_table_is_refused_without_printing_it(rows, said):
+    for call in (FITTED.predict, lambda given: make_classifier(prices=1).fit(given, Y)):
+        with pytest.raises(ValueError, match="^X: ") as error:
+            call(rows)
+        assert said in str(error.value)
+        assert len(str(error.value)) < 230
 
 
 def test_what_fit_finds_out():
@@ -137,24 +171,6 @@ def test_next_feature_takes_evidence_that_the_policy_did_not_ask_for():
         (step,) = FITTED.next_feature(known)
         advice = advise(FITTED.problem_, "optimal", {name: X.loc[0, name]})
         assert set(step) == advice.features
-
-
-def test_next_feature_plans_for_all_rows_in_one_time(monkeypatch):
-    class Slow:
-        def next_step(self, problem, known, limits):
-            time.sleep(limits.time_limit.seconds_left)
-            return SimpleNamespace(features=frozenset({"chol"}))
-
-    monkeypatch.setattr("voilattice.sklearn.classifier.planner_around", lambda policy: Slow())
-    monkeypatch.setattr("voilattice.sklearn.classifier.PLANNING_SECONDS", 1.0)
-    (first,) = FITTED.policy_.root.features
-    known = NEW.assign(**{first: None, "chol": None})  # the policy asks for the first one before
-    start = time.monotonic()
-    assert set(FITTED.next_feature(known)) == {("chol",)}
-    assert time.monotonic() - start < 1.5
-    monkeypatch.setattr("voilattice.sklearn.classifier.PLANNING_SECONDS", 0.0)
-    with pytest.warns(DataWarning, match="120 rows decided early: there was no time to plan"):
-        assert set(FITTED.next_feature(known)) == {()}
 
 
 def test_a_missing_cell_cannot_be_had():

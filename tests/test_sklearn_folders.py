@@ -7,7 +7,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.classifiers import draw_patients, make_classifier
+from helpers.classifiers import PRICES, draw_patients, make_classifier
 
 from voilattice import VoilatticeError, load_policy, load_problem
 from voilattice.learning import Recipe
@@ -44,6 +44,14 @@ def test_a_saved_classifier_is_the_same(tmp_path):
     assert (again.recipe_, again.choice_, again.learned_) == ("naive", None, None)
     assert_alike(again, AcquiringClassifier.load(again.save(tmp_path / "again")))
     assert_alike(again.fit(X, Y), FITTED)
+
+
+@pytest.mark.parametrize("prices", [pd.Series(PRICES), [1, 7, 5, 3], np.array([1, 7, 5, 3])])
+def test_prices_in_any_form_are_saved(prices, tmp_path):
+    clf = make_classifier(prices=prices).fit(X, Y)
+    again = AcquiringClassifier.load(clf.save(tmp_path / "clinic"))
+    assert_alike(clf, again)
+    assert again.fit(X, Y).problem_ == clf.problem_
 
 
 def test_decisions_of_ones_own_are_saved(tmp_path):

@@ -5,9 +5,10 @@ import pytest
 from voilattice import emc, load_problem
 from voilattice.budgets import Deadline
 from voilattice.errors import DataWarning
+from voilattice.policy.completion import planner_around
 from voilattice.policy.focus import FocusedSolver
 from voilattice.sklearn import planning
-from voilattice.sklearn.planning import plan_policy, planner_around
+from voilattice.sklearn.planning import plan_policy
 
 
 @pytest.mark.parametrize("name", ["heart", "diabetes"])
@@ -24,6 +25,7 @@ def test_a_policy_that_is_not_worked_out_warns(monkeypatch):
     with pytest.warns(DataWarning, match=r"^the policy is worked out for \d+\.\d% of the cases"):
         policy = plan_policy(load_problem("hepatitis"), "optimal", Deadline(0))
     assert policy.open_share > 0
+    assert policy.is_complete
 
 
 def test_large_problems_are_planned_again_by_quick_policies():

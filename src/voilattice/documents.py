@@ -363,9 +363,13 @@ def first_steps_document(found: FirstSteps) -> Document:
     }
 
 
-def applied_document(applied: Applied) -> Document:
-    """Return what a policy bought, decided and paid on average, in a table of cases."""
+def applied_document(applied: Applied, status: str = "ok") -> Document:
+    """Return what a policy bought, decided and paid on average, in a table of cases.
+
+    `status` is that of the policy.
+    """
     return {
+        "status": "time" if applied.unfinished.any() else status,
         "rows": len(applied.decision),
         "mean_feature_cost": _mean(applied.feature_cost),
         "mean_misclassification_cost": _mean(applied.misclassification_cost),

@@ -59,11 +59,13 @@ def _find_close(name: str, names: Collection[object]) -> str | None:
 
 
 def quote(value: object) -> str:
-    """Return a value for an error text, shortened if it is long."""
+    """Return a value for an error text, in one line, shortened if it is long."""
     try:
         text = repr(value)
     except ValueError:  # of a whole number with thousands of digits
         return "a number with thousands of digits"
+    if "\n" in text:  # an array, a data frame
+        text = " ".join(text.split())
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 

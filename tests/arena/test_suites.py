@@ -1,6 +1,10 @@
+from dataclasses import fields, replace
+
+import numpy as np
 import pytest
 
-from voilattice.arena.suites import load_suite
+from voilattice import ConditionalCost, Discount, FeatureCosts, Group
+from voilattice.arena.suites import DataSet, Level, Suite, load_suite
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError
 
 COSTS = """
@@ -92,12 +96,14 @@ off = { test = 1, age = 0.5 }
 """
 )
 
+ROUNDS = COSTS + "\n[rounds]\ncost = 1.5\n"
+
 
 @pytest.mark.parametrize(
     ("costs", "old", "new"),
     [
         (COSTS, "test = 2", "test = 3"), (COSTS, "90", "91"), (OFF, "age = 0.5", "age = 0.4"),
-        (RICH, "overhead = 3", "overhead = 4"),
+        (RICH, "overhead = 3", "overhead = 4"), (ROUNDS, "cost = 1.5", "cost = 1.6"),
     ],
 )  # fmt: skip
 def test_checksums_tell_other_costs(tmp_path, costs, old, new):
@@ -110,6 +116,59 @@ def test_checksums_tell_other_costs(tmp_path, costs, old, new):
         checksum("a", costs)["clinic given"]
         != checksum("c", costs.replace(old, new))["clinic given"]
     )
+
+
+EVERY_KIND = FeatureCosts(
+    {"test": 2.0, "age": 1.0, "xray": 5.0},
+    (Group("visit", 3.0, ("test", "age")),),
+    (ConditionalCost("test", {"age": "old"}, 4.0),),
+    (Discount("lab", {"xray": 1.0}),),
+    1.5,
+    {"xray": frozenset({"age"})},
+)
+MADE_FROM = {
+    FeatureCosts: {
+        "prices": {"test": 2.5, "age": 1.0, "xray": 5.0}, "groups": (), "conditional": (),
+        "discounts": (), "round_cost": 1.6, "order": {},
+    },
+    Group: {"name": "call", "overhead": 3.5, "features": ("test",)},
+    ConditionalCost: {"feature": "xray", "when": {"age": "young"}, "cost": 4.5},
+    Discount: {"name": "labs", "off": {"xray": 1.1}},
+    Level: {"costs": replace(EVERY_KIND, round_cost=0.0), "stakes": ("symmetric", 51.0)},
+}  # fmt: skip
+
+
+def checksum_of(level):
+    return Suite({"a": DataSet("a", "ill", {"low": level}, None, {})}, 1).checksums["a low"]
+
+
+@pytest.mark.parametrize("kind", MADE_FROM, ids=lambda kind: kind.__name__)
+def test_every_field_of_the_costs_changes_the_checksum(kind):
+    # A field that comes later fails here until it is listed, and has a checksum without that.
+    assert set(MADE_FROM[kind]) == {field.name for field in fields(kind) if field.init}
+    before = Level(EVERY_KIND, ("symmetric", 50.0))
+    seen = {checksum_of(before)}
+    for name, value in MADE_FROM[kind].items():
+        if kind is Level:
+            after = replace(before, **{name: value})
+        elif kind is FeatureCosts:
+            after = replace(before, costs=replace(EVERY_KIND, **{name: value}))
+        else:
+            table = {Group: "groups", ConditionalCost: "conditional", Discount: "discounts"}[kind]
+            (entry,) = getattr(EVERY_KIND, table)
+            entry = replace(entry, **{name: value})
+            after = replace(before, costs=replace(EVERY_KIND, **{table: (entry,)}))
+        seen.add(checksum_of(after))
+    assert len(seen) == 1 + len(MADE_FROM[kind])
+
+
+def test_the_checksum_takes_the_order_of_decisions_and_refuses_what_it_does_not_know():
+    rows = {"yes": {"yes": 0, "no": 9}, "no": {"yes": 9, "no": 0}}
+    turned = dict(reversed(rows.items()))
+    levels = [Level(EVERY_KIND, stakes) for stakes in (rows, turned, np.eye(2), np.eye(2) * 2)]
+    assert len(set(map(checksum_of, levels))) == 4
+    with pytest.raises(TypeError, match="a level of the arena holds object, which has no checksum"):
+        checksum_of(Level(EVERY_KIND, object()))
 
 
 def test_checksums_tell_other_data_and_another_target(tmp_path):

@@ -2,12 +2,14 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from voilattice import Problem, apply_policy, build_policy, load_problem, write_problem
-from voilattice.policy.simulation import draw_cases
+from voilattice.model.acquisition import PathLimits
+from voilattice.policy.cases import draw_cases
 
 HEART = load_problem("heart")
 
@@ -46,6 +48,7 @@ def test_a_policy_is_followed_for_each_row(run, table, cases, tmp_path):
     document = json.loads(printed)
     applied = apply_policy(build_policy(HEART, "batch"), cases)
     assert document == {
+        "status": "ok",
         "rows": 40,
         "mean_feature_cost": pytest.approx(applied.feature_cost.mean()),
         "mean_misclassification_cost": pytest.approx(applied.misclassification_cost.mean()),
@@ -190,7 +193,22 @@ def test_impossible_results_and_early_decisions_are_said(run, tmp_path):
         "apply", "asia", table, "--policy", "greedy-la", "--time-limit", "0", "--json"
     )
     assert json.loads(out)["unfinished"] == 2
-    assert "2 rows decided early, because the time to plan was over; give more with" in err
+    assert "in 2 rows the greedy policy went on, because the time to plan was over; give m" in err
+
+
+@pytest.mark.parametrize("policy", ["batch", "greedy-la"])
+def test_at_the_limit_greedy_is_followed_and_a_note_says_so(run, table, policy, tmp_path):
+    limited = replace(HEART, limits=PathLimits(spend=30.0))
+    write_problem(limited, tmp_path / "limited")
+    late, greedy = tmp_path / "late.csv", tmp_path / "greedy.csv"
+    common = ("apply", tmp_path / "limited", table, "--json")
+    run(*common, "--policy", "greedy", "--out", greedy)
+    code, out, err = run(*common, "--policy", policy, "--time-limit", "0", "--out", late)
+    assert (code, json.loads(out)["status"]) == (0, "time")
+    assert late.read_text() == greedy.read_text()
+    assert ";" in late.read_text()  # several features are bought
+    assert f"{table}: {policy} is not worked out to the end. Not all of the policy was" in err
+    assert f"{table}: in 40 rows the greedy policy went on, because the time to plan was" in err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from helpers.classifiers import PRICES, draw_patients, make_classifier
 
 from voilattice import load_problem
 from voilattice.errors import InputError
@@ -33,6 +34,7 @@ def test_learn_writes_a_problem_that_every_command_takes(run, tmp_path):
         code, _, err = run(
             "learn", f"{tmp_path}/t.csv", "--target", "ill", "--costs", f"{tmp_path}/costs.toml",
             "-o", f"{tmp_path}/{folder}", "--states", "ill=no,yes", "--title", "A | test",
+            "--recipe", "search",
         )  # fmt: skip
         assert code == 0, err
     files = ("problem.toml", "network.bif", "README.md")
@@ -49,7 +51,9 @@ def test_learn_writes_a_problem_that_every_command_takes(run, tmp_path):
 
 def test_learn_without_costs_says_so(run, tmp_path):
     (tmp_path / "t.csv").write_text(TABLE)
-    _, out, _ = run("learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/p")
+    _, out, _ = run(
+        "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/p", "--recipe", "search"
+    )
     assert "Every feature costs 1 until you edit that file" in out
     assert set(load_problem(tmp_path / "p").costs.prices.values()) == {1.0}
 
@@ -114,8 +118,9 @@ def test_a_warning_is_a_line_on_stderr(run, tmp_path):
     flat = [f"{lines[0]},flat,empty", *(f"{line},1," for line in lines[1:])]
     (tmp_path / "t.csv").write_text("\n".join(flat))
     code, out, err = run(
-        "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/p", "--json"
-    )
+        "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/p", "--json",
+        "--recipe", "search",
+    )  # fmt: skip
     assert code == 0
     assert err.splitlines() == [
         "DataWarning: columns with one value or none are left out: 'flat', 'empty'",
@@ -148,7 +153,7 @@ def test_learn_reads_other_separators_decimals_and_encodings(run, tmp_path):
     ):
         code, _, err = run(
             "learn", tmp_path / name, "--target", "ill", "-o", tmp_path / "p", "--title", "T",
-            "--force", *options,
+            "--force", "--recipe", "search", *options,
         )  # fmt: skip
         assert code == 0, err
         networks.add((tmp_path / "p" / "network.bif").read_bytes())
@@ -185,6 +190,7 @@ def test_learn_caps_the_bins(run, tmp_path):
 def test_force_overwrites_what_learn_wrote(run, tmp_path):
     (tmp_path / "t.csv").write_text(TABLE)
     command = ["learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/p"]
+    command += ["--recipe", "search"]
     assert run(*command)[0] == 0
     code, out, err = run(*command)
     assert (code, out) == (2, "")
@@ -239,7 +245,7 @@ def test_reproduce_refuses_in_one_line(run, tmp_path, options, said):
         (["--recipe", "auto", "--bins", "2"], "--recipe smooth and trained take --bins"),
         (["--recipe", "smooth", "--bins", "1"], "--bins: must be 2 to 50, got 1"),
         (["--recipe", "naive", "--seed", "2"], "--seed: is for --recipe auto"),
-        (["--jobs", "2"], "--jobs: is for --recipe auto"),
+        (["--score", "BIC", "--jobs", "2"], "--jobs: is for --recipe auto"),
         (["--recipe", "tree", "--policy", "greedy"], "--policy: is for --recipe auto"),
         (["--recipe", "auto", "--jobs", "0"], "--jobs: must be a number of processes"),
         (["--recipe", "auto", "--seed", "-1"], "--seed: must be a whole number >= 0, got -1"),
@@ -296,12 +302,40 @@ def test_a_recipe_with_bins_takes_another_number_of_them(run, tmp_path):
     assert len(load_problem(tmp_path / "p").states("age")) == 3
 
 
-def test_learn_without_a_recipe_says_which_it_uses_and_of_the_others(run, tmp_path):
+def test_learn_chooses_its_recipe_unless_it_has_options_of_one(run, tmp_path):
     (tmp_path / "t.csv").write_text(TABLE)
-    start = ("learn", f"{tmp_path}/t.csv", "--target", "ill", "-o")
-    said = " ".join(run(*start, f"{tmp_path}/one")[1].split())
+    start = ("learn", f"{tmp_path}/t.csv", "--target", "ill", "--ignore", "age", "-o")
+    document = json.loads(run(*start, f"{tmp_path}/zero", "--jobs", "1", "--json")[1])
+    assert document == {
+        **json.loads(run(*start, f"{tmp_path}/auto", "--recipe", "auto", "--json")[1]),
+        "problem": f"{tmp_path}/zero/problem.toml",
+    }
+    assert len(document["trials"]) == 4
+    said = " ".join(run(*start, f"{tmp_path}/one", "--score", "BIC")[1].split())
     assert "Recipe: search. --recipe auto tries several and chooses by their total cost" in said
     assert "--recipe auto" not in run(*start, f"{tmp_path}/two", "--recipe", "naive")[1]
+
+
+def test_learn_and_the_classifier_choose_alike(run, tmp_path):
+    X, y = draw_patients()
+    X.assign(state=y).to_csv(tmp_path / "t.csv", index=False)
+    clf = make_classifier(recipe="auto").fit(X, y)
+    costs = ["[costs]", *(f"{name} = {price}" for name, price in PRICES.items())]
+    costs += ["[misclassification]", "ill = {ill = 0, well = 60}", "well = {ill = 100, well = 0}"]
+    (tmp_path / "costs.toml").write_text("\n".join(costs))
+    options = ("--target", "state", "--costs", tmp_path / "costs.toml", "--jobs", "1")
+    code, out, err = run("learn", tmp_path / "t.csv", *options, "-o", tmp_path / "p", "--json")
+    assert code == 0, err
+    assert json.loads(out)["trials"] == [
+        {
+            "recipe": trial.name, "mean_total_cost": pytest.approx(trial.mean_total_cost),
+            "standard_error": pytest.approx(trial.standard_error),
+        }
+        for trial in clf.choice_.trials
+    ]  # fmt: skip
+    learned = load_problem(tmp_path / "p")
+    assert learned.bins == clf.problem_.bins
+    assert learned.costs == clf.problem_.costs
 
 
 def test_learn_says_which_numbers_it_takes_as_categories(run, tmp_path):
@@ -314,8 +348,9 @@ def test_learn_says_which_numbers_it_takes_as_categories(run, tmp_path):
         ("ordered", ("--states", "dose=3,2,1,0"), False),
     ):
         _, out, _ = run(
-            "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/{folder}", *options
-        )
+            "learn", f"{tmp_path}/t.csv", "--target", "ill", "-o", f"{tmp_path}/{folder}",
+            "--recipe", "search", *options,
+        )  # fmt: skip
         assert (said in " ".join(out.split())) is is_said
 
 

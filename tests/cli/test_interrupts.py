@@ -118,7 +118,7 @@ def test_where_ctrl_c_is_ignored_it_stays_ignored():
         signal.signal(signal.SIGINT, mine)
 
 
-def test_an_interrupted_table_is_decided_with_what_is_known(run, monkeypatch, tmp_path):
+def test_in_an_interrupted_table_the_greedy_policy_goes_on(run, monkeypatch, tmp_path):
     from voilattice.policy.solvers import RuleSolver
 
     usual, n_asked = RuleSolver.next_step, 0
@@ -133,9 +133,10 @@ def test_an_interrupted_table_is_decided_with_what_is_known(run, monkeypatch, tm
     monkeypatch.setattr(RuleSolver, "next_step", interrupted)
     table = tmp_path / "cases.csv"
     table.write_text("cp,thal,age\n" + "".join(f"{cp},,46\n" for cp in ("typical", "", "atypical")))
-    status, out, err = run("apply", "heart", table, "--policy", "greedy", "--json")
+    status, out, err = run("apply", "heart", table, "--policy", "greedy-la", "--json")
     assert status == 0
     assert json.loads(out)["unfinished"] > 0
+    assert json.loads(out)["status"] == "time"
     assert "Interrupted" in err
 
 

@@ -14,8 +14,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voilattice import advise, apply_policy, best_set, build_policy, emc, evi
+from voilattice.policy.cases import draw_cases
 from voilattice.policy.policy import Leaf
-from voilattice.policy.simulation import draw_cases
 
 ENGINES = ("python", "compiled")
 seeds = st.integers(0, 2**32 - 1)

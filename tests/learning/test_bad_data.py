@@ -116,7 +116,7 @@ REFUSED = {
 def test_bad_data_is_refused_in_one_line(case):
     data, said = REFUSED[case]
     with pytest.raises(VoilatticeError) as error:
-        learn_problem(data, "y")
+        learn_problem(data, "y", recipe="search")
     assert str(error.value).startswith(said)
     assert "\n" not in str(error.value)
 
@@ -177,7 +177,7 @@ def test_bad_files_are_refused_in_one_line(case, run, tmp_path):
 )
 def test_files_that_cannot_be_read(tmp_path, name, said):
     with pytest.raises(VoilatticeError) as error:
-        learn_problem(tmp_path / name, "y")
+        learn_problem(tmp_path / name, "y", recipe="search")
     assert str(error.value).endswith(f": {said}")
 
 
@@ -190,7 +190,7 @@ def test_a_file_without_permission(tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.open", refuse)  # whoever runs the tests may read everything
     with pytest.raises(VoilatticeError, match="t.csv: cannot be read: Permission denied"):
-        learn_problem(file, "y")
+        learn_problem(file, "y", recipe="search")
 
 
 # Data that is odd but can be used; every one of these is learned from without a word.
@@ -212,7 +212,7 @@ USED = {
 
 @pytest.mark.parametrize("case", USED)
 def test_odd_data_is_used(case, tmp_path):
-    found = learn_problem(USED[case], "y")
+    found = learn_problem(USED[case], "y", recipe="search")
     assert len(found.problem.features) == len(USED[case]) - 1
     assert found.write(tmp_path / "p").exists()
 
@@ -221,7 +221,7 @@ def test_a_warning_is_one_warning_for_all_columns():
     data = good_and(a=every(1), b=every(None), c=every("z"))
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        learn_problem(data, "y")
+        learn_problem(data, "y", recipe="search")
     assert [(w.category, str(w.message)) for w in warned] == [
         (DataWarning, "columns with one value or none are left out: 'a', 'b', 'c'")
     ]

@@ -25,19 +25,24 @@ COLUMNS = {
 }
 
 
+def learn(*arguments, **settings):
+    """A quick recipe, where it does not matter which."""
+    return learn_problem(*arguments, recipe="search", **settings)
+
+
 def test_a_table_in_memory_gives_the_problem_of_its_file(tmp_path):
     rows = [COLUMNS, *zip(*COLUMNS.values(), strict=True)]
     lines = [",".join(map(str, row)) for row in rows]
     (tmp_path / "clinic.csv").write_text("\n".join(lines))
-    from_file = learn_problem(tmp_path / "clinic.csv", "ill")
+    from_file = learn(tmp_path / "clinic.csv", "ill")
     for data in (COLUMNS, from_file.table):
-        assert learn_problem(data, "ill", title="clinic").problem == from_file.problem
+        assert learn(data, "ill", title="clinic").problem == from_file.problem
     assert from_file.problem.title == "clinic"
     assert from_file.source == "Learned by `voilattice.learn_problem` from `clinic.csv`."
 
 
 def test_a_written_problem_takes_raw_values(tmp_path):
-    found = learn_problem(COLUMNS, "ill")
+    found = learn(COLUMNS, "ill")
     assert found.problem.bins == found.learned.cuts
     again = load_problem(found.write(tmp_path / "clinic"))
     assert again == found.problem
@@ -49,11 +54,11 @@ def test_a_written_problem_takes_raw_values(tmp_path):
 def test_a_data_frame_gives_the_problem_of_its_columns():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(COLUMNS)
-    assert learn_problem(frame, "ill").problem == learn_problem(COLUMNS, "ill").problem
+    assert learn(frame, "ill").problem == learn(COLUMNS, "ill").problem
     frame["grade"] = frame["grade"].astype("Int64")
     frame.loc[0, "grade"] = pandas.NA
     frame.loc[1, "fever"] = math.nan
-    assert learn_problem(frame, "ill").learned.missing == {"fever": 1, "grade": 1}
+    assert learn(frame, "ill").learned.missing == {"fever": 1, "grade": 1}
 
 
 def test_what_has_columns_as_polars_has_is_a_data_frame():
@@ -63,7 +68,7 @@ def test_what_has_columns_as_polars_has_is_a_data_frame():
         def __getitem__(self, name):
             return COLUMNS[name]
 
-    assert learn_problem(Frame(), "ill").problem == learn_problem(COLUMNS, "ill").problem
+    assert learn(Frame(), "ill").problem == learn(COLUMNS, "ill").problem
 
 
 @pytest.mark.parametrize("recipe", [None, "auto"])
@@ -93,7 +98,7 @@ def test_costs_recipe_and_columns_are_chosen_by_the_caller():
 
 
 def test_costs_that_are_not_given_stand_at_placeholders():
-    found = learn_problem(COLUMNS, "ill")
+    found = learn(COLUMNS, "ill")
     assert found.stakes == PLACEHOLDER_STAKES
     assert set(found.problem.costs.prices.values()) == {1.0}
     assert build_policy(found.problem, "none").expected_total_cost == pytest.approx(100)
@@ -101,7 +106,7 @@ def test_costs_that_are_not_given_stand_at_placeholders():
 
 def test_a_written_folder_reads_back_and_says_how_it_was_made(tmp_path):
     marked = {**COLUMNS, "grade": ["-", *COLUMNS["grade"][1:]]}
-    found = learn_problem(marked, "ill", missing=["-"], categorical=["grade"])
+    found = learn(marked, "ill", missing=["-"], categorical=["grade"])
     path = found.write(tmp_path / "new")
     assert load_problem(path) == found.problem
     readme = (tmp_path / "new" / "README.md").read_text()
@@ -119,9 +124,9 @@ def test_a_written_folder_reads_back_and_says_how_it_was_made(tmp_path):
 
 def test_force_overwrites_the_three_files_and_nothing_else(tmp_path):
     folder = tmp_path / "new"
-    learn_problem(COLUMNS, "ill", title="first").write(folder)
+    learn(COLUMNS, "ill", title="first").write(folder)
     (folder / "notes.txt").write_text("mine")
-    found = learn_problem(COLUMNS, "ill", title="second")
+    found = learn(COLUMNS, "ill", title="second")
     path = found.write(folder, force=True)
     assert load_problem(path) == found.problem
     assert (folder / "notes.txt").read_text() == "mine"
@@ -131,7 +136,7 @@ def test_force_overwrites_the_three_files_and_nothing_else(tmp_path):
 
 def test_an_interrupted_write_loses_nothing(tmp_path, monkeypatch):
     folder = tmp_path / "new"
-    first = learn_problem(COLUMNS, "ill", title="first")
+    first = learn(COLUMNS, "ill", title="first")
     path = first.write(folder)
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
 
@@ -140,14 +145,14 @@ def test_an_interrupted_write_loses_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr("voilattice.learning.problems.write_readme", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        learn_problem(COLUMNS, "ill", title="second").write(folder, force=True)
+        learn(COLUMNS, "ill", title="second").write(folder, force=True)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     assert load_problem(path) == first.problem
 
 
 def test_an_error_of_writing_names_the_folder_that_was_asked_for(tmp_path):
     (tmp_path / "file").write_text("")
-    found = learn_problem(COLUMNS, "ill")
+    found = learn(COLUMNS, "ill")
     with pytest.raises(VoilatticeError) as error:
         found.write(tmp_path / "file" / "new")
     assert str(error.value) == f"{tmp_path}/file/new: cannot be written: Not a directory"
@@ -157,7 +162,7 @@ def test_an_error_of_writing_names_the_folder_that_was_asked_for(tmp_path):
             return float(len(features))
 
     with pytest.raises(VoilatticeError) as error:
-        learn_problem(COLUMNS, "ill", costs=Costs()).write(tmp_path / "new")
+        learn(COLUMNS, "ill", costs=Costs()).write(tmp_path / "new")
     said = "problem.toml: costs of type Costs cannot be written; only FeatureCosts can"
     assert str(error.value) == f"{tmp_path}/new: {said}"
     assert not (tmp_path / "new").exists()
@@ -171,7 +176,7 @@ def test_prices_of_columns_that_are_left_out_are_not_needed_and_do_no_harm():
     said = "columns with one value or none are left out: 'flat', 'empty'"
     for given in (costs, {"fever": 3, "grade": 1, "flat": 2}):
         with pytest.warns(DataWarning) as warned:
-            found = learn_problem(data, "ill", costs=given)
+            found = learn(data, "ill", costs=given)
         assert [str(warning.message) for warning in warned] == [said]
         assert warned[0].filename == __file__  # the line that called, not one of ours
         assert found.problem.features == ("fever", "grade")
@@ -216,6 +221,6 @@ def test_the_room_loads_neither_pyagrum_nor_pandas():
 
 def test_a_table_of_its_own_is_learned_as_it_is():
     table = as_table({name: tuple(map(str, cells)) for name, cells in COLUMNS.items()})
-    found = learn_problem(table, "ill")
+    found = learn(table, "ill")
     assert found.learned.network == learn_network(table, "ill").network
     assert isinstance(found.problem, Problem)

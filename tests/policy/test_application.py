@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.rich_worlds import rich_problem
 from helpers.solving import POLICIES
 from helpers.strategies import problems
 from helpers.worlds import examples
@@ -11,11 +12,13 @@ from voilattice import Network, Problem, cost, load_problem
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.policy.advice import advise
 from voilattice.policy.application import apply_policy
+from voilattice.policy.cases import draw_cases
 from voilattice.policy.comparison import compare
-from voilattice.policy.simulation import draw_cases
+from voilattice.policy.policy import Certificate
 from voilattice.policy.solvers import (
     Limits,
     RuleSolver,
+    Step,
     build_policy,
     policy_from_rule,
     register,
@@ -325,10 +328,42 @@ def test_the_time_limit_is_for_all_cases_together():
     cases = draw_raw(HEART, 50)
     now = apply_policy("optimal", cases, problem=HEART, time_limit=0)
     assert now.unfinished.all()
-    assert now.bought.tolist() == [()] * 50
-    assert now.posterior == pytest.approx(np.tile(HEART.prior, (50, 1)))
+    greedy = apply_policy("greedy", cases, problem=HEART, time_limit=0)
+    assert now.bought.tolist() == greedy.bought.tolist()
+    assert now.total_cost.tolist() == greedy.total_cost.tolist()
+    assert not greedy.unfinished.any()  # it is what is followed at the limit
     built = apply_policy(build_policy(HEART, "batch"), cases, time_limit=0)
     assert not built.unfinished.any()  # following a tree needs no plan
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_at_the_limit_every_policy_goes_on_as_greedy(seed):
+    rng = np.random.default_rng(seed)
+    problem = rich_problem(seed)
+    cases = {
+        name: rng.choice([*problem.states(name), None], 10).tolist()
+        for name in problem.features
+        if name not in problem.evidence
+    }
+    greedy = apply_policy("greedy", cases, problem=problem, strict=False)
+    for name in POLICIES:
+        late = apply_policy(name, cases, problem=problem, strict=False, time_limit=0)
+        assert late.unfinished.all() == (name != "greedy")
+        assert late.bought.tolist() == greedy.bought.tolist()
+        assert late.feature_cost.tolist() == greedy.feature_cost.tolist()
+        assert late.decision.tolist() == greedy.decision.tolist()
+
+
+def test_a_step_for_which_there_was_no_time_is_the_greedy_one():
+    class Hasty(RuleSolver):
+        def next_step(self, problem, evidence, limits):
+            return Step(frozenset(), None, Certificate(None, False, "time"))
+
+    cases = draw_cases(ASIA.network, 20, np.random.default_rng(0))
+    hasty = apply_policy("none", cases, problem=ASIA, planner=Hasty("hasty", lambda s: 0))
+    greedy = apply_policy("greedy", cases, problem=ASIA)
+    assert hasty.bought.tolist() == greedy.bought.tolist()
+    assert hasty.unfinished.all()
 
 
 def test_progress_counts_the_cases_that_are_done():

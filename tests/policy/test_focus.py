@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from voilattice import build_policy, load_problem
 from voilattice.policy.application import apply_policy
+from voilattice.policy.cases import draw_cases
 from voilattice.policy.focus import FocusedSolver, find_planner, rank_features
 from voilattice.policy.interface import Limits
 from voilattice.policy.optimal.plain import count_states
-from voilattice.policy.simulation import draw_cases
 from voilattice.policy.solvers import RuleSolver, solver_of
 from voilattice.ties import tolerance
 

@@ -16,8 +16,9 @@ def test_a_completed_policy_has_no_open_leaves_and_costs_no_more(problem, max_st
     assert done.open_share == 0
     assert done.expected_total_cost <= cut.expected_total_cost + 1e-9
     assert done.lower_bound == cut.lower_bound
+    assert done.is_complete
     if not cut.open_share:
-        assert done is cut
+        assert (done.nodes, done.certificate) == (cut.nodes, cut.certificate)
 
 
 def test_without_time_leaves_stay_open_and_are_planned_when_a_case_comes_there():
@@ -26,9 +27,10 @@ def test_without_time_leaves_stay_open_and_are_planned_when_a_case_comes_there()
     done = complete_policy(cut, time_limit=0)
     assert done.open_share == 1
     case = {name: [heart.states(name)[0]] for name in heart.features}
-    followed = apply_policy(done, case, planner="greedy")
     alone = apply_policy("greedy", case, problem=heart)
-    assert followed.bought.tolist() == alone.bought.tolist() != [()]
+    for followed in (apply_policy(done, case, time_limit=0), apply_policy(done, case)):
+        assert followed.bought.tolist() == alone.bought.tolist() != [()]
+        assert not followed.unfinished.any()  # no clock decides
 
 
 def test_another_policy_plans_beyond_the_tree():

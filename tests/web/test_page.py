@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from voilattice import load_problem
 from voilattice.policy.advice import advise
-from voilattice.policy.simulation import draw_cases
+from voilattice.policy.cases import draw_cases
 
 pytestmark = pytest.mark.slow
 

@@ -33,9 +33,9 @@ from voilattice.learning.evaluation import follow_policy, learn_by_recipe
 from voilattice.learning.rivals import AtOnce, Decided
 from voilattice.model.problem import Problem
 from voilattice.policy.application import apply_policy
+from voilattice.policy.cases import draw_cases
 from voilattice.policy.focus import FocusedSolver, find_planner
 from voilattice.policy.interface import Solver
-from voilattice.policy.simulation import draw_cases
 from voilattice.wording import nearest, quote
 
 __all__ = [

@@ -20,9 +20,10 @@ shares of the classes in the rows to learn from.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from glob import escape as glob_escape
 from pathlib import Path
@@ -300,11 +301,32 @@ def _checksums(data: DataSet) -> Iterator[tuple[str, str]]:
     """
     yield data.name, _digest(data.target, "" if data.table is None else data.table.checksum)
     for name, level in data.levels.items():
-        costs = level.costs
-        parts = (costs.prices, costs.groups, costs.conditional, costs.discounts, level.stakes)
-        yield f"{data.name} {name}", _digest(*map(repr, parts))
+        yield f"{data.name} {name}", _digest(json.dumps(_declaration(level)))
     for number, (inside, outside) in data.splits.items():
         yield f"{data.name} split {number}", _digest(inside.checksum, outside.checksum)
+
+
+def _declaration(value: object) -> object:
+    """Return all that a value was made from, as JSON has it.
+
+    A level takes every field of every part, so that a kind of cost that comes later is not left
+    out. A value of a kind that is not known here is an error.
+    """
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case np.ndarray() | np.generic():
+            return value.tolist()
+        case Mapping():
+            return [[key, _declaration(item)] for key, item in value.items()]
+        case frozenset() | set():
+            return sorted(value)
+        case tuple() | list():
+            return [_declaration(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        made_from = [field.name for field in fields(value) if field.init]
+        return [type(value).__name__, *(_declaration(getattr(value, name)) for name in made_from)]
+    raise TypeError(f"a level of the arena holds {type(value).__name__}, which has no checksum")
 
 
 def _digest(*parts: str) -> str:

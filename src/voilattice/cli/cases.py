@@ -49,9 +49,7 @@ SHARE_OF_BUILD = 0.5  # of the time, to build a policy; the rest is for what lie
 @on_problem
 @click.argument("data", type=click.Path(), metavar="DATA")
 @policy_or_file_option
-@time_limit_option(
-    TIME_LIMIT, "The time to plan, in all; the cases still under way then are decided."
-)
+@time_limit_option(TIME_LIMIT, "The time to plan, in all; then the greedy policy goes on.")
 @output_option("--out", ".csv", help="Write a row for each case.")
 def apply_command(
     problem: Problem,
@@ -92,6 +90,8 @@ def apply_command(
                     here.without(absent), found,
                     time_limit=time_limit.share(SHARE_OF_BUILD), progress=planned,
                 )  # fmt: skip
+            if found.status != "ok":
+                _note(f"{data}: {found.name} is not worked out to the end. {found.verdict}")
         with progress_bar("rows") as progress, within(data):
             applied = apply_policy(
                 found, columns, strict=False, time_limit=time_limit, progress=progress
@@ -101,7 +101,7 @@ def apply_command(
     if out is not None:
         write(out, _csv(applied))
     if as_json:
-        console.print_json(applied_document(applied))
+        console.print_json(applied_document(applied, found.status))
     else:
         console.print_applied(problem, applied, found.name, absent)
 
@@ -127,8 +127,8 @@ def _doubts(applied: Applied) -> Iterator[str]:
         )
     if n := int(applied.unfinished.sum()):
         yield (
-            f"{count_noun(n, 'row')} decided early, because the time to plan was over; "
-            f"give more with --time-limit"
+            f"in {count_noun(n, 'row')} the greedy policy went on, because the time to plan was "
+            f"over; give more with --time-limit"
         )
 
 

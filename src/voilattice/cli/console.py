@@ -410,7 +410,10 @@ def print_evaluation(found: Evaluation, currency: str = "") -> None:
     for result in found.results:
         if result.n_unfinished:
             early = count_noun(result.n_unfinished, "row")
-            out.print(f"{result.label}: {early} decided early, for want of time (--time-limit).")
+            out.print(
+                f"{result.label}: the greedy policy went on in {early}, for want of time "
+                f"(--time-limit)."
+            )
     if chosen := next((result.chosen for result in found.results if result.chosen), ()):
         counts = ", ".join(f"{name} ({n})" for name, n in Counter(chosen).most_common())
         out.print(f"Recipes that auto chose, and in how many folds: {counts}.")

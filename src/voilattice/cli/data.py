@@ -98,7 +98,8 @@ POINTS = "points"  # the folder of what is done
     type=click.Choice([AUTO, *NAMED]),
     help="A recipe by its name, in place of the options of the recipe (--discretization to "
     "--smoothing; smooth and trained take --bins all the same). auto: the one whose policy is "
-    "cheapest on rows that it has not seen.",
+    "cheapest on rows that it has not seen, which takes longer. The default is auto, unless there "
+    "are options of the recipe.",
 )
 @click.option(
     "--policy", type=click.Choice(policy_names()),
@@ -149,6 +150,7 @@ def learn_command(
         raise InputError("must name a folder, got ''", "--output")
     with within("--output"):
         check_output(Path(output), force=force)  # said before the work, not after it
+    recipe = _find_recipe_name(recipe, bins)
     _check_recipe_options(recipe, policy, seed, jobs)
     _check_bins(bins, recipe, discretization)
     given = None if costs is None else read_costs(costs)
@@ -263,16 +265,26 @@ def reproduce_command(
     )
 
 
+def _given_options() -> list[str]:
+    """Return the options of a recipe that the command line has."""
+    source = click.get_current_context().get_parameter_source
+    return [x for x in RECIPE_OPTIONS if source(x) is click.core.ParameterSource.COMMANDLINE]
+
+
+def _find_recipe_name(recipe: str | None, bins: int | None) -> str | None:
+    """Return the recipe that is asked for; by default ``auto``. None: its options are given."""
+    if recipe is None and bins is None and not _given_options():
+        return AUTO
+    return recipe
+
+
 def _check_recipe_options(
     recipe: str | None, policy: str | None, seed: int | None, jobs: int | None
 ) -> None:
     """Raise `InputError` if an option has no meaning beside a recipe, or without one."""
-    context = click.get_current_context()
-    for name in RECIPE_OPTIONS:
-        is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if recipe is not None and is_given:
-            option = f"--{name.replace('_', '-')}"
-            raise InputError(f"is part of the recipe {recipe}; give one or the other", option)
+    if recipe is not None and (given := _given_options()):
+        option = f"--{given[0].replace('_', '-')}"
+        raise InputError(f"is part of the recipe {recipe}; give one or the other", option)
     for option, value in (("--policy", policy), ("--seed", seed), ("--jobs", jobs)):
         if value is not None and recipe != AUTO:
             raise InputError(f"is for --recipe {AUTO}", option)

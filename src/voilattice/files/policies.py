@@ -2,13 +2,14 @@
 
     {"format": "voilattice policy", "version": 2,
      "policy": "greedy-la", "problem": fingerprint, "evidence": {}, "checksum": of all the rest,
-     "lower_bound": null, "exact": true, "status": "ok", "note": "",
+     "lower_bound": null, "exact": true, "status": "ok", "note": "", "complete": false,
      "nodes": [{"decide": "no", "posterior": [0.1, 0.9], "emc": 5.0}, ...,
                {"acquire": ["xray"], "price": 8.0,
                 "branches": [{"states": ["yes"], "probability": 0.11, "to": 0}, ...]}]}
 
 Each node comes after the nodes that its branches lead to; the last node is the root. A leaf at
-which the work stopped early also has ``"open": true`` (`policy.policy`). A policy can only be
+which the work stopped early also has ``"open": true`` (`policy.policy`). ``"complete": true`` says
+that cases go on beyond the nodes as `policy.completion` has it. A policy can only be
 loaded for the problem it was built for, because its probabilities and prices come from that
 problem. The evidence that it was built with is in the file. Bins do not matter for a policy.
 """
@@ -88,6 +89,7 @@ def save_policy(policy: Policy, path: str | Path) -> None:
         "exact": policy.exact,
         "status": policy.status,
         "note": policy.certificate.note,
+        "complete": policy.is_complete,
         "nodes": [_document(node) for node in policy.nodes],
     }
     document["checksum"] = _digest(document)
@@ -158,7 +160,11 @@ def _policy(document: Mapping[str, Any], problem: Problem) -> Policy:
         )
     try:
         nodes = tuple(_node(entry) for entry in document["nodes"])
-        return Policy(problem, str(document["policy"]), nodes, _certificate(document))
+        is_complete = document.get("complete", False)  # older files do not say it
+        if not isinstance(is_complete, bool):
+            raise InputError(f"complete: must be true or false, got {quote(is_complete)}")
+        name, certificate = str(document["policy"]), _certificate(document)
+        return Policy(problem, name, nodes, certificate, is_complete)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, VoilatticeError):
             raise

@@ -266,7 +266,7 @@ def decide_by_policies(
         The name of the recipe, which ``auto`` chooses.
     list
         For each policy: what was decided and paid, the seconds that it took with everything that
-        was learned for it, and the number of rows that were decided early.
+        was learned for it, and the number of rows in which the time was over.
     """
     start = time.perf_counter()
     name, problem = learn_by_recipe(inside, question, recipe, choosing_policy(policies), seed)
@@ -344,7 +344,7 @@ def follow_policy(
     Decided
         What was decided and paid.
     int
-        The number of rows that were decided early, because the time was over.
+        The number of rows in which the greedy policy went on, because the time was over.
     """
     applied = apply_policy(
         policy, table.raw(problem.features), problem=problem, strict=False,

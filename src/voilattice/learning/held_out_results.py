@@ -78,7 +78,7 @@ class Result:
     chosen
         The recipe that ``auto`` chose in each fold.
     n_unfinished
-        The rows that were decided early, because the time of a policy was over.
+        The rows in which the greedy policy went on, because the time was over.
     decides_on_classes
         Whether some decision of the problem is a class (`model.stakes.has_class_decision`).
     """

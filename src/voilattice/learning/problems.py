@@ -163,7 +163,7 @@ def learn_problem(
     *,
     costs: CostModel | Mapping[str, float] | None = None,
     misclassification: Misclassification | None = None,
-    recipe: Recipe | str | None = None,
+    recipe: Recipe | str | None = AUTO,
     policy: str = "optimal",
     title: str = "",
     labels: Mapping[str, str] | None = None,
@@ -200,7 +200,7 @@ def learn_problem(
     recipe
         How the network is learned: a `Recipe`, the name of one, or ``"auto"``. This tries several
         recipes and chooses by what their policies cost on rows that they have not seen
-        (`selection`; `LearnedProblem.choice`). By default ``Recipe()``.
+        (`selection`; `LearnedProblem.choice`). ``"search"``, or None, is quick.
     policy
         The policy that will be used; ``"auto"`` chooses the recipe for it.
     title
@@ -235,7 +235,7 @@ def learn_problem(
     ...     "cough": [0, 1, 1, 1, 0, 0] * 10,
     ... }
     >>> prices = {"fever": 2, "cough": 1}
-    >>> found = vl.learn_problem(table, "ill", costs=prices, numeric=["fever"])
+    >>> found = vl.learn_problem(table, "ill", costs=prices, numeric=["fever"], recipe="search")
     >>> found.problem.states("fever")
     ('<38.05', '>=38.05')
     >>> sorted(vl.best_set(found.problem).features)

@@ -6,12 +6,12 @@ that feature: its policy is planned again from what is known.
 
 Only the paths of the cases are followed. Where the work on a policy stopped early (an open leaf,
 `policy.policy`), its solver is asked for the next step. So a policy that is too large to build can
-be applied by its name alone.
+be applied by its name alone. What plans beyond the tree of a complete policy is part of the policy
+(`policy.completion`).
 
-Beyond the tree the solver is asked once for each *state*: the features that are not available, and
-what still matters of what is known (`policy.relevance`). All cases in a state share the answer.
-Cases that leave the tree in one state are followed together to their ends, so a solver that keeps
-what it solved last solves the problem from that state on, once.
+Beyond the tree, cases that lack the same features and know the same are followed together to their
+ends (`policy.replanning`). So a solver that keeps what it solved last solves the problem from there
+on, once. What a case does never depends on the cases beside it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,9 @@ from voilattice.model.acquisition import PathLimits
 from voilattice.model.problem import Problem, check_problem
 from voilattice.model.stakes import has_class_decision
 from voilattice.policy.cases import Cases, read_cases
+from voilattice.policy.completion import SUCCESSOR, planner_around
 from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
-from voilattice.policy.replanning import Plan
+from voilattice.policy.replanning import Plan, QuickRule
 from voilattice.policy.situations import situation_at
 from voilattice.policy.solvers import (
     TIME_LIMIT,
@@ -62,7 +63,7 @@ class Applied:
     truth: NDArray[np.object_] | None  # the true class; None: not given
     lacking: NDArray[np.object_]  # sets of features that were asked for, but missing
     impossible: NDArray[np.bool_]  # a result had probability 0 and was taken as missing
-    unfinished: NDArray[np.bool_]  # the time was over, so the case was decided early
+    unfinished: NDArray[np.bool_]  # the time was over, so the greedy policy went on
     unseen: Mapping[str, Mapping[str, int]]  # cells taken as missing, by column, and their number
     decides_on_classes: bool  # `model.stakes.has_class_decision`
 
@@ -117,12 +118,13 @@ def apply_policy(
         is missing (`Applied.unseen`, `Applied.impossible`).
     planner
         The policy that plans for the cases that leave the tree, by its name or its solver; by
-        default the policy itself. The optimum of a large problem takes long to plan again, and
+        default the policy itself, and for a complete policy what belongs to it
+        (`policy.completion`). The optimum of a large problem takes long to plan again, and
         ``greedy`` does not.
     time_limit
         Seconds for all planning beyond the tree of the policy, for missing cells and at open
-        leaves. At the limit the cases that are still under way are decided with what is known
-        (`Applied.unfinished`). None: no limit.
+        leaves. At the limit the greedy policy goes on in the cases that are still under way
+        (`Applied.unfinished`), which is quick. None: no limit.
     progress
         Called with the number of cases that are done, and of all cases.
 
@@ -153,11 +155,8 @@ def follow_cases(
     The codes of a feature are looked up when some case acquires it, and not before. The other
     parameters are those of `apply_policy`.
     """
-    if planner is None and policy.name in policy_names():
-        planner = policy.name
-    solver = solver_of(planner) if isinstance(planner, str) else planner
-    problem = policy.problem
-    run = _Run(policy, solver, read, strict, Deadline.of(time_limit), progress)
+    problem, solvers = policy.problem, _find_solvers(policy, planner)
+    run = _Run(policy, solvers, read, strict, Deadline.of(time_limit), progress)
     run.follow_tree()
     run.follow_beyond()
     return Applied(
@@ -188,6 +187,22 @@ def as_policy(policy: Policy | str, problem: Problem | None) -> Policy:
     return Policy(problem, name, (situation_at(problem).leaf(is_open=True),), UNBUILT)
 
 
+class _Solvers(NamedTuple):
+    """What plans beyond the tree of a policy; None: nobody knows how it goes on."""
+
+    at_open_leaves: Solver | None
+    around_missing: Solver | None
+
+
+def _find_solvers(policy: Policy, planner: str | Solver | None) -> _Solvers:
+    if planner is None and policy.is_complete:
+        return _Solvers(solver_of(SUCCESSOR), planner_around(policy))
+    if planner is None and policy.name in policy_names():
+        planner = policy.name
+    solver = solver_of(planner) if isinstance(planner, str) else planner
+    return _Solvers(solver, solver)
+
+
 class _Run:
     """The cases of one call, where each of them is, and their results.
 
@@ -198,14 +213,14 @@ class _Run:
     def __init__(
         self,
         policy: Policy,
-        planner: Solver | None,
+        solvers: _Solvers,
         cases: Cases,
         strict: bool,
         deadline: Deadline,
         progress: Callable[[int, int], None] | None,
     ) -> None:
         self._policy, self._problem, self._codes = policy, policy.problem, cases.codes
-        self._planner = planner
+        self._solvers = solvers
         self._strict, self._deadline, self._progress = strict, deadline, progress
         self._n, self._n_done = cases.n_rows, 0
         self._decision_codes = {name: code for code, name in enumerate(policy.problem.decisions)}
@@ -213,7 +228,7 @@ class _Run:
         self._losses: _Numbered[frozenset[str]] = _Numbered(frozenset())
         self._path = np.zeros(self._n, dtype=np.intp)
         self._loss = np.zeros(self._n, dtype=np.intp)
-        self._last_price = np.zeros(self._n)
+        self._paid_before = np.zeros(self._n)  # before the last acquisition
         self._beyond: dict[int, list[Rows]] = {}  # by loss: the cases that have left the tree
         self.decision = np.zeros(self._n, dtype=np.intp)
         self.posterior = np.zeros((self._n, len(policy.problem.classes)))
@@ -247,7 +262,7 @@ class _Run:
             number = -heappop(order)
             rows, node = np.concatenate(waiting.pop(number)), nodes[number]
             if isinstance(node, Leaf):
-                if node.is_open and self._planner is not None:
+                if node.is_open and self._solvers.at_open_leaves is not None:
                     self._leave(rows)
                 else:  # of a rule that is not registered nobody knows how it goes on
                     self._decide(rows, node)
@@ -287,62 +302,53 @@ class _Run:
                 key=lambda k: (len(self._losses.items[k]), -sum(map(len, self._beyond[k]))),
             )
             rows = np.concatenate(self._beyond.pop(loss))
-            plan = self._plan(self._losses.items[loss], rows)
-            for bought, group in self._states(plan, rows):
-                plan.start_from(self._known(bought, group))
+            lost = self._losses.items[loss]
+            solver, quick = self._solver(lost, rows), QuickRule(self._problem.without(lost))
+            for bought, group in self._alike(rows):
+                plan = Plan(quick, solver, self._deadline, self._known(bought, group))
                 onward = group
                 while len(onward):
                     onward = self._step(plan, onward)
 
-    def _states(self, plan: Plan, rows: Rows) -> Iterator[tuple[list[str], Rows]]:
-        """Yield the cases of each state together, and what they have bought."""
+    def _alike(self, rows: Rows) -> Iterator[tuple[list[str], Rows]]:
+        """Yield the cases that bought the same in the same order, with the same results."""
         for here in _split(rows, self._path[rows]):
             bought = self._bought(here)
-            for group in self._groups(here, plan.what_matters(bought)):
-                if self._problem.limits.spend is None:
-                    yield bought, group
-                    continue
-                _, paid = np.unique(self.feature_cost[group], return_inverse=True)
-                for same in _split(group, paid):
-                    yield bought, same
+            for group in self._groups(here, bought):
+                yield bought, group
 
     def _left(self, rows: Rows) -> PathLimits:
-        """Return what is left of the limits in these cases, which are in one state."""
+        """Return what is left of the limits in these cases, which are alike."""
         path, first = self._path_of(rows), rows[0]
         n_features = sum(len(features) for features in path)
         return self._problem.limits.after(float(self.feature_cost[first]), n_features, len(path))
 
-    def _plan(self, lost: frozenset[str], rows: Rows) -> Plan:
-        if self._planner is None:
+    def _solver(self, lost: frozenset[str], rows: Rows) -> Solver:
+        """Return what plans for the cases that lack these features."""
+        solver = self._solvers.around_missing if lost else self._solvers.at_open_leaves
+        if solver is None:
             raise InputError(
                 f"{', '.join(sorted(lost))} is missing, and policy {self._policy.name!r} "
                 f"cannot be planned again without it",
                 f"row {int(rows[0]) + 1}",
             )
-        return Plan(self._problem.without(lost), self._planner, self._deadline)
+        return solver
 
     def _step(self, plan: Plan, rows: Rows) -> Rows:
-        """Do what the solver says at the states of these cases; return those that go on."""
+        """Do what the plan says for these cases; return those that go on."""
         onward: list[Rows] = []
-        for bought, group in self._states(plan, rows):
-            left = self._left(group)
-            if (node := plan.node(self._known(bought, group), left)) is not None:
-                onward += self._do(node, group)
+        for bought, group in self._alike(rows):
+            known = self._known(bought, group)
+            if (move := plan.move(known, self._left(group))) is None:
+                self._undo(group, known)
                 continue
-            # The evidence of this case is impossible. That of others may not be: what no longer
-            # matters was not looked at.
-            for same in self._groups(group, bought):
-                known = self._known(bought, same)
-                if (node := plan.node(known, left)) is not None:
-                    onward += self._do(node, same)
-                else:
-                    self._undo(same, known)
+            self.unfinished[group] |= move.is_late
+            onward += self._do(move.node, group)
         return np.concatenate(onward) if onward else np.zeros(0, dtype=np.intp)
 
     def _do(self, node: Acquisition | Leaf, rows: Rows) -> list[Rows]:
         """Decide, or acquire and return the cases that have what is acquired."""
         if isinstance(node, Leaf):
-            self.unfinished[rows] = node.is_open
             self._decide(rows, node)
             return []
         rows = self._split_lacking(rows, node.features)
@@ -357,7 +363,7 @@ class _Run:
         self.impossible[rows] = True
         *before, last = self._path_of(rows)
         self._path[rows] = self._paths.number(tuple(before))
-        self.feature_cost[rows] -= self._last_price[rows]
+        self.feature_cost[rows] = self._paid_before[rows]
         self._leave(self._lose(rows, last))
 
     # -- what happens to cases
@@ -370,8 +376,8 @@ class _Run:
             self._progress(self._n_done, self._n)
 
     def _acquire(self, rows: Rows, features: tuple[str, ...], price: float) -> None:
+        self._paid_before[rows] = self.feature_cost[rows]
         self.feature_cost[rows] += price
-        self._last_price[rows] = price
         paths = self._paths
         before, places = np.unique(self._path[rows], return_inverse=True)
         after = [paths.number((*paths.items[path], features)) for path in before]

@@ -1,4 +1,4 @@
-"""Tables of cases: a column of raw values for each feature, read as the states of a problem."""
+"""Tables of cases: read as the states of a problem from raw values, or drawn from a network."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import MISSING, UNSEEN, Codes, as_cells
 from voilattice.wording import quote
 
-__all__ = ["Cases", "column_names", "read_cases"]
+__all__ = ["Cases", "column_names", "draw_cases", "read_cases"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,24 @@ def column_names(table: Any) -> list[Any]:
             f"must be a data frame or a mapping of columns, got {quote(table)}", "cases"
         )
     return list(table.columns)
+
+
+def draw_cases(
+    network: Network, n: int, rng: np.random.Generator
+) -> dict[str, NDArray[np.object_]]:
+    """Return n cases drawn from a network: a column of states for each node."""
+    codes: dict[int, NDArray[np.intp]] = {}
+    while len(codes) < len(network):
+        for node, parents in enumerate(network.parents):
+            if node not in codes and all(parent in codes for parent in parents):
+                rows = network.tables[node][tuple(codes[parent] for parent in parents)]
+                rows = np.broadcast_to(rows, (n, rows.shape[-1]))
+                below = np.cumsum(rows, axis=1) < rng.random((n, 1))
+                codes[node] = np.minimum(below.sum(axis=1), rows.shape[-1] - 1)
+    return {
+        name: np.array(network.states[node], dtype=object)[codes[node]]
+        for node, name in enumerate(network.names)
+    }
 
 
 def _check_evidence(problem: Problem, codes: Mapping[str, Codes]) -> None:

@@ -1,9 +1,16 @@
-"""Complete policies: where the work on a policy stopped, the greedy rule goes on.
+"""Complete policies: they say what to do in every case, and no clock decides it.
 
-An open leaf (`policy.policy`) decides, because there was no time to work out what the policy does
-there. The greedy rule is quick, and it acquires a feature only if its benefit is positive. So the
-policy costs less with the rule in place of the open leaves. If there is no time for this either, a
-leaf stays open.
+The tree of a policy ends at its open leaves (`policy.policy`), where there was no time to work out
+what the policy does, and in cases that lack a feature. A complete policy goes on there by work that
+is counted:
+
+    an open leaf        the greedy rule goes on. It acquires a feature only if its benefit is
+                        positive, so the policy costs less than with the open leaves.
+    a missing feature   `planner_around` plans again without the feature.
+
+So whoever follows a complete policy does the same in the same case: now or later, alone or beside
+other cases, from memory or from a file. `complete_policy` also writes into the tree what the greedy
+rule does, as far as there is time. Following a tree is quicker than planning.
 """
 
 from __future__ import annotations
@@ -11,23 +18,29 @@ from __future__ import annotations
 from dataclasses import replace
 
 from voilattice.budgets import Deadline, TimeLimit
-from voilattice.policy.interface import TIME_LIMIT
+from voilattice.policy.focus import MAX_STATES_OF_VARIANT, find_planner
+from voilattice.policy.interface import TIME_LIMIT, Solver
+from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.policy import Acquisition, Leaf, Policy
 from voilattice.policy.rules import greedy
 from voilattice.policy.situations import PolicyBuilder, Situation
 
-__all__ = ["complete_policy"]
+__all__ = ["SUCCESSOR", "complete_policy", "planner_around"]
 
+SUCCESSOR = "greedy"  # the policy that goes on at open leaves
+QUICK = ("none", "markov-blanket", "greedy", "optimal")  # policies that take no time to plan again
+MAX_REPLANNED = 20_000  # states; up to here, every policy is planned again
 NOTE = "Where there was no time to work the policy out, the greedy policy goes on."
 
 
 def complete_policy(policy: Policy, *, time_limit: TimeLimit = TIME_LIMIT) -> Policy:
-    """Return the policy with the greedy rule in place of its open leaves.
+    """Return the policy as a complete one, with the greedy rule in place of its open leaves.
 
     Parameters
     ----------
     time_limit
-        Seconds, or a deadline. Where the greedy rule has not come by then, a leaf stays open.
+        Seconds, or a deadline. What the greedy rule does is written down until then. Where it has
+        not come, a leaf stays open, and whoever follows the policy asks the greedy rule.
 
     >>> import voilattice
     >>> asia = voilattice.load_problem("asia")
@@ -37,7 +50,7 @@ def complete_policy(policy: Policy, *, time_limit: TimeLimit = TIME_LIMIT) -> Po
     ([0.11, 0.0], 'optimal', False)
     """
     if not policy.open_share:
-        return policy
+        return policy.certify(policy.certificate, is_complete=True)
     problem = policy.problem
 
     def choose(situation: Situation) -> int:
@@ -50,5 +63,17 @@ def complete_policy(policy: Policy, *, time_limit: TimeLimit = TIME_LIMIT) -> Po
 
     builder = PolicyBuilder(problem, deadline=Deadline.of(time_limit))
     built = builder.build(policy.name, choose)
-    note = f"{NOTE} {built.certificate.note}".strip()
-    return built.certify(replace(policy.certificate, exact=False, note=note))
+    certificate = replace(policy.certificate, exact=False, note=NOTE)
+    return built.certify(certificate, is_complete=True)
+
+
+def planner_around(policy: Policy) -> Solver:
+    """Return what plans for the cases of a complete policy in which features are missing.
+
+    The optimum is planned again over the features that matter most (`policy.focus`), other policies
+    of large problems by the greedy rule, because that is quick.
+    """
+    problem = policy.problem
+    sizes = [len(problem.states(feature)) for feature in problem.features]
+    is_quick = policy.name in QUICK or count_states(sizes) <= MAX_REPLANNED
+    return find_planner(problem, policy.name if is_quick else SUCCESSOR, MAX_STATES_OF_VARIANT)

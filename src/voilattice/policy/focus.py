@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,14 +24,14 @@ from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
 from voilattice.model.costs import FeatureCosts, price_set
 from voilattice.model.problem import Problem
-from voilattice.policy.application import apply_policy
+from voilattice.policy.cases import draw_cases
 from voilattice.policy.interface import Cost, Limits, Progress, Step
 from voilattice.policy.optimal.batch_solution import needs_batches
 from voilattice.policy.optimal.exact import ExactSolution
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
 from voilattice.policy.policy import Certificate, Policy
-from voilattice.policy.simulation import draw_cases
+from voilattice.policy.replanning import QuickRule
 from voilattice.policy.solvers import OptimalSolver, Solver, solver_of
 from voilattice.policy.sweep import Sweep
 from voilattice.valuation.valuation import evi
@@ -46,10 +46,13 @@ __all__ = [
 
 MAX_STATES = 30_000_000  # a table of this size takes a second
 MAX_STATES_OF_VARIANT = 1_000_000
+MAX_STATES_OF_BATCHES = 20_000  # of a variant with limits or rounds, which take longer
 N_CASES = 100  # that are drawn for a ranking
+MAX_RANKINGS = 16  # that are kept
 LEAST_PRICE = 1e-9  # of a feature that costs nothing, in a ratio
 
 
+@lru_cache(maxsize=MAX_RANKINGS)
 def rank_features(problem: Problem, seed: int = 0) -> tuple[str, ...]:
     """Return the features, those that matter most first.
 
@@ -57,10 +60,8 @@ def rank_features(problem: Problem, seed: int = 0) -> tuple[str, ...]:
     >>> rank_features(voilattice.load_problem("heart"))[:3]
     ('cp', 'thal', 'age')
     """
-    cases = draw_cases(problem.network, N_CASES, np.random.default_rng(seed))
     free = replace(problem, evidence={})
-    found = apply_policy("greedy", cases, problem=free, strict=False, time_limit=None)
-    n_bought = Counter(name for path in found.bought for name in path)
+    n_bought = _count_greedy(free, seed)
     worth = {
         name: evi(free, [name]) / max(price_set(free.costs, frozenset({name}), {}), LEAST_PRICE)
         for name in free.features
@@ -70,6 +71,20 @@ def rank_features(problem: Problem, seed: int = 0) -> tuple[str, ...]:
     return tuple(
         sorted(order, key=lambda name: (-n_bought[name], -worth.get(name, 0.0), order[name]))
     )
+
+
+def _count_greedy(problem: Problem, seed: int) -> Counter[str]:
+    """Return how often the greedy policy acquires each feature, in cases that are drawn."""
+    cases = draw_cases(problem.network, N_CASES, np.random.default_rng(seed))
+    quick, n_bought = QuickRule(problem), Counter[str]()
+    for row in range(N_CASES):
+        known: dict[str, str] = {}
+        left = problem.limits
+        while features := quick.next_step(known, left):
+            n_bought.update(features)
+            left = left.after(price_set(problem.costs, features, known), len(features))
+            known |= {name: cases[name][row] for name in features}
+    return n_bought
 
 
 def find_planner(problem: Problem, policy: str, max_states: int = MAX_STATES) -> Solver:
@@ -86,8 +101,9 @@ class FocusedSolver(OptimalSolver):
         The features are ranked for this problem. Those of its variants, with other evidence or
         without some features, have the same ranks.
     max_states
-        The states of the table. That of a variant has `MAX_STATES_OF_VARIANT` at most, because
-        there may be many of them: one for each set of missing cells.
+        The states of the table. That of a variant has `MAX_STATES_OF_VARIANT` at most, with limits
+        or rounds `MAX_STATES_OF_BATCHES`, because there may be many variants: one for each set of
+        missing cells.
     """
 
     def __init__(self, problem: Problem, max_states: int = MAX_STATES) -> None:
@@ -96,7 +112,7 @@ class FocusedSolver(OptimalSolver):
         self._problem = problem
         self._last: tuple[Problem, Problem] | None = None  # a problem, and its focus
 
-    @cached_property
+    @property
     def ranking(self) -> tuple[str, ...]:
         """The features, those that matter most first."""
         return rank_features(self._problem)
@@ -107,13 +123,11 @@ class FocusedSolver(OptimalSolver):
         Which ones does not depend on evidence, so that all cases in one state do the same. But what
         is known, in addition to the problem's own evidence, is not hidden.
         """
-        if not known and self._last is not None and self._last[0] is problem:
-            return self._last[1]
-        own = self._problem.evidence
+        last = self._last  # another thread may exchange it
+        if not known and last is not None and last[0] is problem:
+            return last[1]
+        own, most, small = self._problem.evidence, self._most_states(problem), problem
         sizes = {name: len(problem.states(name)) for name in problem.features if name not in own}
-        is_whole = len(problem.features) == len(self._problem.features) and problem.evidence == own
-        most = self.max_states if is_whole else min(self.max_states, MAX_STATES_OF_VARIANT)
-        small = problem
         if count_states(list(sizes.values())) > most:
             kept: list[str] = []
             for name in self.ranking:
@@ -159,12 +173,32 @@ class FocusedSolver(OptimalSolver):
     def next_step(
         self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
     ) -> Step:
-        """Return what the policy acquires at some evidence."""
+        """Return what the policy acquires at some evidence.
+
+        What a variant takes is counted in states: the clock is not looked at. If the optimum does
+        not fit memory even so, the greedy rule takes the step.
+        """
         small = self.focus(problem)
         if any(name not in small.features for name in evidence or {}):
             small = self.focus(problem, evidence)
+        if not self._is_whole(problem):
+            limits = Limits(time_limit=None)
+            if self.solution_at(small, evidence, limits)[-1] is None:
+                return solver_of("greedy").next_step(problem, evidence, limits)
         step = super().next_step(small, evidence, limits)
         return step if small is problem else replace(step, certificate=Certificate(exact=False))
+
+    def _is_whole(self, problem: Problem) -> bool:
+        """Return whether this is the problem itself, and no variant of it."""
+        own = self._problem
+        return len(problem.features) == len(own.features) and problem.evidence == own.evidence
+
+    def _most_states(self, problem: Problem) -> int:
+        """Return how many states the table of a problem may have."""
+        if self._is_whole(problem):
+            return self.max_states
+        is_plain = _has_plain_table(problem)
+        return min(self.max_states, MAX_STATES_OF_VARIANT if is_plain else MAX_STATES_OF_BATCHES)
 
     @staticmethod
     def solve(
@@ -176,9 +210,7 @@ class FocusedSolver(OptimalSolver):
     ) -> ExactSolution | None:
         """Return the exact optimum; the clock is not looked at where a plain table will do."""
         try:
-            if isinstance(problem.costs, FeatureCosts) and not (
-                problem.limits or needs_batches(problem)
-            ):
+            if _has_plain_table(problem):
                 return PlainSolution(PlainSpace(problem, engine="compiled"), problem)
         except TooLargeError:
             pass
@@ -190,3 +222,9 @@ class FocusedSolver(OptimalSolver):
         n, n_all = len(small.features), len(problem.features)
         note = f"The optimum over the {n} of {n_all} features that matter most. {certificate.note}"
         return Certificate(None, exact=False, status="memory", note=note.strip())
+
+
+def _has_plain_table(problem: Problem) -> bool:
+    """Return whether a plain table of all partial assignments gives the optimum."""
+    is_priced = isinstance(problem.costs, FeatureCosts)
+    return is_priced and not (problem.limits or needs_batches(problem))

@@ -129,12 +129,14 @@ class Policy:
     """A frozen policy for a problem.
 
     `nodes` holds each node after all the nodes that its branches lead to; the last one is the root.
+    A complete policy also says how cases go on beyond its nodes (`policy.completion`).
     """
 
     problem: Problem
     name: str
     nodes: tuple[Node, ...]
     certificate: Certificate = Certificate()
+    is_complete: bool = False
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -157,7 +159,7 @@ class Policy:
             except VoilatticeError as error:
                 raise type(error)(f"node {number}: {error.complaint}") from None
 
-    def certify(self, certificate: Certificate) -> Policy:
+    def certify(self, certificate: Certificate, *, is_complete: bool | None = None) -> Policy:
         """Return the same policy with another certificate, without checking its nodes again."""
         certified = object.__new__(Policy)
         for name, value in (
@@ -165,6 +167,7 @@ class Policy:
             ("name", self.name),
             ("nodes", self.nodes),
             ("certificate", certificate),
+            ("is_complete", self.is_complete if is_complete is None else is_complete),
         ):
             object.__setattr__(certified, name, value)
         return certified

@@ -1,82 +1,115 @@
-"""What a policy does at any evidence, worked out as it is asked for.
+"""What a policy does from some evidence on, worked out as it is asked for.
 
-A case that leaves the tree of its policy goes on as the solver of the policy says. The solver is
-asked once for each state (`policy.relevance`), and only about the states that cases come to.
+A case that leaves the tree of its policy goes on as a solver says. The solver is asked once for
+each evidence that cases come to. When the time is over, the greedy rule goes on: it is quick, and
+it never acquires what is not worth its price.
+
+What a case does depends on its own evidence alone, never on the cases beside it. So cases that
+differ only in what no longer matters are not merged here: the evidence of one may be impossible
+where that of another is not, and sums in another order round differently.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
 
 from voilattice.budgets import Deadline
-from voilattice.errors import InputError
-from voilattice.feature_sets import bits
 from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import price_set
-from voilattice.model.network import Table
 from voilattice.model.problem import Problem
+from voilattice.policy import rules
 from voilattice.policy.policy import Acquisition, Leaf
-from voilattice.policy.relevance import Relevance, StateKey
-from voilattice.policy.solvers import Limits, OptimalSolver, RuleSolver, Solver
+from voilattice.policy.situations import PolicyBuilder
+from voilattice.policy.solvers import Limits, RuleSolver, Solver
 
-__all__ = ["Plan"]
+__all__ = ["Move", "Plan", "QuickRule"]
 
 SHARE_OF_STEP = 0.25  # of the time left, for one question to the solver
+MAX_CELLS = 1 << 12  # of a table for the greedy rule; two passes over a join tree take as long
+
+
+class QuickRule:
+    """The greedy rule at any evidence of a problem; what all evidence shares is computed once.
+
+    `is_positive` says that no evidence is impossible.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.is_positive = all(table.all() for table in problem.network.tables)
+        self._situations = PolicyBuilder(problem, max_cells=MAX_CELLS)
+
+    def next_step(self, known: Mapping[str, str], left: PathLimits) -> frozenset[str]:
+        """Return what to acquire at some evidence, the problem's own included; empty: decide.
+
+        `left` is what is left of the limits there.
+        """
+        return self.problem.feature_names(rules.greedy(self._situations.at(known, left)))
+
+
+class Move(NamedTuple):
+    """What a case does next. An acquisition has no branches: its outcomes are asked about next."""
+
+    node: Acquisition | Leaf
+    is_late: bool  # the time was over, so the greedy rule chose it
 
 
 class Plan:
-    """What a policy does at any evidence, worked out as it is asked for."""
+    """What a policy does from some evidence on.
 
-    def __init__(self, problem: Problem, solver: Solver, deadline: Deadline) -> None:
-        self._problem, self._solver, self._deadline = problem, solver, deadline
-        # Only of the solvers here is it known that they forget what no longer matters.
-        forgets = isinstance(self._solver, OptimalSolver) or (
-            isinstance(self._solver, RuleSolver) and self._solver.forgets
-        )
-        self._relevance = Relevance(problem, forgets=forgets)
-        self._nodes: dict[StateKey, Acquisition | Leaf] = {}
-        self._start = problem
+    Parameters
+    ----------
+    quick
+        The greedy rule of the problem, which goes on when the time is over.
+    known
+        The evidence to start from, the problem's own included. The solver plans from there on, so
+        it need not solve what lies before it.
+    """
 
-    def start_from(self, known: Mapping[str, str]) -> None:
-        """Have the solver plan from some evidence on: it need not solve what lies before it."""
-        self._start = self._problem
-        with suppress(InputError):  # evidence that is impossible, as `node` says
-            self._start = self._problem.with_evidence(self._problem.further(known))
+    def __init__(
+        self, quick: QuickRule, solver: Solver, deadline: Deadline, known: Mapping[str, str]
+    ) -> None:
+        self._problem, self._quick, self._deadline = quick.problem, quick, deadline
+        self._solver, self._known = solver, known
+        self._is_greedy = isinstance(solver, RuleSolver) and solver.rule is rules.greedy
+        self._moves: dict[tuple[frozenset[tuple[str, str]], PathLimits], Move] = {}
 
-    def what_matters(self, bought: Sequence[str]) -> list[str]:
-        """Return which of the features that were bought still matter."""
-        problem = self._problem
-        known = problem.feature_mask(bought) | problem.feature_mask(problem.evidence)
-        _, kept = self._relevance.what_matters(known)
-        return [name for k in bits(kept) if (name := problem.features[k]) in bought]
-
-    def node(self, known: Mapping[str, str], left: PathLimits) -> Acquisition | Leaf | None:
-        """Return the acquisition or the decision at some evidence, the problem's own included.
+    def move(self, known: Mapping[str, str], left: PathLimits) -> Move | None:
+        """Return what to do at some evidence, the problem's own included; None: it is impossible.
 
         `left` is what is left of the limits there.
-
-        An acquisition has no branches: its outcomes lead to evidence that is asked about next. A
-        leaf is open where the time was over. None: the evidence is impossible.
         """
-        key = self._relevance.key(known, left)
-        if key not in self._nodes:
-            joint = self._problem.joint(known)
-            if not joint.any():
+        key = frozenset(known.items()), left
+        if key not in self._moves:
+            if not (self._quick.is_positive or self._problem.joint(known).any()):
                 return None
-            self._nodes[key] = self._ask(known, left, joint / joint.sum())
-        return self._nodes[key]
+            step, is_late = self._ask(known, left)
+            self._moves[key] = Move(self._node(step, known), is_late)
+        return self._moves[key]
 
-    def _ask(self, known: Mapping[str, str], left: PathLimits, belief: Table) -> Acquisition | Leaf:
-        problem, start = self._problem, self._start
-        if self._deadline.is_over:
-            return Leaf.at(problem, belief, is_open=True)
+    def _node(self, step: frozenset[str], known: Mapping[str, str]) -> Acquisition | Leaf:
+        problem = self._problem
+        if step:
+            features = tuple(name for name in problem.features if name in step)
+            return Acquisition(features, price_set(problem.costs, step, known), ())
+        joint = problem.joint(known)
+        return Leaf.at(problem, joint / joint.sum())
+
+    def _ask(self, known: Mapping[str, str], left: PathLimits) -> tuple[frozenset[str], bool]:
+        """Return what to acquire, and whether the greedy rule said so because the time was over."""
+        if self._is_greedy or self._deadline.is_over:
+            return self._quick.next_step(known, left), not self._is_greedy
         limits = Limits(time_limit=self._deadline.share(SHARE_OF_STEP))
-        if problem.limits:
-            start = replace(start, limits=left)
+        start = replace(self._start, limits=left) if self._problem.limits else self._start
         step = self._solver.next_step(start, start.further(known), limits)
-        features = tuple(name for name in problem.features if name in step.features)
-        if not features:
-            return Leaf.at(problem, belief)
-        return Acquisition(features, price_set(problem.costs, step.features, known), ())
+        if step.features or step.certificate.status != "time":
+            return step.features, False
+        # There was no time to look for anything. What the greedy rule acquires is worth its price.
+        return self._quick.next_step(known, left), True
+
+    @cached_property
+    def _start(self) -> Problem:
+        return self._problem.with_evidence(self._problem.further(self._known))

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from voilattice.budgets import TimeLimit
 from voilattice.errors import InputError, TooLargeError
-from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.policy.application import apply_policy, as_policy
+from voilattice.policy.cases import draw_cases
 from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import TIME_LIMIT
 from voilattice.samples import standard_error
 
-__all__ = ["Simulated", "draw_cases", "simulate"]
+__all__ = ["Simulated", "simulate"]
 
 # Cases that contradict the evidence are drawn again, at most this many times.
 MAX_DRAWS = 1_000
@@ -74,21 +74,3 @@ def simulate(
     error = standard_error(costs)
     assert error is not None  # there are two cases or more
     return Simulated(float(costs.mean()), 1.96 * error, n)
-
-
-def draw_cases(
-    network: Network, n: int, rng: np.random.Generator
-) -> dict[str, NDArray[np.object_]]:
-    """Return n cases drawn from a network: a column of states for each node."""
-    codes: dict[int, NDArray[np.intp]] = {}
-    while len(codes) < len(network):
-        for node, parents in enumerate(network.parents):
-            if node not in codes and all(parent in codes for parent in parents):
-                rows = network.tables[node][tuple(codes[parent] for parent in parents)]
-                rows = np.broadcast_to(rows, (n, rows.shape[-1]))
-                below = np.cumsum(rows, axis=1) < rng.random((n, 1))
-                codes[node] = np.minimum(below.sum(axis=1), rows.shape[-1] - 1)
-    return {
-        name: np.array(network.states[node], dtype=object)[codes[node]]
-        for node, name in enumerate(network.names)
-    }

@@ -5,11 +5,10 @@ learns a network from raw values, with the recipe that is cheapest on rows that 
 (`learning.selection`), and works out a policy: which feature to acquire next, given what is known,
 and when to stop. Its `predict` follows the policy and looks at a cell only when the policy buys it.
 
-The time limit covers all of `fit`: choosing a recipe, and planning (`sklearn.planning`). When rows
-without missing cells are predicted, nothing is left to plan. A missing cell cannot be had: the row
-goes on without it. The optimum is planned again over the features that matter most
-(`policy.focus`), other policies of large problems by the greedy rule, because that is quick. A
-prediction plans for some seconds at most, and a warning says how many rows were decided early.
+The time limit covers all of `fit`: choosing a recipe, and planning (`sklearn.planning`). A fitted
+classifier gives the same answer for the same row for ever, alone or beside other rows: its policy
+is complete (`policy.completion`), so what is still to plan at prediction is decided by work that is
+counted, and never by a clock. A missing cell cannot be had: the row goes on without it.
 """
 
 from __future__ import annotations
@@ -38,8 +37,10 @@ from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN
 from voilattice.policy.application import Applied, follow_cases
 from voilattice.policy.cases import Cases
-from voilattice.policy.interface import Limits
+from voilattice.policy.completion import planner_around
+from voilattice.policy.interface import Limits, Solver
 from voilattice.policy.policy import Acquisition, Leaf
+from voilattice.policy.replanning import QuickRule
 from voilattice.policy.solvers import solver_of
 from voilattice.sklearn.bills import make_bill
 from voilattice.sklearn.decisions import make_decisions
@@ -58,14 +59,12 @@ from voilattice.sklearn.inputs import (
     read_rows,
     split_labels,
 )
-from voilattice.sklearn.planning import plan_policy, planner_around
-from voilattice.wording import count_noun, quote
+from voilattice.sklearn.planning import plan_policy
+from voilattice.wording import quote
 
 __all__ = ["Acquired", "AcquiringClassifier"]
 
 SHARE_OF_CHOICE = 0.6  # of the time, to choose a recipe
-PLANNING_SECONDS = 10.0  # for a prediction, around missing cells
-SHARE_OF_ROW = 0.5  # of the time left, to plan what is next in one row
 
 
 class Acquired(NamedTuple):
@@ -83,8 +82,9 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     prices
-        What each column costs: a mapping of names to numbers, or one number for all. The columns of
-        an array are called x0, x1, and so on; their places are names too.
+        What each column costs: a mapping of names to numbers (or a Series with names), a list or an
+        array in the order of the columns, or one number for all. The columns of an array are called
+        x0, x1, and so on; their places are names too.
     groups
         Columns that share an overhead, paid once with the first of them: (name, overhead,
         [columns]), or `voilattice.Group`.
@@ -339,37 +339,31 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found[:] = [()] * rows.n_rows
             return found
         different, places = np.unique(np.maximum(states, -1), axis=0, return_inverse=True)
-        deadline = Deadline(PLANNING_SECONDS)
-        planned = [self._next(row, deadline) for row in different]
+        planner, quick = planner_around(self.policy_), QuickRule(self.problem_)
         steps = np.empty(len(different), dtype=object)
-        steps[:] = [() if step is None else step for step in planned]
-        is_early = np.array([step is None for step in planned])
-        _warn_early(int(is_early[places.ravel()].sum()))
+        steps[:] = [self._next(row, planner, quick) for row in different]
         return steps[places.ravel()]
 
-    def _next(self, codes: NDArray[np.intp], deadline: Deadline) -> tuple[str, ...] | None:
-        """Return the columns to acquire next in a case; None: there is no time to plan."""
+    def _next(self, codes: NDArray[np.intp], planner: Solver, quick: QuickRule) -> tuple[str, ...]:
+        """Return the columns to acquire next in a case."""
         problem, policy = self.problem_, self.policy_
         known = {
             name: problem.states(name)[code]
             for name, code in zip(problem.features, codes.tolist(), strict=True)
             if code >= 0
         }
-        number = policy.locate(known)
-        node = None if number is None else policy.nodes[number]
-        if isinstance(node, Acquisition):
-            features: Iterable[str] = node.features
-        elif isinstance(node, Leaf) and not node.is_open:
-            features = ()
-        elif not problem.joint(known).any():
-            features = ()  # such a case cannot be, so there is nothing to learn about it
-        elif deadline.is_over:
-            return None
+        if not problem.joint(known).any():
+            return ()  # such a case cannot be, so there is nothing to learn about it
+        number, leaf = policy.locate(known), policy.follow(known)
+        if number is not None and isinstance(node := policy.nodes[number], Acquisition):
+            return self._own_names(node.features)
+        if isinstance(leaf, Leaf) and leaf.is_open:
+            step = quick.next_step(known, problem.limits)
+        elif number is not None:
+            return ()
         else:
-            limits = Limits(time_limit=deadline.share(SHARE_OF_ROW))
-            step = planner_around(policy).next_step(problem, known, limits)
-            features = [name for name in problem.features if name in step.features]
-        return self._own_names(features)
+            step = planner.next_step(problem, known, Limits(time_limit=None)).features
+        return self._own_names(name for name in problem.features if name in step)
 
     def acquire(self, oracle: Callable[[str], Any]) -> Acquired:
         """Decide one case, asking for one feature after the other.
@@ -448,13 +442,11 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _apply(self, codes: LazyCodes, n_rows: int) -> Applied:
         """Follow the policy; warn about cells that were asked for and stand for no state."""
         applied = follow_cases(
-            self.policy_, Cases(n_rows, codes, None, {}), strict=False,
-            planner=planner_around(self.policy_), time_limit=PLANNING_SECONDS,
-        )  # fmt: skip
+            self.policy_, Cases(n_rows, codes, None, {}), strict=False, time_limit=None
+        )
         odd = {name for name in codes.read if (codes[name] == UNSEEN).any()}
         lacking = applied.lacking.tolist() if odd else []
         codes.warn_unseen({name: np.array([name in lost for lost in lacking]) for name in odd})
-        _warn_early(int(applied.unfinished.sum()))
         return applied
 
     def _codes(self, applied: Applied) -> NDArray[np.intp]:
@@ -462,10 +454,3 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         places = {name: place for place, name in enumerate(self.problem_.decisions)}
         decisions = applied.decision.tolist()
         return np.fromiter(map(places.__getitem__, decisions), np.intp, len(decisions))
-
-
-def _warn_early(n: int) -> None:
-    """Warn about the number of rows for which nothing could be planned in time."""
-    if n:
-        rows = count_noun(n, "row")
-        warn_user(f"{rows} decided early: there was no time to plan around missing cells")

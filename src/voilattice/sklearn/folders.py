@@ -139,6 +139,10 @@ def _encode(value: Any, place: str) -> Any:
             found: Any = value
         case np.generic() | np.ndarray():
             found = _encode(value.tolist(), place)
+        case _ if hasattr(value, "to_dict"):  # a Series of pandas
+            found = _encode(value.to_dict(), place)
+        case _ if hasattr(value, "to_list"):  # a Series of polars
+            found = _encode(value.to_list(), place)
         case Recipe():
             found = {"recipe": _encode(asdict(value), place)}
         case Group():

@@ -23,7 +23,7 @@ from voilattice.learning.cells import MISSING, spell, strip_cell
 from voilattice.model.costs import Discount, FeatureCosts, Group, check_amount
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN, Codes
-from voilattice.wording import nearest, quote
+from voilattice.wording import count_noun, nearest, quote
 
 __all__ = [
     "Labels",
@@ -93,6 +93,7 @@ def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
 
     frame = nw.from_native(data, eager_only=True, pass_through=True) if _is_frame(data) else None
     if not isinstance(frame, nw.DataFrame):
+        _check_shape(data)
         with one_line("X"):
             array = check_array(data, dtype=None, ensure_all_finite=False)
         return Rows(len(array), _numbered(array.shape[1]), lambda k: array[:, k], False)
@@ -108,6 +109,30 @@ def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
         return Rows(len(frame), _numbered(len(own)), lambda k: frame[:, k], False)
     order = list(names) if names is not None and set(names) == set(own) else own
     return Rows(len(frame), order, lambda k: frame[order[k]], True)
+
+
+def _check_shape(data: Any) -> None:
+    """Raise `InputError` if this is no table, without printing what may be a long one."""
+    if hasattr(data, "toarray"):  # sparse: scikit-learn refuses it, and some kinds are mappings too
+        return
+    is_records = isinstance(data, list | tuple) and bool(data) and isinstance(data[0], Mapping)
+    if isinstance(data, Mapping) or is_records:
+        kind = f"a {type(data).__name__}" + (" of mappings" if is_records else "")
+        raise InputError(
+            f"must be a data frame or a 2-D array, got {kind}; pandas.DataFrame(...) makes a data "
+            f"frame of it",
+            "X",
+        )
+    try:
+        n_dimensions = np.ndim(data) if isinstance(data, list | tuple) else getattr(data, "ndim", 2)
+    except ValueError:  # rows of different lengths, about which scikit-learn says enough
+        return
+    if n_dimensions == 1:
+        raise InputError(
+            f"Expected 2D array, got 1D array of {count_noun(len(data), 'value')} instead. Reshape "
+            f"your data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row",
+            "X",
+        )
 
 
 def _is_frame(data: Any) -> bool:
@@ -378,9 +403,9 @@ def one_line(place: str) -> Iterator[None]:
 def make_costs(prices: Any, groups: Any, discounts: Any, rows: Rows) -> FeatureCosts:
     """Return the costs of the columns, by their names."""
     names = rows.features
-    if isinstance(prices, Mapping):
-        found: dict[str, float] = {}
-        for key, price in prices.items():
+    found: dict[str, float] = {}
+    if (pairs := _pairs(prices)) is not None:
+        for key, price in pairs:
             with located("prices"):
                 name = names[rows.place_of(key)]
             if name in found:
@@ -390,18 +415,48 @@ def make_costs(prices: Any, groups: Any, discounts: Any, rows: Rows) -> FeatureC
         for name in names:
             if name not in found:
                 raise InputError("every column needs a price >= 0, found none", f"prices.{name}")
+    elif (amounts := _amounts(prices)) is not None:
+        if len(amounts) != len(names):
+            raise InputError(
+                f"must have a price for each of the {count_noun(len(names), 'column')}, in their "
+                f"order; got {len(amounts)}",
+                "prices",
+            )
+        for name, price in zip(names, amounts, strict=True):
+            with located(f"prices.{name}"):
+                found[name] = check_amount(price)
     elif isinstance(prices, Real) and not isinstance(prices, bool):
         with located("prices"):
             found = dict.fromkeys(names, check_amount(prices))
     else:
         raise InputError(
-            f"must be a number, or a mapping of columns to numbers, got {quote(prices)}", "prices"
+            f"must be a number, a list of them in the order of the columns, or a mapping (or a "
+            f"Series) of columns to numbers, got {quote(prices)}",
+            "prices",
         )
     return FeatureCosts(
         found,
         tuple(_make_groups(groups, rows, names)),
         discounts=tuple(_make_discounts(discounts, rows, names)),
     )
+
+
+def _pairs(given: Any) -> list[tuple[Any, Any]] | None:
+    """Return what a mapping, or a Series with names, says of each column; None: it is neither."""
+    if isinstance(given, Mapping):
+        return list(given.items())
+    if not (hasattr(given, "items") and hasattr(given, "index")):
+        return None
+    pairs = list(given.items())
+    return pairs if any(isinstance(key, str) for key, _ in pairs) else None
+
+
+def _amounts(given: Any) -> list[Any] | None:
+    """Return the amounts of a list, an array or a Series without names; None: it is none."""
+    has_order = hasattr(given, "__len__") and hasattr(given, "__getitem__")
+    if isinstance(given, str | bytes | Mapping) or not has_order or np.ndim(given) != 1:
+        return None
+    return [amount.item() if isinstance(amount, np.generic) else amount for amount in given]
 
 
 def _make_groups(groups: Any, rows: Rows, names: Sequence[str]) -> Iterator[Group]:
@@ -423,10 +478,10 @@ def _make_discounts(discounts: Any, rows: Rows, names: Sequence[str]) -> Iterato
         given = (entry.name, entry.off) if isinstance(entry, Discount) else entry
         with located(f"discounts[{place}]"):
             name, off = _parts(given, 2, wanted)
-            if not isinstance(off, Mapping):
+            if (pairs := _pairs(off)) is None:
                 raise InputError(f"must be a mapping of columns to numbers, got {quote(off)}")
             with located("off"):
-                members = {names[rows.place_of(key)]: amount for key, amount in off.items()}
+                members = {names[rows.place_of(key)]: amount for key, amount in pairs}
             yield Discount(name, members)
 
 

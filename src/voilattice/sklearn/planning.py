@@ -2,9 +2,8 @@
 
 Building a policy gets a part of the time of `fit`. The optimum is that over as many features as a
 table of some states holds, those that matter most (`policy.focus`): so it does not depend on the
-clock. Where the policy is not worked out, the greedy rule goes on (`policy.completion`), for
-which there are some seconds even if the time is up. So whoever follows the policy plans around
-missing cells, with a smaller table, and in the few states where there was no time for greedy.
+clock. The policy is complete (`policy.completion`): whatever was not worked out in time, each case
+has one answer.
 """
 
 from __future__ import annotations
@@ -12,20 +11,17 @@ from __future__ import annotations
 from voilattice.budgets import Deadline
 from voilattice.errors import warn_user
 from voilattice.model.problem import Problem
-from voilattice.policy.completion import complete_policy
-from voilattice.policy.focus import MAX_STATES_OF_VARIANT, find_planner
-from voilattice.policy.optimal.plain import count_states
+from voilattice.policy.completion import SUCCESSOR, complete_policy
+from voilattice.policy.focus import find_planner
 from voilattice.policy.policy import Policy
-from voilattice.policy.solvers import Limits, Solver
+from voilattice.policy.solvers import Limits
 
-__all__ = ["plan_policy", "planner_around"]
+__all__ = ["plan_policy"]
 
 SHARE_OF_POLICY = 1 / 3  # of all the time, at most, to build the policy
 SHARE_OF_COMPLETION = 0.2  # of the time left, to complete it
 LEAST_SECONDS = 1.0  # to build it, even if the time is up
-LEAST_COMPLETION = 5.0  # seconds to complete it: without this a policy might buy nothing
-QUICK = ("none", "markov-blanket", "greedy", "optimal")  # policies that take no time to plan again
-MAX_REPLANNED = 20_000  # states; up to here, every policy is planned again
+LEAST_COMPLETION = 5.0  # seconds to complete it, because a tree is followed quickly
 
 
 def plan_policy(problem: Problem, name: str, deadline: Deadline) -> Policy:
@@ -42,15 +38,7 @@ def plan_policy(problem: Problem, name: str, deadline: Deadline) -> Policy:
     done = complete_policy(policy, time_limit=None if left is None else max(left, LEAST_COMPLETION))
     if done.open_share:
         warn_user(
-            f"the policy is worked out for {1 - done.open_share:.1%} of the cases; others are "
-            f"planned when they come, which takes longer; a larger time_limit helps"
+            f"the policy is worked out for {1 - done.open_share:.1%} of the cases; in the others "
+            f"the {SUCCESSOR} policy goes on, step by step; a larger time_limit helps"
         )
     return done
-
-
-def planner_around(policy: Policy) -> Solver:
-    """Return what plans for the cases of a policy in which cells are missing."""
-    problem = policy.problem
-    sizes = [len(problem.states(feature)) for feature in problem.features]
-    is_quick = policy.name in QUICK or count_states(sizes) <= MAX_REPLANNED
-    return find_planner(problem, policy.name if is_quick else "greedy", MAX_STATES_OF_VARIANT)

@@ -233,6 +233,9 @@ class AppliedCase(Answer):
 class Applied(Answer):
     """What a policy bought, decided and paid in a table of cases."""
 
+    status: str = Field(
+        description="Whether the policy was ready in time: ok, or what ended its planning."
+    )
     rows: int = Field(description="How many cases there are.")
     mean_feature_cost: float | None = Field(description="What was spent on features, on average.")
     mean_misclassification_cost: float | None = Field(
@@ -251,7 +254,7 @@ class Applied(Answer):
     impossible: int = Field(
         description="Rows in which a result had probability 0 and was taken as missing."
     )
-    unfinished: int = Field(description="Rows that were decided early, because the time was over.")
+    unfinished: int = Field(description="Rows in which the greedy policy went on, because the time was over.")
     unseen: dict[str, dict[str, int]] = Field(
         description="Values that are no state of the network, by column, and how often they occur."
     )
