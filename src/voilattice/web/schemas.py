@@ -254,7 +254,9 @@ class Applied(Answer):
     impossible: int = Field(
         description="Rows in which a result had probability 0 and was taken as missing."
     )
-    unfinished: int = Field(description="Rows in which the greedy policy went on, because the time was over.")
+    unfinished: int = Field(
+        description="Rows in which the greedy policy went on, because the time was over."
+    )
     unseen: dict[str, dict[str, int]] = Field(
         description="Values that are no state of the network, by column, and how often they occur."
     )
