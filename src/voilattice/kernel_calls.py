@@ -11,13 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from voilattice.baselines.tree_growth import EG2, find_twin, make_bias, sort_rows
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import CodedCases, TreeStakes
 from voilattice.files.problems import load_problem
 from voilattice.lattice.lattice import Lattice
-from voilattice.learning.augmented import Augmented
-from voilattice.learning.training import train
 from voilattice.model.acquisition import PathLimits
 from voilattice.model.join_tree import JoinTree
 from voilattice.model.problem import Problem
@@ -114,6 +111,9 @@ def _search(problem: Problem) -> None:
 
 
 def _train(problem: Problem) -> None:
+    from voilattice.learning.augmented import Augmented
+    from voilattice.learning.training import train
+
     half = np.full((2, 1, 2), 0.5)
     answers = np.array([0, 1])
     train(
@@ -123,6 +123,8 @@ def _train(problem: Problem) -> None:
 
 
 def _grow_trees(problem: Problem) -> None:
+    from voilattice.baselines.tree_growth import EG2, find_twin, make_bias, sort_rows
+
     n = 4
     codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]], np.int32)
     rows, counted, prices = np.arange(n, dtype=np.int32), np.arange(n + 1.0), np.ones(2)

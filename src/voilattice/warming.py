@@ -12,8 +12,10 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from multiprocessing import get_context
 
 from voilattice.engines import count_threads
+from voilattice.extras import has_extra
 from voilattice.kernel_cache import KERNELS, are_ready
 
 __all__ = ["Warming", "is_warm", "start_warming", "warm"]
@@ -21,11 +23,18 @@ __all__ = ["Warming", "is_warm", "start_warming", "warm"]
 Progress = Callable[[str, int, int], None]  # the loop, how many loops are done, and of how many
 
 LOWEST_PRIORITY = 19
+LOOPS_OF_LEARNING = {"training", "trees"}  # nobody calls them without the extra "learn"
 
 
 def is_warm() -> bool:
     """Return whether no kernel is left to compile."""
-    return all(map(are_ready, KERNELS))
+    return not _cold_loops()
+
+
+def _cold_loops() -> list[str]:
+    """Return the loops whose kernels are not in numba's cache."""
+    unused = set() if has_extra("learn") else LOOPS_OF_LEARNING
+    return [loop for loop in KERNELS if loop not in unused and not are_ready(loop)]
 
 
 def warm(n_processes: int | None = None, progress: Progress | None = None) -> int:
@@ -38,13 +47,11 @@ def warm(n_processes: int | None = None, progress: Progress | None = None) -> in
     progress
         Is called after each loop.
     """
-    waiting = [loop for loop in KERNELS if not are_ready(loop)]
+    waiting = _cold_loops()
     n_loops = len(waiting)
     if not waiting:
         return 0
     # Loaded here: it imports most of the package, and a server asks only whether all is warm.
-    from multiprocessing import get_context
-
     from voilattice.kernel_calls import CALLS, NEEDS, call_kernels
 
     waiting.sort(key=list(CALLS).index)
