@@ -7,12 +7,13 @@ leave the code in numba's cache (`kernel_cache`), where every later process find
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 from voilattice.engines import count_threads
 from voilattice.extras import has_extra
@@ -56,6 +57,7 @@ def warm(n_processes: int | None = None, progress: Progress | None = None) -> in
 
     waiting.sort(key=list(CALLS).index)
     running: dict[Future[None], str] = {}
+    others = set(active_children())
     pool = ProcessPoolExecutor(
         min(n_processes or count_threads(), n_loops), get_context("spawn"), _end_with_parent
     )
@@ -71,6 +73,10 @@ def warm(n_processes: int | None = None, progress: Progress | None = None) -> in
                 future.result()
                 if progress is not None:
                     progress(loop, n_loops - len(waiting) - len(running), n_loops)
+    except BaseException:  # Ctrl-C does not wait for what is being compiled
+        for process in set(active_children()) - others:
+            process.kill()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
     return n_loops
@@ -109,7 +115,7 @@ def start_warming() -> Warming:
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as the one that started it has ended."""
+    """End this process as soon as the one that started it has ended, and not by Ctrl-C."""
     from multiprocessing import parent_process
     from multiprocessing.connection import wait as wait_for
 
@@ -118,4 +124,5 @@ def _end_with_parent() -> None:
             wait_for([parent.sentinel])
             os._exit(1)
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=watch, daemon=True).start()
