@@ -22,7 +22,7 @@ RUN pip install --no-deps --no-build-isolation . \
 
 USER 10001
 # The kernels are compiled here, once, and not at the first question of each container.
-RUN voilattice advise heart --policy optimal --json > /dev/null
+RUN voilattice warm
 
 EXPOSE 8770
 STOPSIGNAL SIGTERM

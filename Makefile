@@ -24,15 +24,19 @@ demo: $(RUN)
 
 # The fast part of `make test`, in less than a minute.
 check: $(DEV)
+	@$(BIN)/voilattice warm
 	$(BIN)/pytest -n auto -m "not slow"
 
 # Workers take tests from each other when they have no more: the long ones are in few files.
+# The kernels are compiled first: otherwise each worker would compile the same ones.
 test: $(DEV) browser
+	@$(BIN)/voilattice warm
 	$(BIN)/pytest -n auto --dist worksteal
 
 # Hours: every random world and as many new ones, and what is marked nightly. The seed is printed.
 nightly: SEED ?= $(shell date +%s)
 nightly: $(DEV) browser
+	@$(BIN)/voilattice warm
 	$(BIN)/pytest -n auto --dist worksteal --nightly --world-seed $(SEED)
 
 # On a machine with an NVIDIA GPU: the engine "cuda" there, on a thousand random problems and more.
@@ -82,6 +86,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/serving.py
 	$(BIN)/python benchmarks/load.py
+	$(BIN)/python benchmarks/cold.py
 	$(BIN)/python benchmarks/gpu.py
 
 # Long, and for an idle machine; prints the mutants that survive and are not listed in mutants.toml.
@@ -99,6 +104,7 @@ $(RUN): requirements.txt pyproject.toml
 	@$(PYTHON) -m venv .venv
 	@$(PIP) -r requirements.txt
 	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/voilattice warm
 	@touch $@
 
 $(DEV): $(RUN) requirements-dev.txt

@@ -50,6 +50,12 @@ HEADINGS = {
     "learning": ["5% of the cells missing", "parameters"],
     "estimator": ["120 rows x 5 features", "the same, 5% of the cells missing"],
     "cluster": ["a task that does nothing", "tasks that learn and plan", "67,500"],
+    "cold": [
+        "cold    warm   ratio",
+        "(a) advise asia",
+        "(b) POST advise, asia",
+        "(c) the page, asia",
+    ],
     "serving": ["(a) 5 people", "(b) without a pause", "(c) with workers that are killed", "(d) "],
     "load": ["(a) cold: 8 answers", "ready ", "(b) warm: 8 answers"],
 }
@@ -90,6 +96,7 @@ RATIOS = {
         r"^ +100 workers, at least +(\S+) min$",
     ],
     "large": [r"^ +compiled +\S+ us +ratio +(\S+)$", r"^ +NumPy +\S+ ms +ratio +(\S+)$"],
+    "cold": [r"^\(a\) .* (\S+)$", r"^\(b\) .* (\S+)$", r"^\(c\) .* (\S+)$"],
     "serving": [r"posterior  median (\S+) s", r"errors (\d+)$"],
     "load": [r"greedy +p50 \S+ s, p99 (\S+) s", r"in place of optimal (\d+)$", r"errors (0)$"],
 }

@@ -156,7 +156,7 @@ PAIRS = {
 
 
 def test_no_pair_is_left_out():
-    assert set(PAIRS) == set(engines.COMPILED_FROM)
+    assert set(PAIRS) == set(engines.COMPILED_FROM) == set(engines.COMPILING_FACTORS)
 
 
 @pytest.mark.slow
@@ -186,8 +186,10 @@ def test_both_twins_say_the_same_on_larger_problems(name):
 
 
 @pytest.mark.parametrize("loop", engines.COMPILED_FROM)
-def test_the_engine_follows_the_work(loop):
-    limit = engines.COMPILED_FROM[loop]
+@pytest.mark.parametrize("is_ready", [True, False])
+def test_the_engine_follows_the_work(loop, is_ready, monkeypatch):
+    monkeypatch.setattr(engines, "are_ready", lambda loop: is_ready)
+    limit = engines.COMPILED_FROM[loop] * (1 if is_ready else engines.COMPILING_FACTORS[loop])
     assert engines.choose_engine("auto", loop, limit - 1) == "python"
     assert engines.choose_engine("auto", loop, limit) == "compiled"
     assert engines.choose_engine("python", loop, 10 * limit) == "python"

@@ -3,7 +3,9 @@
 Each inner loop exists twice, with the same signature. One is readable, in Python and NumPy
 (``"python"``): the tests take it as the reference. The other is compiled by numba (``"compiled"``,
 in the package `compiled`). numba takes a second or two to load, so ``"auto"`` uses it only above
-the threshold of the loop. Below the threshold, Python finishes before numba loads.
+the threshold of the loop. Below the threshold, Python finishes before numba loads. The threshold is
+higher as long as the kernels of the loop are not in numba's cache (`kernel_cache`), because they
+take seconds to compile. ``voilattice warm`` compiles them all.
 
 The plain table of the optimal policy and the bound "once or repeatedly" have a third twin, which
 runs on an NVIDIA GPU (``"cuda"``). ``"auto"`` uses it if there is a GPU and the work is large. All
@@ -23,10 +25,12 @@ from contextvars import ContextVar
 
 from voilattice import devices
 from voilattice.errors import UnknownNameError
+from voilattice.kernel_cache import are_ready
 from voilattice.wording import quote
 
 __all__ = [
     "COMPILED_FROM",
+    "COMPILING_FACTORS",
     "CUDA_FROM",
     "ENGINES",
     "check_engine",
@@ -52,6 +56,22 @@ COMPILED_FROM = {
     "batches": 100_000,  # states, with the sets that are asked for
     "training": 20_000_000,  # questions times numbers in tables, in all steps
     "trees": 20_000,  # cells, times the trees that are grown
+}
+
+# The same, times this, if the kernels must be compiled first. At so much work the Python engine
+# takes as long as compiling does: about 1 s for "blocks", 7 s for "bellman".
+COMPILING_FACTORS = {
+    "growth": 10.0,
+    "tables": 30.0,
+    "best_set": 20.0,
+    "blocks": 14 / 11,
+    "bellman": 50.0,
+    "join_tree": 6.0,
+    "repeats": 30.0,
+    "plain": 10.0,
+    "batches": 6.0,
+    "training": 2.0,
+    "trees": 25.0,
 }
 
 # The least number of states for which a GPU is worth loading: it takes a second or two.
@@ -96,7 +116,12 @@ def choose_engine(engine: str, loop: str, work: float) -> str:
     engine = preferred_engine(engine)
     if engine in ("python", "compiled"):
         return engine
-    return "compiled" if work >= COMPILED_FROM[loop] else "python"
+    least = COMPILED_FROM[loop]
+    if work < least:
+        return "python"
+    if work >= least * COMPILING_FACTORS[loop] or are_ready(loop):
+        return "compiled"
+    return "python"
 
 
 def is_loaded() -> bool:

@@ -109,6 +109,7 @@ def test_a_lattice_that_becomes_large_goes_on_with_the_compiled_engine(monkeypat
             growth._TWINS, name, lambda *graph, name=name: made.append(name) or readable(*graph)
         )
     monkeypatch.setitem(engines.COMPILED_FROM, "growth", 10)
+    monkeypatch.setattr(engines, "are_ready", lambda loop: True)
     assert sum(map(len, grow_levels(graph_of(naive_bayes(2)), 0))) == 4
     assert made == ["python", "compiled"]
     made.clear()

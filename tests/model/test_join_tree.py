@@ -270,6 +270,7 @@ def test_a_tree_without_features_knows_the_prior(engine):
 
 def test_auto_compiles_when_the_passes_add_up(monkeypatch):
     monkeypatch.setitem(engines.COMPILED_FROM, "join_tree", 6000)
+    monkeypatch.setattr(engines, "are_ready", lambda loop: True)
     tree = JoinTree(naive_bayes(2, [[0.9, 0.1], [0.2, 0.8]]), 0, [1, 2])
     used = []
     for _ in range(4):  # a pass counts as 2 cliques and 8 cells

@@ -1,8 +1,8 @@
 """The command line: thin, results on stdout, complaints on stderr in one line.
 
 `group` knows the commands and loads the one that is run. One module holds one family of commands:
-`problems`, `new`, `sets`, `policies`, `cases`, `data`, `serve`, `completion`. They share `options`
-(what commands are given), `console` (how results look), `terminal` (lines and tables) and
+`problems`, `new`, `sets`, `policies`, `cases`, `data`, `serve`, `warm`, `completion`. They share
+`options` (what commands are given), `console` (how results look), `terminal` (lines and tables) and
 `progress`.
 """
 

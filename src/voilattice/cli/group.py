@@ -48,6 +48,7 @@ COMMANDS = {
     "show": ("problems", "Show what a problem holds: network, prices, stakes, evidence."),
     "threshold": ("what_if", "Find from which price, and from which stakes, a feature is used."),
     "value": ("sets", "Print what acquiring a set of features is worth, and what it costs."),
+    "warm": ("warm", "Compile all inner loops now, so that no later command waits for it."),
 }
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from voilattice.compiled.arrays import TOO_MUCH, DigitPrices, Floats, Ints, SetSteps
+from voilattice.compiled.kernels import kernel
 
 __all__ = ["solve_set"]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def solve_set(
     steps: SetSteps,
     sizes: Ints,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from voilattice.compiled.arrays import BlockLayout, Floats, Ints, Prices, StateTables
+from voilattice.compiled.kernels import inner, kernel, part
 
 __all__ = ["choose", "mark", "measure_gains", "solve"]
 
@@ -16,7 +16,7 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def mark(wanted: NDArray[np.uint8], layout: BlockLayout, prices: Prices) -> None:
     """Mark the blocks that a policy can reach from marked ones; children come after parents."""
     for b in range(wanted.shape[0]):
@@ -26,7 +26,7 @@ def mark(wanted: NDArray[np.uint8], layout: BlockLayout, prices: Prices) -> None
                     wanted[layout.child[t]] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def measure_gains(layout: BlockLayout, tables: StateTables, free: Floats, out: Floats) -> None:
     """Write G of each block: the most that free information reduces the risk in any state."""
     for b in range(layout.start.shape[0]):
@@ -39,7 +39,7 @@ def measure_gains(layout: BlockLayout, tables: StateTables, free: Floats, out: F
         out[b] = most
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def solve(
     blocks: Ints,
     layout: BlockLayout,
@@ -61,10 +61,10 @@ def solve(
             here[k] = prices.scale * risk[k]
         for t in range(layout.first[b], layout.first[b + 1]):
             if prices.least[t] < prices.scale * prices.gain[b]:
-                _acquire(b, t, layout, tables, prices, below, True, here, room, wheels)
+                _acquire(b, t, layout, tables, prices, below, here, room, wheels)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def choose(
     blocks: Ints,
     layout: BlockLayout,
@@ -89,7 +89,8 @@ def choose(
         cheapest[:n] = np.inf
         for t in range(layout.first[b], layout.first[b + 1]):
             if prices.least[t] < prices.scale * prices.gain[b]:
-                _acquire(b, t, layout, tables, prices, below, False, total, room, wheels)
+                total[:n] = np.inf
+                _acquire(b, t, layout, tables, prices, below, total, room, wheels)
                 for k in range(n):
                     now = prices.scale * risk[k]
                     slack = tolerance * max(p[k], now)
@@ -100,7 +101,7 @@ def choose(
                             chosen[k] = t - layout.first[b]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def _largest(blocks: Ints, layout: BlockLayout) -> Any:
     """Return the number of states of the largest block."""
     most = 1
@@ -109,7 +110,7 @@ def _largest(blocks: Ints, layout: BlockLayout) -> Any:
     return most
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _price(b: int, t: int, k: int, layout: BlockLayout, prices: Prices) -> Any:
     """Return what step t costs in state k of block b."""
     mask = prices.masks[prices.of[t]]
@@ -125,7 +126,7 @@ def _price(b: int, t: int, k: int, layout: BlockLayout, prices: Prices) -> Any:
     return prices.own[prices.starts[prices.of[t]] + place] + prices.surcharge[t]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def _acquire(
     b: int,
     t: int,
@@ -133,7 +134,6 @@ def _acquire(
     tables: StateTables,
     prices: Prices,
     value: Floats,
-    lowers: bool,
     out: Floats,
     room: Floats,
     wheels: Ints,
@@ -151,11 +151,11 @@ def _acquire(
     p = tables.mass[tables.at[b] : tables.at[b] + n]
     price_mask = prices.masks[prices.of[t]]
     if tables.factor_of[t] < 0 and price_mask == _ZERO:
-        inner = 1
+        inner: Any = np.int64(1)
         for a in range(i + 1, m):
             if kept >> np.uint64(a) & _ONE:
                 inner *= sizes[a]
-        _sum_children(lowers, out, p, below, prices.own[prices.starts[prices.of[t]]]
+        _sum_children(out, p, below, prices.own[prices.starts[prices.of[t]]]
                       + prices.surcharge[t], n, size, inner)  # fmt: skip
         return
     length, step_child, step_factor, step_price, count = wheels
@@ -207,7 +207,7 @@ def _acquire(
             high = below[at_child + x_child : at_child + x_child + inner]
             for k in range(inner):
                 q = price * p[base + k] + w * low[k] + v * high[k]
-                out[base + k] = min(out[base + k], q) if lowers else q
+                out[base + k] = min(out[base + k], q)
         else:
             for k in range(inner):
                 room[k] = price * p[base + k]
@@ -217,7 +217,7 @@ def _acquire(
                 for k in range(inner):
                     room[k] += w * more[k]
             for k in range(inner):
-                out[base + k] = min(out[base + k], room[k]) if lowers else room[k]
+                out[base + k] = min(out[base + k], room[k])
         for s in range(n_slow):
             count[s] += 1
             at_child += step_child[s]
@@ -231,15 +231,15 @@ def _acquire(
             at_price -= length[s] * step_price[s]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def _sum_children(
-    lowers: bool, out: Floats, p: Floats, below: Floats, price: float, n: int, size: int, inner: int
+    out: Floats, p: Floats, below: Floats, price: float, n: int, size: int, inner: int
 ) -> None:
     """Write the cost of a step that forgets nothing: sum the new axis out."""
     if inner == 1 and size == 2:
         for k in range(n):
             q = price * p[k] + below[2 * k] + below[2 * k + 1]
-            out[k] = min(out[k], q) if lowers else q
+            out[k] = min(out[k], q)
         return
     for o in range(n // inner):
         base = o * inner
@@ -248,10 +248,10 @@ def _sum_children(
             high = below[2 * base + inner : 2 * base + 2 * inner]
             for k in range(inner):
                 q = price * p[base + k] + low[k] + high[k]
-                out[base + k] = min(out[base + k], q) if lowers else q
+                out[base + k] = min(out[base + k], q)
         else:
             for k in range(inner):
                 q = price * p[base + k]
                 for x in range(size):
                     q += below[(o * size + x) * inner + k]
-                out[base + k] = min(out[base + k], q) if lowers else q
+                out[base + k] = min(out[base + k], q)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from voilattice.compiled.arrays import Frames, Incumbent, Offers
+from voilattice.compiled.kernels import kernel, part
 from voilattice.compiled.tables import expected_emc, sum_out
 
 __all__ = ["NOWHERE", "search"]
@@ -19,7 +19,7 @@ _ONE = np.uint64(1)
 NOWHERE = 1 << 40
 
 
-@njit(cache=True, inline="always")
+@part()
 def _comes_first(a: Any, b: Any, outside: int, places: NDArray[np.int64]) -> bool:
     """Return whether a has the first feature, in the problem's order, that only one set has.
 
@@ -36,7 +36,7 @@ def _comes_first(a: Any, b: Any, outside: int, places: NDArray[np.int64]) -> boo
     return winner
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def search(
     root: NDArray[np.float64],
     offers: Offers,
@@ -130,7 +130,7 @@ def search(
     return height, n_evaluated
 
 
-@njit(cache=True, inline="always")
+@part()
 def _count(mask: Any) -> int:
     n = 0
     while mask:
@@ -139,7 +139,7 @@ def _count(mask: Any) -> int:
     return n
 
 
-@njit(cache=True, inline="always")
+@part()
 def _is_allowed(offers: Offers, mask: Any, price: float) -> bool:
     """Return whether a set is feasible and keeps to the limits."""
     if mask & offers.closed or _count(mask) > offers.n_features:
@@ -152,7 +152,7 @@ def _is_allowed(offers: Offers, mask: Any, price: float) -> bool:
     return True
 
 
-@njit(cache=True, inline="always")
+@part()
 def _added(offers: Offers, kept: Any, axis: int) -> Any:
     """Return what an axis adds to the least that the first features of all groups pay."""
     groups, least = offers.groups, offers.least
@@ -166,7 +166,7 @@ def _added(offers: Offers, kept: Any, axis: int) -> Any:
     return least[axis] if before == np.inf else min(least[axis] - before, 0.0)
 
 
-@njit(cache=True, inline="always")
+@part()
 def _cost(offers: Offers, mask: Any) -> Any:
     """Return the price of a set."""
     due = offers.due

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from voilattice.compiled.arrays import Flow, Masks
+from voilattice.compiled.kernels import inner, kernel, part
 
 __all__ = ["expand"]
 
@@ -24,12 +24,12 @@ for _k in range(64):
     _PLACES[((int(_SEQUENCE) << _k) & (2**64 - 1)) >> 58] = _k
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def _place(bit: Any) -> Any:
     return _PLACES[(bit * _SEQUENCE) >> np.uint64(58)]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _flood(sources: Any, blocked: Any, family: Masks, families_of: Masks, ancestors: Masks) -> Any:
     """Return the nodes that touch the flood from `sources` (`Moral.flood`)."""
     left = _ZERO
@@ -54,7 +54,7 @@ def _flood(sources: Any, blocked: Any, family: Masks, families_of: Masks, ancest
     return touched
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _touching(
     sources: Any, known: Any, needed: Any, family: Masks, families_of: Masks, ancestors: Masks
 ) -> Any:
@@ -67,7 +67,7 @@ def _touching(
         kept = smaller
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _reachable(
     sources: Any, blocked: Any, free: Any, children: Masks, parents: Masks, ancestors: Masks
 ) -> Any:
@@ -102,7 +102,7 @@ def _reachable(
     return up | down
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _with_helpers(telling: Any, free: Any, pays: Any, flow: Flow) -> Any:
     """Return the features that tell something, with their openers and unlockers."""
     r, before = telling, _ZERO
@@ -123,7 +123,7 @@ def _with_helpers(telling: Any, free: Any, pays: Any, flow: Flow) -> Any:
     return r
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def expand(relevant: Masks, kept: Masks, paid: Masks, flow: Flow, out: Masks) -> None:
     """Write R', K', paid', D and B for each block and each feature of its R.
 

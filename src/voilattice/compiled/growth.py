@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from voilattice.compiled.arrays import Growth
+from voilattice.compiled.kernels import copy, kernel, part
 
 __all__ = ["fill_hash_table", "grow"]
 
@@ -19,7 +19,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-@njit(cache=True, inline="always")
+@part()
 def _hash(row: NDArray[np.uint64]) -> Any:
     h = np.uint64(0)
     for w in range(row.shape[0]):
@@ -29,7 +29,7 @@ def _hash(row: NDArray[np.uint64]) -> Any:
     return h
 
 
-@njit(cache=True)
+@kernel()
 def fill_hash_table(rows: NDArray[np.uint64], slots: NDArray[np.int64]) -> None:
     """Write the number of each row into `slots`; their count is a power of two, -1 is empty."""
     last = np.uint64(slots.shape[0] - 1)
@@ -40,7 +40,7 @@ def fill_hash_table(rows: NDArray[np.uint64], slots: NDArray[np.int64]) -> None:
         slots[slot] = i
 
 
-@njit(cache=True, inline="always")
+@part()
 def _holds(rows: NDArray[np.uint64], slots: NDArray[np.int64], row: NDArray[np.uint64]) -> bool:
     last = np.uint64(slots.shape[0] - 1)
     slot = _hash(row) & last
@@ -55,7 +55,7 @@ def _holds(rows: NDArray[np.uint64], slots: NDArray[np.int64], row: NDArray[np.u
     return False
 
 
-@njit(cache=True)
+@kernel()
 def grow(
     level: NDArray[np.uint64],
     slots: NDArray[np.int64],
@@ -87,8 +87,8 @@ def grow(
     n_out = 0
     for i in range(start, stop):
         n_members = 0
-        blocked_s[:] = blocked_by_evidence
-        inside_s[:] = graph.inside
+        copy(blocked_by_evidence, blocked_s)
+        copy(graph.inside, inside_s)
         for k in candidates:
             if level[i, k >> 6] >> (np.uint64(k) & (_WORD - _ONE)) & _ONE:
                 members[n_members] = k
@@ -102,7 +102,7 @@ def grow(
             if place < n_members and members[place] == x:
                 place += 1
                 continue
-            t[:] = level[i]
+            copy(level[i], t)
             t[x >> 6] |= _ONE << (np.uint64(x) & (_WORD - _ONE))
             first = True
             for m in range(place, n_members):  # the members after x
@@ -145,6 +145,6 @@ def grow(
                                 elif not blocked_by_evidence[other]:
                                     untouched -= 1
             if untouched == 0:
-                out[n_out] = t
+                copy(t, out[n_out])
                 n_out += 1
     return n_out

@@ -7,13 +7,12 @@ Other kernels call `propagate` with no allocation, best through a `pointers.Poin
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from voilattice.compiled.arrays import CliqueTree, Floats, Ints, Messages, Places, Records
+from voilattice.compiled.kernels import inner, kernel, part
 
 __all__ = ["propagate", "propagate_rows"]
 
@@ -29,13 +28,11 @@ _LIMIT = 2.0**-_STEP
 # The functions that only kernels call have no wrappers for Python. The small ones take arrays, not
 # whole tuples. numba does not inline them: it would infer their types again for each call. All this
 # makes compilation three times faster.
-_inner = partial(njit, cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 # LLVM inlines the parts of `propagate`, each called once. Compilation takes a tenth longer, and a
 # small pass a fifth less: it need not pass the tuples.
-_part = partial(_inner, forceinline=True)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def propagate(
     tree: CliqueTree, messages: Messages, known: Ints, belief: Floats, pairs: Floats
 ) -> float:
@@ -81,7 +78,7 @@ def propagate(
     return log_probability
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def propagate_rows(
     tree: CliqueTree,
     messages: Messages,
@@ -95,7 +92,7 @@ def propagate_rows(
         log_probability[row] = propagate(tree, messages, known[row], belief[row], pairs[row])
 
 
-@_part()
+@part()
 def _collect(tree: CliqueTree, messages: Messages) -> None:
     """Compute t_C and up_C of each clique where evidence changed, from the leaves to the roots."""
     status, exponents, active = messages.cliques, messages.exponents, messages.active
@@ -146,7 +143,7 @@ def _collect(tree: CliqueTree, messages: Messages) -> None:
             _rescale(clique, mine, tree.tables, messages.tables, active, n_active, exponents[c])
 
 
-@_part()
+@part()
 def _distribute(tree: CliqueTree, messages: Messages) -> None:
     """Compute the posteriors of the cliques, from the roots to the leaves.
 
@@ -215,7 +212,7 @@ def _distribute(tree: CliqueTree, messages: Messages) -> None:
                     down[j] = down[j] / up[j] if up[j] > 0 else 0.0
 
 
-@_part()
+@part()
 def _combine(tree: CliqueTree, messages: Messages, belief: Floats, pairs: Floats) -> float:
     """Write the results from the messages of the roots and the posteriors of all cliques."""
     features, known, shifts = tree.features, messages.known, messages.shifts
@@ -257,7 +254,7 @@ def _combine(tree: CliqueTree, messages: Messages, belief: Floats, pairs: Floats
     return math.log(total) + top * math.log(2.0) if total > 0 else -np.inf
 
 
-@_inner()
+@inner()
 def _list_rows(clique: Any, axes: Records, known: Ints, active: Places) -> int:
     """List the rows of a clique that agree with what is known; return how many there are."""
     n = 1
@@ -277,7 +274,7 @@ def _list_rows(clique: Any, axes: Records, known: Ints, active: Places) -> int:
     return n
 
 
-@_inner()
+@inner()
 def _multiply(
     child: Any,
     table_at: int,
@@ -304,7 +301,7 @@ def _multiply(
                 start += stretch
 
 
-@_inner()
+@inner()
 def _add_row(child: Any, row: int, cells: Floats, down: Floats, offsets: Places) -> None:
     """Add a row of a table to the message to a child."""
     stretch = child.stretch
@@ -319,7 +316,7 @@ def _add_row(child: Any, row: int, cells: Floats, down: Floats, offsets: Places)
             start += stretch
 
 
-@_inner()
+@inner()
 def _sum_residual(
     clique: Any, tables: Floats, up: Floats, active: Places, n_active: int, m: int
 ) -> None:
@@ -337,7 +334,7 @@ def _sum_residual(
             start += width
 
 
-@_inner()
+@inner()
 def _is_small(clique: Any, status: Any, up: Floats, m: int) -> bool:
     """Return whether up_C is small for some class; otherwise, note its least positive entry."""
     first, last = clique.message_at, clique.message_at + clique.separators * m
@@ -356,7 +353,7 @@ def _is_small(clique: Any, status: Any, up: Floats, m: int) -> bool:
     return False
 
 
-@_inner()
+@inner()
 def _rescale(
     clique: Any,
     status: Any,

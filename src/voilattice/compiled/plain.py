@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from voilattice.compiled.arrays import DigitPrices, Floats, Ints, PlainLayout
+from voilattice.compiled.kernels import copy, inner, kernel, part
 
 __all__ = ["solve_tiles"]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def solve_tiles(
     tiles: Ints,
     layout: PlainLayout,
@@ -43,12 +43,12 @@ def solve_tiles(
         _fill(digits, layout, joint, parts)
         _decide(parts, cost, p, here, room)
         if mass.shape[0]:
-            mass[start : start + n_states] = p
+            copy(p, mass[start : start + n_states])
         _price_tile(digits, layout, prices, base, surcharge, flat)
         for i in range(a):
             if digits[i] == sizes[i]:
                 _acquire(
-                    i, 0, n_states, start - sizes[i] * steps[i], steps[i], layout, prices,
+                    i, np.int64(0), n_states, start - sizes[i] * steps[i], steps[i], layout, prices,
                     base[i], surcharge[i], flat[i], value, p, here, room,
                 )  # fmt: skip
         for row in range(n_states // layout.row_states):
@@ -77,7 +77,7 @@ def solve_tiles(
                 here[t] = min(here[t], q)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _fill(digits: Ints, layout: PlainLayout, joint: Floats, parts: Floats) -> None:
     """Write P(y, e) of every state of a tile: sum slow unknown digits out, then expand."""
     sizes, n, a = layout.sizes, layout.sizes.shape[0], layout.n_slow
@@ -115,14 +115,14 @@ def _fill(digits: Ints, layout: PlainLayout, joint: Floats, parts: Floats) -> No
                 count[i] = 0
                 at -= sizes[i] * step[i]
     for j in range(joint.shape[0]):
-        table, outer, inner = parts[j], cells, 1
+        outer, faster = cells, np.int64(1)
         for i in range(n - 1, a - 1, -1):
             outer //= sizes[i]
-            _expand(table, outer, sizes[i], inner)
-            inner *= sizes[i] + 1
+            _expand(parts[j], outer, sizes[i], faster)
+            faster *= sizes[i] + 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _expand(table: Floats, outer: int, size: int, inner: int) -> None:
     """Turn ``table[outer, size, inner]`` into ``[outer, size + 1, inner]``, in place.
 
@@ -147,7 +147,7 @@ def _expand(table: Floats, outer: int, size: int, inner: int) -> None:
                 total[k] += more[k]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _decide(parts: Floats, cost: Floats, p: Floats, out: Floats, room: Floats) -> None:
     """Write P(e), and the risk of the best decision min_d sum_j c_dj P(y_j, e)."""
     n_decisions, n_classes = cost.shape
@@ -159,25 +159,26 @@ def _decide(parts: Floats, cost: Floats, p: Floats, out: Floats, room: Floats) -
             p[k] = first[k] + second[k]
             out[k] = min(c00 * first[k] + c01 * second[k], c10 * first[k] + c11 * second[k])
         return
-    p[:] = parts[0]
+    copy(parts[0], p)
     for j in range(1, n_classes):
         more = parts[j]
         for k in range(n):
             p[k] += more[k]
     for d in range(n_decisions):
-        room[:] = cost[d, 0] * parts[0]
+        for k in range(n):
+            room[k] = cost[d, 0] * parts[0, k]
         for j in range(1, n_classes):
             more, c = parts[j], cost[d, j]
             for k in range(n):
                 room[k] += c * more[k]
         if d == 0:
-            out[:] = room
+            copy(room, out)
         else:
             for k in range(n):
                 out[k] = min(out[k], room[k])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _price_tile(
     digits: Ints,
     layout: PlainLayout,
@@ -204,7 +205,7 @@ def _price_tile(
             flat[i] = prices.own[base[i]] + surcharge[i]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def _acquire(
     i: int,
     first: int,

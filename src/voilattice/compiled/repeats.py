@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from voilattice.compiled.arrays import (
@@ -15,11 +14,12 @@ from voilattice.compiled.arrays import (
     RepeatSteps,
     RepeatTables,
 )
+from voilattice.compiled.kernels import copy, inner, kernel, part
 
 __all__ = ["belief_after", "belief_at", "follow", "lower_after", "lower_at", "solve"]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def belief_at(tables: RepeatTables, known: Ints, q: Floats, at: Ints) -> None:
     """Write q[h, y] = P(y, h, e) and the number m of the counts for each h.
 
@@ -36,7 +36,7 @@ def belief_at(tables: RepeatTables, known: Ints, q: Floats, at: Ints) -> None:
             belief_after(tables, q, at, i, known[i], q, at)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def belief_after(
     tables: RepeatTables, q: Floats, at: Ints, i: int, x: int, q_after: Floats, at_after: Ints
 ) -> None:
@@ -48,7 +48,7 @@ def belief_after(
             q_after[h, y] = q[h, y] * tables.likelihood[i, x, h, y]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def lower_at(tables: RepeatTables, q: Floats, at: Ints) -> Any:
     """Return the bound at a state times P(e), and P(e)."""
     ones = np.ones(q.shape)
@@ -56,13 +56,13 @@ def lower_at(tables: RepeatTables, q: Floats, at: Ints) -> Any:
     return _lower(tables, q, at, ones, none)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def lower_after(tables: RepeatTables, q: Floats, at: Ints, i: int, x: int) -> Any:
     """Return the bound at the state with i = x known as well, times P(e, x), and P(e, x)."""
     return _lower(tables, q, at, tables.likelihood[i, x], tables.stride[:, i])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def _lower(tables: RepeatTables, q: Floats, at: Ints, likelihood: Floats, stride: Ints) -> Any:
     """Return the sum of W_h(m, b) P(e, h) over h, and P(e), after one more result."""
     # The fields are read once: inside the loop, that would take most of the time.
@@ -105,7 +105,7 @@ def _lower(tables: RepeatTables, q: Floats, at: Ints, likelihood: Floats, stride
     return lower, mass
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _interpolate(
     knots: Floats,
     buckets: Ints,
@@ -145,7 +145,7 @@ def _interpolate(
     return total + previous * corner
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def _cell(knots: Floats, buckets: Ints, s: float) -> Any:
     """Return the last knot at or below s, but not the last of all."""
     j = buckets[int(s * (buckets.shape[0] - 1))]
@@ -154,7 +154,7 @@ def _cell(knots: Floats, buckets: Ints, s: float) -> Any:
     return j
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def follow(
     grid: BeliefGrid, likelihood: Floats, corners: NDArray[np.int32], weights: Floats
 ) -> None:
@@ -192,7 +192,7 @@ def follow(
                 weights[i, x * n_classes + d, g] = mass * previous
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def solve(
     steps: RepeatSteps, counts: Ints, tolerance: float, max_rounds: int, n_sweeps: int, out: Floats
 ) -> None:
@@ -222,7 +222,7 @@ def solve(
                 upper[g] = min(upper[g], below[g])
         here = out[m * n_points : (m + 1) * n_points]
         if unlimited.shape[0] == 0:
-            here[:] = base
+            copy(base, here)
             continue
         for g in range(n_points):
             upper[g] = min(upper[g], base[g])
@@ -242,7 +242,7 @@ def solve(
                 worst = max(worst, upper[g] - after[g])
             if worst <= enough or n_left == 0:
                 break
-            upper[:] = after
+            copy(after, upper)
             for _ in range(n_sweeps):
                 moved = 0.0
                 for g in range(n_points):
@@ -254,7 +254,7 @@ def solve(
                             t += steps.weights[i, j, g] * upper[steps.corners[i, j, g]]
                         after[g] = min(base[g], t)
                         moved = max(moved, abs(after[g] - upper[g]))
-                upper[:] = after
+                copy(after, upper)
                 if moved <= 0.5 * enough:
                     break
         # A lower bound by the certificate of the module: T U, scaled down by the worst decrease.
@@ -263,7 +263,7 @@ def solve(
             here[g] = share * after[g]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def _expect(steps: RepeatSteps, i: int, price: float, below: Floats, out: Floats) -> None:
     """Write price + E W(b') at each grid point."""
     n_points = steps.weights.shape[2]
@@ -275,7 +275,7 @@ def _expect(steps: RepeatSteps, i: int, price: float, below: Floats, out: Floats
             out[g] += weights[g] * below[corners[g]]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def _price(steps: RepeatSteps, i: int, m: int) -> Any:
     """Return the least price of feature i when m was bought."""
     group = steps.group_of[i]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from voilattice.compiled.arrays import DigitPrices, Floats, Ints
+from voilattice.compiled.kernels import kernel
 
 __all__ = ["solve_values"]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def solve_values(
     joint: Floats,
     first: int,

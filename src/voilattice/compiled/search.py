@@ -9,11 +9,9 @@ P(e) = 0. An impossible state has no row: its V is 0.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from voilattice.compiled.arrays import (
     KEY,
@@ -30,6 +28,7 @@ from voilattice.compiled.arrays import (
     SearchSpace,
     StateRows,
 )
+from voilattice.compiled.kernels import inner, kernel
 from voilattice.compiled.repeats import belief_at, lower_after
 
 __all__ = [
@@ -50,12 +49,11 @@ OPEN, CLOSED, FULL = 0, 1, 2  # how a run of trials ends; FULL: the table needs 
 _LARGE = 1e300
 
 # The functions that only kernels call need no wrappers for Python: they compile faster.
-_inner = partial(njit, cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def find_state(rows: StateRows, key: Any) -> Any:
     """Return the row of a key, or the empty row where the key belongs."""
     amounts, words = rows.amounts, rows.words
@@ -75,7 +73,7 @@ def find_state(rows: StateRows, key: Any) -> Any:
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def move_rows(rows: StateRows, new: StateRows) -> None:
     """Copy all states into a larger table."""
     for at in range(rows.amounts.shape[0]):
@@ -88,7 +86,7 @@ def move_rows(rows: StateRows, new: StateRows) -> None:
         new.counts[k] = rows.counts[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def revealed(table: RevealTable, sizes: Ints, digits: Ints, room: Ints) -> Any:
     """Return P(e) L(e): the sum of V over the values of A that agree with the digits."""
     steps, ends, count, weights, is_known = room[0], room[1], room[2], room[3], room[4]
@@ -141,7 +139,7 @@ def revealed(table: RevealTable, sizes: Ints, digits: Ints, room: Ints) -> Any:
             return total
 
 
-@_inner()
+@inner()
 def _risk(part: Floats, cost: Floats) -> Any:
     """Return min_d sum_j c_dj P(y_j, e)."""
     best = _LARGE
@@ -153,7 +151,7 @@ def _risk(part: Floats, cost: Floats) -> Any:
     return best
 
 
-@_inner()
+@inner()
 def _price_all(space: SearchSpace, room: SearchRoom) -> None:
     """Write C(X_i | e) of every unknown feature."""
     prices, digits, sizes = space.prices, room.digits, space.sizes
@@ -174,7 +172,7 @@ def _price_all(space: SearchSpace, room: SearchRoom) -> None:
                 room.price[i] += prices.surcharge[i]
 
 
-@_inner()
+@inner()
 def _set_digit(space: SearchSpace, room: SearchRoom, i: int, digit: int) -> None:
     """Change a digit of the current state, and its key."""
     change = np.uint64(digit - room.digits[i]) * space.radix[i]  # modulo 2**64
@@ -183,7 +181,7 @@ def _set_digit(space: SearchSpace, room: SearchRoom, i: int, digit: int) -> None
     room.known[i] = digit if digit < space.sizes[i] else -1
 
 
-@_inner()
+@inner()
 def _expand(
     at: int,
     rows: StateRows,
@@ -238,7 +236,7 @@ def _expand(
             _set_digit(space, room, i, sizes[i])
 
 
-@_inner()
+@inner()
 def _all_revealed(reveal: RevealTable, sizes: Ints, digits: Ints) -> Any:
     for i in range(sizes.shape[0]):  # noqa: SIM110 (numba has no `all`)
         if reveal.value_step[i] and digits[i] == sizes[i]:
@@ -246,7 +244,7 @@ def _all_revealed(reveal: RevealTable, sizes: Ints, digits: Ints) -> Any:
     return True
 
 
-@_inner()
+@inner()
 def _tighten(at: int, rows: StateRows, space: SearchSpace, room: SearchRoom) -> tuple[int, int]:
     """Update the bounds of the current state, in row `at`, by those of its children.
 
@@ -278,7 +276,7 @@ def _tighten(at: int, rows: StateRows, space: SearchSpace, room: SearchRoom) -> 
     return low, high
 
 
-@_inner()
+@inner()
 def _widest(i: int, rows: StateRows, space: SearchSpace, room: SearchRoom) -> tuple[int, float]:
     """Return the value of a feature with the widest gap below it, and the gap."""
     value, widest = 0, -1.0
@@ -293,7 +291,7 @@ def _widest(i: int, rows: StateRows, space: SearchSpace, room: SearchRoom) -> tu
     return value, widest
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def run_trials(
     n_trials: int,
     goal: float,
@@ -351,7 +349,7 @@ def run_trials(
     return OPEN
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def expand_states(
     states: Ints,
     rows: StateRows,
@@ -386,7 +384,7 @@ def expand_states(
     return done
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def tighten_states(states: Ints, rows: StateRows, space: SearchSpace, room: SearchRoom) -> None:
     """Update the bounds of states that were expanded, given with parents first: children first."""
     sizes = space.sizes
@@ -401,7 +399,7 @@ def tighten_states(states: Ints, rows: StateRows, space: SearchSpace, room: Sear
         _set_digit(space, room, i, sizes[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def best_step(
     mass: float,
     now: float,

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from voilattice.compiled.arrays import Leaves
+from voilattice.compiled.kernels import kernel, part
 
 __all__ = ["expected_emc", "sum_out", "walk_trie"]
 
 _ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def sum_out(
     table: NDArray[np.float64],
     out: NDArray[np.float64],
@@ -57,7 +57,7 @@ def sum_out(
                 here[k] += more[k]
 
 
-@njit(cache=True, nogil=True, inline="always", fastmath={"reassoc", "nnan"})
+@part()
 def expected_emc(table: NDArray[np.float64], cost: NDArray[np.float64], cells: int) -> Any:
     """Return the sum over s of min_i sum_j c_ij P(y_j, s), from ``table[y, s]``."""
     n_decisions, n_classes = cost.shape
@@ -79,7 +79,7 @@ def expected_emc(table: NDArray[np.float64], cost: NDArray[np.float64], cells: i
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def walk_trie(
     root: NDArray[np.float64],
     sizes: NDArray[np.int64],

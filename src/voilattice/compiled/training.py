@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from voilattice.compiled.kernels import inner, kernel
 
 __all__ = ["score_answers"]
 
@@ -21,7 +22,7 @@ def score_answers(
     return _score(*forest, *questions, tables, prior, slope), slope
 
 
-@njit(cache=True)
+@kernel()
 def _score(
     parents: NDArray[np.int64],
     order: NDArray[np.int64],
@@ -72,7 +73,7 @@ def _score(
     return loss
 
 
-@njit(cache=True)
+@inner()
 def _pass(
     y: int,
     first: NDArray[np.int64],

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from voilattice.compiled.arrays import (
     LEAST_BRANCH,
@@ -25,11 +24,12 @@ from voilattice.compiled.arrays import (
     TreeBias,
     TreeStakes,
 )
+from voilattice.compiled.kernels import copy, inner, kernel
 
 __all__ = ["grow", "pay", "try_biases"]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def try_biases(
     cases: CodedCases,
     orders: Places,
@@ -55,7 +55,7 @@ def try_biases(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def grow(cases: CodedCases, order: Places, bias: TreeBias) -> GrownTree:
     """Return the pruned tree of some rows; `order` has them once for each feature, sorted."""
     codes, classes, n_classes = cases.codes, cases.classes, cases.n_classes
@@ -145,7 +145,7 @@ def grow(cases: CodedCases, order: Places, bias: TreeBias) -> GrownTree:
                 rows[g, i] = room_of[i - start]
         while n_branches + n_ways > branches.shape[0]:
             longer = np.full(2 * branches.shape[0], -1, np.int32)
-            longer[: branches.shape[0]] = branches
+            copy(branches, longer[: branches.shape[0]])
             branches = longer
         feature[node], rank[node], first[node] = f, best_rank, n_branches
         usual[node] = n_branches + most
@@ -168,7 +168,7 @@ def grow(cases: CodedCases, order: Places, bias: TreeBias) -> GrownTree:
     return tree
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _threshold(
     cases: CodedCases,
     codes: Places,
@@ -210,7 +210,7 @@ def _threshold(
     return best, best_rank, max(n_tried, 1)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _categories(
     cases: CodedCases,
     codes: Places,
@@ -250,7 +250,7 @@ def _categories(
     return (inside - outside) / n_all
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _score(bias: TreeBias, gain: float, price: float) -> Any:
     """Return by how much a feature is wanted."""
     if bias.kind == 0:
@@ -261,7 +261,7 @@ def _score(bias: TreeBias, gain: float, price: float) -> Any:
     return gain / price
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _prune(tree: GrownTree, cases: CodedCases, bias: TreeBias) -> None:
     """Make leaves where fewer errors are to be expected of a leaf than of what is below."""
     expected = np.empty(tree.feature.shape[0])
@@ -284,7 +284,7 @@ def _prune(tree: GrownTree, cases: CodedCases, bias: TreeBias) -> None:
                 expected[node] = apart
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _expect_errors(n_errors: int, n: int, bias: TreeBias) -> Any:
     """Return n U_CF(errors, n)."""
     if n == 0:
@@ -299,7 +299,7 @@ def _expect_errors(n_errors: int, n: int, bias: TreeBias) -> Any:
     return n * share
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def pay(tree: GrownTree, cases: CodedCases, rows: Places, stakes: TreeStakes) -> Any:
     """Return the mean total cost of some rows."""
     cost, shares = stakes.cost, stakes.shares

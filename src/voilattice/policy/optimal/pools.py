@@ -92,7 +92,9 @@ def make_steps(
         group_of[features],
         surcharges[features],
         group_pools,
-        np.array([n_classes * len(problem.states(problem.features[i])) for i in features]),
+        np.array(
+            [n_classes * len(problem.states(problem.features[i])) for i in features], np.int64
+        ),
         corners,
         weights,
         (hub.cost @ grid.points.T).min(axis=0),

@@ -1,0 +1,128 @@
+"""Compiling all kernels before they are needed.
+
+numba holds one lock while it compiles, so kernels are compiled in several processes at once. They
+leave the code in numba's cache (`kernel_cache`), where every later process finds it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from multiprocessing import active_children, get_context
+
+from voilattice.engines import count_threads
+from voilattice.extras import has_extra
+from voilattice.kernel_cache import KERNELS, are_ready
+
+__all__ = ["Warming", "is_warm", "start_warming", "warm"]
+
+Progress = Callable[[str, int, int], None]  # the loop, how many loops are done, and of how many
+
+LOWEST_PRIORITY = 19
+LOOPS_OF_LEARNING = {"training", "trees"}  # nobody calls them without the extra "learn"
+
+
+def is_warm() -> bool:
+    """Return whether no kernel is left to compile."""
+    return not _cold_loops()
+
+
+def _cold_loops() -> list[str]:
+    """Return the loops whose kernels are not in numba's cache."""
+    unused = set() if has_extra("learn") else LOOPS_OF_LEARNING
+    return [loop for loop in KERNELS if loop not in unused and not are_ready(loop)]
+
+
+def warm(n_processes: int | None = None, progress: Progress | None = None) -> int:
+    """Compile the kernels that are not in numba's cache; return of how many loops.
+
+    Parameters
+    ----------
+    n_processes
+        How many processes compile at once; by default one for each core.
+    progress
+        Is called after each loop.
+    """
+    waiting = _cold_loops()
+    n_loops = len(waiting)
+    if not waiting:
+        return 0
+    # Loaded here: it imports most of the package, and a server asks only whether all is warm.
+    from voilattice.kernel_calls import CALLS, NEEDS, call_kernels
+
+    waiting.sort(key=list(CALLS).index)
+    running: dict[Future[None], str] = {}
+    others = set(active_children())
+    pool = ProcessPoolExecutor(
+        min(n_processes or count_threads(), n_loops), get_context("spawn"), _end_with_parent
+    )
+    try:
+        while waiting or running:
+            under_way = {*waiting, *running.values()}
+            for loop in [one for one in waiting if not NEEDS.get(one, set()) & under_way]:
+                waiting.remove(loop)
+                running[pool.submit(call_kernels, loop)] = loop
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                loop = running.pop(future)
+                future.result()
+                if progress is not None:
+                    progress(loop, n_loops - len(waiting) - len(running), n_loops)
+    except BaseException:  # Ctrl-C does not wait for what is being compiled
+        for process in set(active_children()) - others:
+            process.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return n_loops
+
+
+class Warming:
+    """A process that compiles kernels beside this one; `start_warming` starts it."""
+
+    def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
+        self._process = process
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the process has ended; also if there was nothing to compile."""
+        return self._process is None or self._process.poll() is not None
+
+    def stop(self) -> None:
+        """End the process now, if it has not ended."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
+
+
+def start_warming() -> Warming:
+    """Start to compile what numba's cache lacks, in a process of low priority, and return."""
+    if is_warm():
+        return Warming(None)
+    n_processes = max(count_threads() // 2, 1)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "voilattice", "warm", "--processes", str(n_processes)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    if hasattr(os, "setpriority"):
+        os.setpriority(os.PRIO_PROCESS, process.pid, LOWEST_PRIORITY)
+    return Warming(process)
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it has ended, and not by Ctrl-C."""
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait as wait_for
+
+    def watch() -> None:
+        if (parent := parent_process()) is not None:
+            wait_for([parent.sentinel])
+            os._exit(1)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=watch, daemon=True).start()
