@@ -107,8 +107,9 @@ class FocusedSolver(OptimalSolver):
         Which ones does not depend on evidence, so that all cases in one state do the same. But what
         is known, in addition to the problem's own evidence, is not hidden.
         """
-        if not known and self._last is not None and self._last[0] is problem:
-            return self._last[1]
+        last = self._last  # another thread may exchange it
+        if not known and last is not None and last[0] is problem:
+            return last[1]
         own = self._problem.evidence
         sizes = {name: len(problem.states(name)) for name in problem.features if name not in own}
         is_whole = len(problem.features) == len(self._problem.features) and problem.evidence == own

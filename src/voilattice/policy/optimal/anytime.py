@@ -206,8 +206,8 @@ class _Quick:
             if isinstance(node, Leaf)
         )
         note = (
-            f"There was no {self._short_of} for a search: the bound is of deciding with the class "
-            f"known."
+            f"The bound is of deciding with the class known: there was no {self._short_of} for a "
+            f"search."
         )
         return Certificate(min(least, self.upper), False, self._short_of, note)
 

@@ -125,13 +125,13 @@ class Search:
         situation = self._builder.at(dict(problem.evidence), problem.limits)
         self._root = self._key(situation.known, problem.limits)
         (full,) = self._full(situation, [0])
+        self._first = first
         self._least = float(full)  # no policy costs less, even if all features are free
         self._at_least = at_least
         for rule in rules:
             self._start(rule)
         self._tries_all = self._sets is not None
         self._add(self._root, situation.known, problem.limits, situation.emc, float(full))
-        self._first = first
         if first is not None:
             self._keep(first)
         self.n_expanded = 0
@@ -228,7 +228,11 @@ class Search:
             policy, numbers = starter.build_keyed("start", in_time)
         except TooLargeError:
             return  # the policy is too large to build in the given time
-        costs = policy.costs_to_go
+        costs, first = policy.costs_to_go, self._first
+        if len(policy.nodes) <= self._max_states and (
+            first is None or policy.expected_total_cost < first.expected_total_cost
+        ):
+            self._first = policy
         for key, number in numbers.items():
             if costs[number] < self._start_cost.get(key, np.inf):
                 node = policy.nodes[number]

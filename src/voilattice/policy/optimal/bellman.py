@@ -84,15 +84,15 @@ def cost_to_go(
         levels = np.split(wanted, np.flatnonzero(np.diff(np.sort(sizes))) + 1)
     for level in levels:
         _in_threads(
-            level, layout, deadline,
-            lambda part: twin.solve(part, layout, tables, prices, value, below),
+            level, layout,
+            lambda part: twin.solve(part, layout, tables, prices, value, below), deadline,
         )  # fmt: skip
     if choice is not None:
         _in_threads(
             wanted,
             layout,
-            deadline,
             lambda part: twin.choose(part, layout, tables, prices, value, below, choice, TOLERANCE),
+            deadline,
         )
 
 
@@ -106,7 +106,7 @@ def twin_of(engine: str) -> ModuleType:
 
 
 def _in_threads(
-    blocks: Ints, layout: BlockLayout, deadline: Deadline, solve: Callable[[Ints], None]
+    blocks: Ints, layout: BlockLayout, solve: Callable[[Ints], None], deadline: Deadline
 ) -> None:
     """Solve blocks that do not depend on each other in several threads."""
     done = np.cumsum(layout.cells[blocks])
