@@ -18,7 +18,13 @@ from voilattice.policy.optimal.exact import find_states
 from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
 from voilattice.policy.optimal.solver import OptimalSolver
 from voilattice.policy.situations import situation_at
-from voilattice.policy.solvers import build_policy
+from voilattice.policy.solvers import (
+    RuleSolver,
+    build_policy,
+    register,
+    solver_of,
+    unregister,
+)
 from voilattice.policy.step_reasons import savings_after
 
 # Parts that the exact solvers support together, and which one then solves.
@@ -313,3 +319,15 @@ def test_first_steps_of_rich_problems_agree_with_the_referee(seed):
             total /= referee.mass(known)
             assert step.lower_bound - 1e-7 <= total <= step.cost_to_go + 1e-7
             assert not found.exact or step.cost_to_go == pytest.approx(total)
+
+
+def test_first_steps_are_those_of_the_optimum_whoever_is_registered_in_its_place():
+    problem = load_problem("figure1")
+    expected, optimal = find_first_steps(problem), solver_of("optimal")
+    unregister("optimal")
+    register(RuleSolver("optimal", lambda situation: 0))
+    try:
+        assert find_first_steps(problem) == expected
+    finally:
+        unregister("optimal")
+        register(optimal)

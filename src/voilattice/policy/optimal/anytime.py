@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Protocol, TypeAlias
 
 from voilattice.budgets import Deadline
-from voilattice.engines import is_loaded
+from voilattice.engines import is_loaded, use_engine
 from voilattice.errors import TooLargeError
 from voilattice.model.acquisition import NO_LIMITS
 from voilattice.model.costs import FeatureCosts
@@ -86,8 +87,10 @@ def quick_start(problem: Problem, *, deadline: Deadline, max_states: int) -> Pol
         problem, max_states=min(FIRST_STATES, max_states), sure_states=SURE_STATES,
         deadline=deadline.share(1 - SHARE_OF_WRITING),
     )  # fmt: skip
-    policy = builder.build("start", greedy)
-    if policy.exact or max_states <= FIRST_STATES or deadline.is_over:
+    # To load compiled code takes longer than these states.
+    with nullcontext() if is_loaded() else use_engine("python"):
+        policy = builder.build("start", greedy)
+    if policy.status != "memory" or max_states <= FIRST_STATES or deadline.is_over:
         return policy
     larger = _quick_policy(problem, greedy, deadline.share(SHARE_OF_START), max_states)
     return min(larger, policy, key=lambda either: either.expected_total_cost)

@@ -200,6 +200,8 @@ class OptimalSolver:
             is_priced = isinstance(problem.costs, FeatureCosts)
             is_richer = is_priced and (bool(problem.limits) or needs_batches(problem))
             part = deadline.share(SHARE_OF_BATCHES if is_richer else SHARE_OF_EXACT)
+            if part.is_over:
+                return None
             if sweep is not None:
                 return sweep.solve(problem, deadline=part, choices=choices)
             space = find_states(problem, deadline=part)
