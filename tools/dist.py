@@ -3,8 +3,9 @@
 ``make dist`` runs it. Each archive must hold every file that it should; the wheel, which is built
 from the sdist, must pass ``twine check``. Each is installed with nothing but its dependencies, in
 the versions of ``requirements.txt``. There it has to answer, and what needs an extra has to say so
-in one line. At last the extra ``web`` is added, and the server has to answer. ``--python`` tries
-the wheel with other interpreters too.
+in one line. Threads that share what the package keeps have to get the right answers. At last the
+extra ``web`` is added, and the server has to answer. ``--python`` tries the wheel with other
+interpreters too.
 """
 
 from __future__ import annotations
@@ -233,6 +234,7 @@ def try_archive(folder: Path, python: str, archive: Path) -> str:
         done = bare.voilattice(arguments, status=2)
         expect((done.stdout, done.stderr), ("", f"{line}\n"))
     expect({path.name for path in bare.work.iterdir()}, {*FILES, "report.html"})
+    bare.run(str(ROOT / "tests" / "test_threads.py"))
     bare.install("web")
     serve(bare)
     seconds = time.monotonic() - start

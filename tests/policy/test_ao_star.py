@@ -11,7 +11,15 @@ from helpers.worlds import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voilattice import Lattice, Network, Problem, emc, load_problem, value
+from voilattice import (
+    ConditionalCost,
+    Lattice,
+    Network,
+    Problem,
+    emc,
+    load_problem,
+    value,
+)
 from voilattice.budgets import Deadline, memory_budget, memory_limit
 from voilattice.model.acquisition import PathLimits
 from voilattice.policy.advice import advise
@@ -22,6 +30,7 @@ from voilattice.policy.relevance import Relevance
 from voilattice.policy.situations import situation as situations
 from voilattice.policy.solvers import build_policy
 from voilattice.valuation.best_set import BestMask
+from voilattice.valuation.pairs import inference_of
 
 STARTS = (RULES["greedy-la"], RULES["batch"])
 
@@ -562,3 +571,24 @@ def test_the_best_sets_that_the_search_tries_end_in_time(monkeypatch):
     Search(problem, (), deadline=Deadline(600.0), max_expansions=1)
     assert seconds
     assert all(left is not None and left <= 600.0 for left in seconds)
+
+
+@pytest.mark.parametrize("n_bytes", [0, 8, 40, 63, 64, 128, 600])
+@pytest.mark.parametrize("time_limit", [1.0, None])
+def test_cyclic_prices_with_a_few_bytes_of_memory_end_with_greedys_policy(n_bytes, time_limit):
+    problem = noisy_bayes(3)
+    first, second, _ = problem.features
+    state, other = problem.states(first)[0], problem.states(second)[0]
+    cheaper = (
+        ConditionalCost(first, {second: other}, 0.2),
+        ConditionalCost(second, {first: state}, 0.2),
+    )
+    problem = replace(problem, costs=replace(problem.costs, conditional=cheaper))
+    greedy = build_policy(problem, "greedy")
+    inference_of(problem)  # its join tree is kept, whatever the budget is then
+    best = build_policy(problem, "optimal").expected_total_cost
+    with memory_limit(n_bytes):
+        policy = build_policy(problem, "optimal", time_limit=time_limit)
+    assert policy.expected_total_cost <= greedy.expected_total_cost + slack(best)
+    assert policy.lower_bound <= best + slack(best)
+    assert policy.status == "memory" or policy.expected_total_cost == pytest.approx(best)

@@ -7,6 +7,8 @@ import pytest
 from helpers.problems import chain, noisy_bayes, random_problem, twins, varied
 
 from voilattice import FeatureCosts, Network, Problem, load_problem
+from voilattice.budgets import Deadline
+from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
 from voilattice.policy.optimal import bellman
 from voilattice.policy.optimal.solution import solve
@@ -175,10 +177,27 @@ def test_every_block_is_solved_once_whatever_the_threads(monkeypatch, per_thread
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     parts = []
     every = np.arange(len(space.blocks))
-    bellman._in_threads(every, space.layout, parts.append)
+    bellman._in_threads(every, space.layout, parts.append, Deadline())
     assert sorted(itertools.chain(*(part.tolist() for part in parts))) == every.tolist()
     assert all(len(part) for part in parts)
     assert (len(parts) > 1) == (space.n_states >= per_thread)
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_blocks_are_not_solved_when_the_time_is_up(monkeypatch, n_threads):
+    space = StateSpace(varied(), engine="python")
+    monkeypatch.setattr(bellman, "STATES_PER_THREAD", 1)
+    monkeypatch.setattr("os.cpu_count", lambda: n_threads)
+    deadline, parts = Deadline(1000.0), []
+
+    def solve(part):
+        parts.append(part)
+        deadline.stop()
+
+    every = np.arange(len(space.blocks))
+    with pytest.raises(TooLargeError, match="not solved in time"):
+        bellman._in_threads(every, space.layout, solve, deadline)
+    assert 1 <= len(parts) <= bellman.MAX_THREADS
 
 
 def test_levels_that_wait_for_each_other_are_not_shared_among_threads(monkeypatch):
@@ -186,7 +205,7 @@ def test_levels_that_wait_for_each_other_are_not_shared_among_threads(monkeypatc
     monkeypatch.setattr(bellman, "STATES_PER_THREAD", 1)
     solved_at = []
     monkeypatch.setattr(
-        bellman, "_in_threads", lambda blocks, layout, solve: solved_at.append(blocks.tolist())
+        bellman, "_in_threads", lambda blocks, *rest: solved_at.append(blocks.tolist())
     )
     bellman.cost_to_go(
         space.blocks, np.arange(len(space.blocks)), space.layout, space.tables,

@@ -66,9 +66,9 @@ def test_blocks_are_found_only_if_some_states_merge(monkeypatch):
 
 def test_how_many_states_stay_apart_is_estimated():
     problem = noisy_bayes(9)
-    assert exact._share_apart(problem, exact.Relevance(problem)) == 1.0
+    assert exact._count_apart(problem, exact.Relevance(problem)) == exact.N_DRAWN
     problem = chain(9)  # of all that is known only the nearest matters
-    assert exact._share_apart(problem, exact.Relevance(problem)) < 0.05
+    assert exact._count_apart(problem, exact.Relevance(problem)) < 0.05 * exact.N_DRAWN
 
 
 def test_where_blocks_do_not_fit_the_table_is_taken():

@@ -1,22 +1,30 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from helpers.problems import noisy_bayes
 from helpers.rich_worlds import PARTS, Referee, rich_problem
 from helpers.strategies import OwnCosts
 from helpers.ward import ward
 
-from voilattice import load_problem
+from voilattice import ConditionalCost, FeatureCosts, Network, Problem, load_problem
 from voilattice.budgets import Deadline
 from voilattice.documents import first_steps_document
 from voilattice.errors import InputError, UnknownNameError
-from voilattice.policy.first_steps import find_first_steps
+from voilattice.model.acquisition import PathLimits
+from voilattice.policy.first_steps import BarredError, find_first_steps
 from voilattice.policy.optimal.exact import find_states
 from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
 from voilattice.policy.optimal.solver import OptimalSolver
 from voilattice.policy.situations import situation_at
-from voilattice.policy.solvers import build_policy
+from voilattice.policy.solvers import (
+    RuleSolver,
+    build_policy,
+    register,
+    solver_of,
+    unregister,
+)
 from voilattice.policy.step_reasons import savings_after
 
 # Parts that the exact solvers support together, and which one then solves.
@@ -253,3 +261,73 @@ def test_the_document_is_plain_json():
     assert [step["features"] for step in document["steps"]] == [["xray"], ["tub"]]
     then = [outcome["then"] for outcome in document["steps"][0]["outcomes"]]
     assert {"action": "decide", "features": [], "decision": "no"} in then
+
+
+def three_features(conditional, **problem):
+    """A and B tell of Y, C does not."""
+    states = {name: ["0", "1"] for name in "YABC"}
+    tables = {"Y": [0.5, 0.5], "A": [[0.8, 0.2], [0.3, 0.7]], "B": [[0.9, 0.1], [0.2, 0.8]]}
+    tables = {name: np.array(table) for name, table in {**tables, "C": [0.5, 0.5]}.items()}
+    network = Network.from_tables(states, {"A": ["Y"], "B": ["Y"]}, tables)
+    costs = FeatureCosts({"A": 1.0, "B": 5.0, "C": 7.0}, (), conditional)
+    made = Problem.create(network, "Y", costs, [[0, 100], [100, 0]], features=["A", "B", "C"])
+    return replace(made, **problem)
+
+
+def test_a_step_that_tells_nothing_may_leave_what_the_exact_solver_does_not_support():
+    problem = three_features((ConditionalCost("A", {"B": "0"}, 6.0),), limits=PathLimits(spend=12))
+    referee = Referee(problem)
+    found = find_first_steps(problem, features=["C"])
+    (step,) = (step for step in found.steps if step.features == {"C"})
+    expected, _ = cost_of(referee, {}, ("C",), 7.0)
+    assert found.exact
+    assert step.cost_to_go == pytest.approx(expected)
+    # With no time left, the step is told with bounds, and the answer is not exact.
+    late = _late_after_the_optimum(problem)
+    (step,) = (step for step in late.steps if step.features == {"C"})
+    assert not late.exact
+    assert step.lower_bound <= expected <= step.cost_to_go + 1e-9
+
+
+def _late_after_the_optimum(problem):
+    """First steps where the time is up as soon as the problem itself is solved."""
+    deadline = Deadline(1000.0)
+    solution_at = OptimalSolver.solution_at
+
+    def late(self, *arguments):
+        found = solution_at(self, *arguments)
+        deadline.stop()
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OptimalSolver, "solution_at", late)
+        return find_first_steps(problem, features=["C"], time_limit=deadline)
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 5))
+def test_first_steps_of_rich_problems_agree_with_the_referee(seed):
+    problem = rich_problem(seed, PARTS)
+    referee, known = Referee(problem), dict(problem.evidence)
+    for feature in set(problem.features) - set(known):
+        try:
+            found = find_first_steps(problem, features=[feature])
+        except BarredError:
+            continue
+        for step in found.steps:
+            price = referee.price(step.features, known)
+            total, _ = cost_of(referee, known, sorted(step.features), price)
+            total /= referee.mass(known)
+            assert step.lower_bound - 1e-7 <= total <= step.cost_to_go + 1e-7
+            assert not found.exact or step.cost_to_go == pytest.approx(total)
+
+
+def test_first_steps_are_those_of_the_optimum_whoever_is_registered_in_its_place():
+    problem = load_problem("figure1")
+    expected, optimal = find_first_steps(problem), solver_of("optimal")
+    unregister("optimal")
+    register(RuleSolver("optimal", lambda situation: 0))
+    try:
+        assert find_first_steps(problem) == expected
+    finally:
+        unregister("optimal")
+        register(optimal)

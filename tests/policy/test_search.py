@@ -120,7 +120,8 @@ def test_only_an_optimal_policy_is_called_exact(problem, n):
     assume(is_supported(problem))
     best = optimum(problem).expected_total_cost
     rules = (RULES["greedy"], RULES["greedy-la"])
-    found = search_optimum(problem, rules, deadline=FOREVER, max_states=n).policy("found")
+    search = search_optimum(problem, rules, first=None, deadline=FOREVER, max_states=n)
+    found = search.policy("found")
     assert len(found.nodes) <= n
     assert found.lower_bound <= best + slack(best)
     assert best <= found.expected_total_cost + slack(best)

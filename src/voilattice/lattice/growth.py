@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
+from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -182,23 +183,29 @@ _TWINS: dict[str, type[_PythonGrower] | type[_CompiledGrower]] = {
 
 
 class _Cache:
-    """The levels of recent lattices; the least recently used are dropped first."""
+    """The levels of recent lattices; the least recently used are dropped first.
+
+    Threads share it.
+    """
 
     def __init__(self, max_bytes: int) -> None:
+        self._lock = Lock()
         self._max_bytes, self._bytes = max_bytes, 0
         self._entries: OrderedDict[Any, tuple[Words, ...]] = OrderedDict()
 
     def get(self, key: Any) -> tuple[Words, ...] | None:
-        if key in self._entries:
-            self._entries.move_to_end(key)
-        return self._entries.get(key)
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+            return self._entries.get(key)
 
     def put(self, key: Any, levels: tuple[Words, ...]) -> tuple[Words, ...]:
-        self._bytes -= self._size(self._entries.pop(key, ()))
-        self._entries[key] = levels
-        self._bytes += self._size(levels)
-        while self._bytes > self._max_bytes:
-            self._bytes -= self._size(self._entries.popitem(last=False)[1])
+        with self._lock:
+            self._bytes -= self._size(self._entries.pop(key, ()))
+            self._entries[key] = levels
+            self._bytes += self._size(levels)
+            while self._bytes > self._max_bytes:
+                self._bytes -= self._size(self._entries.popitem(last=False)[1])
         return levels
 
     @staticmethod

@@ -96,6 +96,9 @@ class Recipe:
     pull: float = 2.0
 
     def __post_init__(self) -> None:
+        for name in ("forbidden", "required"):
+            arcs = tuple((start, end) for start, end in getattr(self, name))
+            object.__setattr__(self, name, arcs)
         _check_choice("discretization", self.discretization, DISCRETIZATIONS)
         _check_choice("structure", self.structure, STRUCTURES)
         _check_choice("parameters", self.parameters, PARAMETERS)

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
@@ -103,6 +103,9 @@ class Group:
         check_text(self.name, "name")
         with located("overhead"):
             object.__setattr__(self, "overhead", check_amount(self.overhead))
+        if isinstance(self.features, str) or not isinstance(self.features, Iterable):
+            raise InputError(f"must be a list of features, got {quote(self.features)}", "features")
+        object.__setattr__(self, "features", tuple(self.features))
         if not self.features:
             raise InputError("at least one is needed, found none", "features")
 
@@ -198,8 +201,13 @@ class ConditionalCost:
     cost: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.when, Mapping):
-            object.__setattr__(self, "when", tuple(self.when.items()))
+        pairs = self.when.items() if isinstance(self.when, Mapping) else self.when
+        try:
+            object.__setattr__(self, "when", tuple((feature, state) for feature, state in pairs))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"must be a table of features and states, got {quote(self.when)}", "when"
+            ) from None
         with located("cost"):
             object.__setattr__(self, "cost", check_amount(self.cost))
         if not self.when:
@@ -261,6 +269,8 @@ class FeatureCosts:
         for feature, price in self.prices.items():
             with located(f"costs.{feature}"):
                 prices[feature] = check_amount(price)
+        for name in ("groups", "conditional", "discounts"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_members()
         with located("rounds.cost"):
             object.__setattr__(self, "round_cost", check_amount(self.round_cost))
@@ -268,6 +278,7 @@ class FeatureCosts:
         self._check_discounts(prices, off)
         for name, value in (
             ("prices", MappingProxyType(prices)),
+            ("order", MappingProxyType({f: frozenset(first) for f, first in self.order.items()})),
             ("_off", off),
             ("_surcharges", tuple(sharing.surcharges for sharing in self.sharings)),
         ):

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from queue import SimpleQueue
+from threading import local
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ class Posteriors(NamedTuple):
 class JoinTree:
     """The posteriors of a target and of all features, given any of the features.
 
-    A tree keeps its last evidence, so use one tree for each thread (`copy`).
+    Threads may share a tree: its tables never change, and the last evidence is each thread's own.
 
     Parameters
     ----------
@@ -112,8 +113,8 @@ class JoinTree:
         self._n_states = np.array([network.n_states[node] for node in features], dtype=np.int64)
         self._cliques = build_cliques(network, target, features, evidence)
         self.is_extreme = _is_extreme(network, ancestors(network, {target, *features, *evidence}))
-        self._n_passes = 0
-        self._passes: dict[str, _NumpyPasses | _CompiledPasses] = {}
+        self._n_passes = 0  # of all threads, about: it only chooses between equal engines
+        self._own = local()  # the passes of each thread, with its last evidence
 
     def __repr__(self) -> str:
         cliques, cells = len(self._cliques.cliques), self.n_cells
@@ -143,12 +144,6 @@ class JoinTree:
         """Return the room that `compiled.join_tree.propagate` needs, for one thread."""
         return new_messages(self.arrays)
 
-    def copy(self) -> JoinTree:
-        """Return a tree that shares the tables and has its own last evidence."""
-        other = object.__new__(JoinTree)
-        other.__dict__.update(self.__dict__, _passes={})
-        return other
-
     def posteriors(self, known: ArrayLike) -> Posteriors:
         """Return what evidence says; what agrees with the last evidence is not computed again.
 
@@ -174,10 +169,10 @@ class JoinTree:
         self._n_passes += n_rows
         work = self._n_passes * (self.n_cells + CELLS_PER_CLIQUE * len(self._cliques.cliques))
         engine = choose_engine(self._engine, "join_tree", work)
-        if engine not in self._passes:
-            self._passes.clear()
-            self._passes[engine] = _TWINS[engine](self)
-        return self._passes[engine]
+        last: tuple[str, _NumpyPasses | _CompiledPasses] | None
+        if (last := getattr(self._own, "passes", None)) is None or last[0] != engine:
+            last = self._own.passes = engine, _TWINS[engine](self)
+        return last[1]
 
     def _check_zeros(self, known: NDArray[np.int64], found: Posteriors) -> None:
         """Where a class seems impossible only because numbers underflowed, eliminate instead."""

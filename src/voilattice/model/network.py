@@ -67,6 +67,9 @@ class Network:
     _index: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        for name in ("states", "parents"):
+            object.__setattr__(self, name, tuple(tuple(entry) for entry in getattr(self, name)))
         lengths = {len(self.names), len(self.states), len(self.parents), len(self.tables)}
         if len(lengths) > 1:
             raise InputError("names, states, parents and tables must have the same length")

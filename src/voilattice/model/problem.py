@@ -79,6 +79,7 @@ class Problem:
         decisions, matrix = check_matrix(self.misclassification, self.decisions, self.classes)
         object.__setattr__(self, "misclassification", matrix)
         object.__setattr__(self, "decisions", decisions)
+        object.__setattr__(self, "features", tuple(self.features))
         self._check_features()
         object.__setattr__(self, "_places", {name: k for k, name in enumerate(self.features)})
         if not isinstance(self.costs, CostModel):

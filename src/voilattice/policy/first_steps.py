@@ -9,7 +9,9 @@ least Q, or decides if that costs no more. Where steps acquire sets (rounds), th
 told for a feature is the best set with this feature in it.
 
 Where v is not known, the problem being too large, it is enclosed: greedy costs no less than v, and
-deciding with the class known costs no more. Then the answer says that it is not exact.
+deciding with the class known costs no more. Then the answer says that it is not exact. A first step
+that cannot tell anything may use up a limit on spending, so that what is left is a problem that the
+exact solver does not support. A search for its optimum is exact only if its bounds meet.
 
 `step_reasons` says which outcomes make the difference.
 """
@@ -35,7 +37,6 @@ from voilattice.policy.optimal.batch_solution import BatchSolution
 from voilattice.policy.optimal.exact import ExactSolution
 from voilattice.policy.optimal.solver import OptimalSolver
 from voilattice.policy.policy import Leaf
-from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import solver_of
 from voilattice.policy.standing import start_from
@@ -50,6 +51,7 @@ MAX_OUTCOMES = 4096  # of a first step
 MAX_QUICK = 8  # first steps of a problem that is too large for the exact solver, if none are named
 QUICK = "greedy"  # the policy that goes on there
 QUICK_STATES = 2_000  # of this policy, at each outcome
+SHARE_OF_FURTHER = 0.2  # of the time left, to solve what a step that tells nothing leaves
 
 
 class BarredError(InputError):
@@ -90,13 +92,13 @@ def find_first_steps(
     deadline = Deadline.of(time_limit)
     start = start_from(problem, evidence, unavailable=unavailable, given=given, together=together)
     situation = situation_at(start.problem, start.acquired, deadline=deadline)
-    optimal = solver_of("optimal")
-    assert isinstance(optimal, OptimalSolver)
+    registered = solver_of("optimal")  # somebody may have put another one in its place
+    optimal = registered if isinstance(registered, OptimalSolver) else OptimalSolver()
     limits = Limits(time_limit=deadline)
     solved, known, solution = optimal.solution_at(start.problem, start.acquired, limits)
     if solution is None:
         return _enclosed_steps(situation, start.problem, features, deadline)
-    ways = _Optimum(start.problem, solved, solution, mask_of(situation.axes))
+    ways = _Optimum(start.problem, solved, solution, mask_of(situation.axes), deadline)
     offers = solution.offers(known, solved.limits) if isinstance(solution, BatchSolution) else None
     chosen = solution.choose(known, solved.limits)
     asked = _wanted(situation, features, offers)
@@ -221,23 +223,31 @@ class _Optimum:
     """
 
     def __init__(
-        self, problem: Problem, solved: Problem, solution: ExactSolution, relevant: int
+        self,
+        problem: Problem,
+        solved: Problem,
+        solution: ExactSolution,
+        relevant: int,
+        deadline: Deadline,
     ) -> None:
         self._problem, self._solved, self._solution = problem, solved, solution
-        self._relevant = relevant
+        self._relevant, self._deadline = relevant, deadline
+        self._further = OptimalSolver()
 
     def at(self, known: Mapping[str, str], left: PathLimits, leaf: Leaf) -> tuple[Step, float]:
-        """Return the next step with its cost to go, twice."""
+        """Return the next step with its cost to go, and the same again unless it is a bound."""
         problem, solution = self._solved, self._solution
         new = problem.feature_mask(known) & ~problem.feature_mask(problem.evidence)
         if self._problem.limits and new & ~self._relevant:
             # A feature outside R counts too: other limits may bind then.
-            problem = without_idle_limits(replace(self._problem, evidence=dict(known), limits=left))
-            found = OptimalSolver.solve(problem, Deadline())
-            assert found is not None  # it is smaller than the problem that is solved
-            solution, left = found, problem.limits
-        else:
-            left = _matching(left, problem.limits)
+            here = replace(self._problem, evidence=dict(known), limits=left)
+            part = Limits(time_limit=self._deadline.share(SHARE_OF_FURTHER))
+            step = self._further.next_step(here, None, part)
+            assert step.cost_to_go is not None  # the optimal policy always has a cost
+            if step.certificate.exact:
+                return step, step.cost_to_go
+            return step, step.certificate.lower_bound or 0.0
+        left = _matching(left, problem.limits)
         to_go = solution.cost_to_go(known, left)
         return Step(problem.feature_names(solution.choose(known, left)), to_go), to_go
 
@@ -287,6 +297,7 @@ def _tell(
         if best < decide - situation.tol:
             (first, *_) = (step for step in found if step.cost_to_go == best)
             chosen = problem.feature_mask(first.features)
+    exact = exact and all(s.lower_bound >= s.cost_to_go - situation.tol for s in found)
     names = problem.feature_names(chosen)
     best = min(best, decide)
     found.sort(key=lambda step: (step.cost_to_go, len(step.features), sorted(step.features)))

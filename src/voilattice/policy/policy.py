@@ -59,6 +59,9 @@ class Branch:
     probability: float  # given that the node is reached
     child: int  # the number of the node it leads to
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "states", tuple(self.states))
+
 
 @dataclass(frozen=True, slots=True)
 class Acquisition:
@@ -67,6 +70,10 @@ class Acquisition:
     features: tuple[str, ...]
     price: float  # C(features | what is known there)
     branches: tuple[Branch, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "branches", tuple(self.branches))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,9 @@ class Leaf:
     posterior: tuple[float, ...]
     emc: float
     is_open: bool = False  # the work stopped here: the policy of that name may acquire more
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "posterior", tuple(self.posterior))
 
     @classmethod
     def at(cls, problem: Problem, belief: Table, *, is_open: bool = False) -> Leaf:
@@ -139,6 +149,7 @@ class Policy:
     is_complete: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", tuple(self.nodes))
         if not self.nodes:
             raise InputError("a policy needs at least one node, found none")
         check = _Check(self.problem)

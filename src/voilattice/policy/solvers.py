@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from threading import RLock
 
 from voilattice.budgets import TimeLimit
 from voilattice.errors import InputError, UnknownNameError
@@ -55,6 +56,7 @@ __all__ = [
 PLUGINS = "voilattice.solvers"  # the entry points of packages that bring solvers along
 
 _registry: dict[str, Solver] = {}
+_loading = RLock()  # a plugin may ask for names while it is loaded
 
 
 def register(solver: Solver) -> None:
@@ -95,7 +97,8 @@ def unregister(name: str) -> None:
 
 def policy_names() -> tuple[str, ...]:
     """Return the names of all policies, in the order of their registration."""
-    _load_plugins()
+    with _loading:  # one thread loads, the others wait
+        _load_plugins()
     return tuple(_registry)
 
 

@@ -94,13 +94,14 @@ class Sweep:
         """Return the optimum at one point; the first call finds the states."""
         if self._refused is not None:  # once too large, always too large
             raise self._refused
-        if self._space is None or not has_same_states(self._space.problem, problem):
+        space = self._space  # another thread may exchange it
+        if space is None or not has_same_states(space.problem, problem):
             try:
-                self._space = find_states(problem, self.unit, deadline=deadline)
+                self._space = space = find_states(problem, self.unit, deadline=deadline)
             except TooLargeError as error:
                 self._refused = error
                 raise
-        return solve_exactly(self._space, problem, choices=choices, deadline=deadline)
+        return solve_exactly(space, problem, choices=choices, deadline=deadline)
 
     def values(
         self,

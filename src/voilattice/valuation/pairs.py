@@ -71,7 +71,7 @@ def _inference(network: Network, target: str, features: tuple[str, ...]) -> Pair
 
 
 class PairInference:
-    """Pairs at any evidence, without a table over the features."""
+    """Pairs at any evidence, without a table over the features. Threads share it."""
 
     def __init__(self, network: Network, target: str, features: tuple[str, ...]) -> None:
         self._network, self._target = network, network.index(target)

@@ -1,9 +1,10 @@
 """The best policy that can be found in time, with a bound, for problems that cannot be solved.
 
-A search (`search`) gets a part of the time for its lower bounds, a part for policies to start from,
-and the rest for its trials. Problems that it does not support (prices of your own, cyclic prices,
-extreme probabilities, limits, rounds) are left to a search that supports all of them, and is far
-slower (`ao_star`).
+Greedy's policy comes first (`quick_start`). Its most probable states are worked out whatever time
+is left, and what is found never costs more. Then a search (`search`) gets a part of the time for
+its lower bounds, a part for policies to start from, and the rest for its trials. Problems that it
+does not support (prices of your own, cyclic prices, extreme probabilities, limits, rounds) are left
+to a search that supports all of them, and is far slower (`ao_star`).
 
 Limits and rounds can be left out for a lower bound. Every policy that keeps to the limits is a
 policy without them. If it acquires anything, it pays for a round. So with c the cost of a round and
@@ -14,11 +15,14 @@ v* the optimum without limits and rounds,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Protocol, TypeAlias
 
 from voilattice.budgets import Deadline
+from voilattice.engines import is_loaded, use_engine
 from voilattice.errors import TooLargeError
 from voilattice.model.acquisition import NO_LIMITS
 from voilattice.model.costs import FeatureCosts
@@ -26,13 +30,13 @@ from voilattice.model.problem import Problem
 from voilattice.policy.optimal import ao_star
 from voilattice.policy.optimal.exact import find_states, solve_exactly
 from voilattice.policy.optimal.search import Search
-from voilattice.policy.policy import Certificate, Policy
+from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
 from voilattice.policy.rules import greedy, markov_blanket
 from voilattice.policy.situations import PolicyBuilder, Situation
 from voilattice.ties import tolerance
 from voilattice.valuation.valuation import emc
 
-__all__ = ["Found", "search_optimum"]
+__all__ = ["Found", "quick_start", "search_optimum"]
 
 # Parts of the time left: for each lower bound, for each policy to start from, and, at the end, to
 # write the policy down.
@@ -42,6 +46,10 @@ SHARE_OF_WRITING = 0.1
 SHARE_OF_EXACT = 0.5  # of the time for a bound without limits, to solve that problem exactly
 
 MAX_QUICK_STATES = 20_000  # of a policy to start from
+# Greedy's policy gets all the time for its first states, and the very first even if time is up.
+FIRST_STATES = 256
+SURE_STATES = 64
+SECONDS_TO_LOAD = 3.0  # the compiled search; with less time the slower one begins at once
 
 Progress: TypeAlias = Callable[[int, tuple[float, float]], bool | None]
 
@@ -69,10 +77,30 @@ class Found(Protocol):
         ...
 
 
+def quick_start(problem: Problem, *, deadline: Deadline, max_states: int) -> Policy:
+    """Return greedy's policy, or its most probable states if there are many.
+
+    Greedy needs no compiled code and little time. `SURE_STATES` of its states are worked out even
+    if the time is up, and at most `max_states`.
+    """
+    builder = PolicyBuilder(
+        problem, max_states=min(FIRST_STATES, max_states), sure_states=SURE_STATES,
+        deadline=deadline.share(1 - SHARE_OF_WRITING),
+    )  # fmt: skip
+    # To load compiled code takes longer than these states.
+    with nullcontext() if is_loaded() else use_engine("python"):
+        policy = builder.build("start", greedy)
+    if policy.status != "memory" or max_states <= FIRST_STATES or deadline.is_over:
+        return policy
+    larger = _quick_policy(problem, greedy, deadline.share(SHARE_OF_START), max_states)
+    return min(larger, policy, key=lambda either: either.expected_total_cost)
+
+
 def search_optimum(
     problem: Problem,
     rules: Sequence[Callable[[Situation], int]],
     *,
+    first: Policy | None,
     deadline: Deadline,
     max_states: int,
     writes: bool = True,
@@ -84,26 +112,37 @@ def search_optimum(
     ----------
     rules
         The rules of the policies to start from, besides greedy, the best set and the blanket.
+    first
+        The policy of `quick_start`: what is found costs no more. None: only a bound is wanted.
     max_states
         The most states of a policy that is written down.
     writes
         Whether the policy will be written down. This takes a part of the time.
     """
     until = deadline.share(1 - SHARE_OF_WRITING) if writes else deadline
-    # Greedy needs no compiled code and little time: whatever happens, there is its policy.
-    first = _quick_policy(problem, greedy, until.share(SHARE_OF_START))
+    if first is not None and until.is_over:
+        return _Quick(first, "time")
+    left = until.seconds_left
     try:
+        if left is not None and left < SECONDS_TO_LOAD and not is_loaded():
+            raise TooLargeError("there is no time to load the compiled search")
         search = Search(problem)
     except TooLargeError:
-        at_least = _bound_without_limits(problem, until.share(SHARE_OF_BOUND))
-        return ao_star.Search(
-            problem, (greedy, *rules), deadline=deadline, max_states=max_states,
-            progress=progress, at_least=at_least,
-        )  # fmt: skip
+        try:
+            at_least = _bound_without_limits(problem, until.share(SHARE_OF_BOUND))
+            return ao_star.Search(
+                problem, (greedy, *rules), first=first, deadline=deadline, until=until,
+                max_states=max_states, progress=progress, at_least=at_least,
+            )  # fmt: skip
+        except TooLargeError:
+            if first is None:
+                raise
+            return _Quick(first, "memory")
     search.reveal(until.share(SHARE_OF_BOUND))
     if not search.is_settled:
         search.repeat(until.share(SHARE_OF_BOUND))
-    search.start_from(first, until.share(SHARE_OF_START))
+    if first is not None:
+        search.start_from(first, until.share(SHARE_OF_START))
     for rule in (*rules, _best_set, markov_blanket):
         if not search.is_settled:
             part = until.share(SHARE_OF_START)
@@ -123,7 +162,7 @@ def _bound_without_limits(problem: Problem, deadline: Deadline) -> float:
         solution = solve_exactly(space, free, choices=False, deadline=deadline)
         least = max(solution.expected_total_cost - solution.error({}), 0.0)
     except TooLargeError:
-        found = search_optimum(free, (), deadline=deadline, max_states=1, writes=False)
+        found = search_optimum(free, (), first=None, deadline=deadline, max_states=1, writes=False)
         least = found.certificate.lower_bound or 0.0
     return min(emc(problem), costs.round_cost + least)
 
@@ -134,9 +173,49 @@ def _best_set(situation: Situation) -> int:
     return situation.best() if at_root else 0
 
 
-def _quick_policy(problem: Problem, rule: Callable[[Situation], int], deadline: Deadline) -> Policy:
-    builder = PolicyBuilder(problem, max_states=MAX_QUICK_STATES, deadline=deadline)
-    return builder.build("start", rule)
+def _quick_policy(
+    problem: Problem,
+    rule: Callable[[Situation], int],
+    deadline: Deadline,
+    max_states: int = MAX_QUICK_STATES,
+) -> Policy:
+    most = min(max_states, MAX_QUICK_STATES)
+    return PolicyBuilder(problem, max_states=most, deadline=deadline).build("start", rule)
+
+
+class _Quick:
+    """Greedy's policy alone: there was no time or no memory for a search."""
+
+    def __init__(self, policy: Policy, short_of: str) -> None:
+        self._policy, self._short_of = policy, short_of
+
+    @property
+    def upper(self) -> float:
+        return self._policy.expected_total_cost
+
+    @property
+    def action(self) -> int:
+        root = self._policy.root
+        names = root.features if isinstance(root, Acquisition) else ()
+        return self._policy.problem.feature_mask(names)
+
+    @property
+    def certificate(self) -> Certificate:
+        policy = self._policy
+        told = policy.problem.misclassification.min(axis=0)
+        least = math.fsum(
+            p * float(told @ node.posterior)
+            for p, node in zip(policy.reach_probabilities, policy.nodes, strict=True)
+            if isinstance(node, Leaf)
+        )
+        note = (
+            f"The bound is of deciding with the class known: there was no {self._short_of} for a "
+            f"search."
+        )
+        return Certificate(min(least, self.upper), False, self._short_of, note)
+
+    def policy(self, name: str) -> Policy:
+        return replace(self._policy, name=name).certify(self.certificate)
 
 
 class _Written:

@@ -87,8 +87,12 @@ class Search:
     ----------
     rules
         The rules of the policies to start from, greedy-la first.
+    first
+        A policy that is there already: what is found costs no more.
     deadline
         When to stop; by default, when the bounds meet.
+    until
+        When to stop the search, so that there is time to write the policy down.
     max_expansions
         Expand no more states than this.
     at_least
@@ -100,14 +104,17 @@ class Search:
         problem: Problem,
         rules: Sequence[Callable[[Situation], int]],
         *,
+        first: Policy | None = None,
         deadline: Deadline | None = None,
+        until: Deadline | None = None,
         max_states: int = MAX_POLICY_STATES,
         max_expansions: int | None = None,
         progress: Callable[[int, tuple[float, float]], bool | None] | None = None,
         at_least: float = 0.0,
     ) -> None:
         self.problem = problem
-        self._deadline = deadline or Deadline()
+        self._writing = deadline or Deadline()
+        self._deadline = until or self._writing
         self._max_states = max_states
         self._builder = PolicyBuilder(problem, lazy=True, deadline=self._deadline)
         self._key = self._builder.relevance.key
@@ -118,12 +125,15 @@ class Search:
         situation = self._builder.at(dict(problem.evidence), problem.limits)
         self._root = self._key(situation.known, problem.limits)
         (full,) = self._full(situation, [0])
+        self._first = first
         self._least = float(full)  # no policy costs less, even if all features are free
         self._at_least = at_least
         for rule in rules:
             self._start(rule)
         self._tries_all = self._sets is not None
         self._add(self._root, situation.known, problem.limits, situation.emc, float(full))
+        if first is not None:
+            self._keep(first)
         self.n_expanded = 0
         self._run(max_expansions, progress)
 
@@ -165,12 +175,38 @@ class Search:
 
     def policy(self, name: str) -> Policy:
         """Return the best policy found."""
-        # What was found is written down whatever time is left.
-        builder = PolicyBuilder(self.problem, max_states=self._max_states, lazy=True)
-        policy = builder.build(name, self._choose)
+        builder = PolicyBuilder(
+            self.problem, max_states=self._max_states, lazy=True, deadline=self._writing
+        )
+        try:
+            policy = builder.build(name, self._choose)
+        except TooLargeError:
+            if self._first is None:
+                raise
+            policy = self._first
+        first = self._first
+        if first is not None and first.expected_total_cost < policy.expected_total_cost:
+            policy = first
+        policy = replace(policy, name=name)
         # When the bounds meet, rounding can put the bound above the cost of the policy.
         lower = min(self.lower, policy.expected_total_cost)
-        return replace(policy, certificate=replace(self.certificate, lower_bound=lower))
+        certificate = replace(self.certificate, lower_bound=lower)
+        if policy.expected_total_cost > self.upper + tolerance(self._nodes[self._root].emc):
+            # A policy that was not written to its end costs more than the one that was found.
+            status = policy.status if self.certificate.status == "ok" else self.certificate.status
+            certificate = replace(certificate, exact=False, status=status)
+        return policy.certify(certificate)
+
+    def _keep(self, policy: Policy) -> None:
+        """Let the bounds of the root know of a policy."""
+        root, node = self._nodes[self._root], policy.root
+        if policy.expected_total_cost < root.upper:
+            features = node.features if isinstance(node, Acquisition) else ()
+            root.upper, root.action = (
+                policy.expected_total_cost,
+                self.problem.feature_mask(features),
+            )
+            root.lower = min(root.lower, root.upper)
 
     def _choose(self, situation: Situation) -> int:
         key = self._key(situation.known, situation.left)
@@ -192,7 +228,11 @@ class Search:
             policy, numbers = starter.build_keyed("start", in_time)
         except TooLargeError:
             return  # the policy is too large to build in the given time
-        costs = policy.costs_to_go
+        costs, first = policy.costs_to_go, self._first
+        if len(policy.nodes) <= self._max_states and (
+            first is None or policy.expected_total_cost < first.expected_total_cost
+        ):
+            self._first = policy
         for key, number in numbers.items():
             if costs[number] < self._start_cost.get(key, np.inf):
                 node = policy.nodes[number]
@@ -324,7 +364,7 @@ class Search:
         """Return the table P(Y, R | e) in parts that fit, and the features fixed in each part."""
         problem, n = self.problem, 0
         largest = min(max_table_cells(), LAZY_CELLS)
-        while len(problem.classes) * math.prod(sizes[n:]) > largest:
+        while n < len(sizes) and len(problem.classes) * math.prod(sizes[n:]) > largest:
             n += 1
         first = situation.axes[:n]
         weights = situation.joint(mask_of(k for k in first)).sum(axis=0)

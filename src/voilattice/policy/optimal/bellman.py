@@ -34,8 +34,10 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
+from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import BlockLayout, Floats, Ints, Prices, StateTables
 from voilattice.engines import count_threads
+from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
 from voilattice.policy.optimal.blocks import Blocks
 from voilattice.ties import TOLERANCE
@@ -59,13 +61,20 @@ def cost_to_go(
     engine: str,
     choice: Choices | None = None,
     below: Floats | None = None,
+    deadline: Deadline | None = None,
 ) -> None:
     """Write V for the wanted blocks; their other children must be solved already.
 
     With `choice`, also write what reaches V: a step of the block, or -1 to decide. With `below`, V
     of the children is read there: the optimum with one feature less to acquire
     (`counted_solution`).
+
+    Raises
+    ------
+    TooLargeError
+        The deadline is over before all blocks are solved.
     """
+    deadline = deadline or Deadline()
     twin, below = twin_of(engine), value if below is None else below
     sizes = np.bitwise_count(blocks.relevant[wanted])
     wanted = wanted[np.argsort(sizes, kind="stable")]  # smaller R first: children before parents
@@ -75,13 +84,15 @@ def cost_to_go(
         levels = np.split(wanted, np.flatnonzero(np.diff(np.sort(sizes))) + 1)
     for level in levels:
         _in_threads(
-            level, layout, lambda part: twin.solve(part, layout, tables, prices, value, below)
-        )
+            level, layout,
+            lambda part: twin.solve(part, layout, tables, prices, value, below), deadline,
+        )  # fmt: skip
     if choice is not None:
         _in_threads(
             wanted,
             layout,
             lambda part: twin.choose(part, layout, tables, prices, value, below, choice, TOLERANCE),
+            deadline,
         )
 
 
@@ -94,16 +105,30 @@ def twin_of(engine: str) -> ModuleType:
     return bellman
 
 
-def _in_threads(blocks: Ints, layout: BlockLayout, solve: Callable[[Ints], None]) -> None:
+def _in_threads(
+    blocks: Ints, layout: BlockLayout, solve: Callable[[Ints], None], deadline: Deadline
+) -> None:
     """Solve blocks that do not depend on each other in several threads."""
     done = np.cumsum(layout.cells[blocks])
-    n_threads = min(MAX_THREADS, 1 + int(done[-1]) // STATES_PER_THREAD)
-    if n_threads == 1 or count_threads() == 1:
-        solve(blocks)
+    n_parts = 1 + int(done[-1]) // STATES_PER_THREAD
+    cuts = np.searchsorted(done, np.linspace(0, done[-1], 4 * n_parts + 1)[1:-1])
+    parts = [part for part in np.split(blocks, cuts) if len(part)] if n_parts > 1 else [blocks]
+
+    def solve_in_time(part: Ints) -> None:
+        if deadline.is_over:
+            raise TooLargeError("the states were not solved in time")
+        solve(part)
+
+    n_threads = min(MAX_THREADS, n_parts, count_threads())
+    if n_threads == 1:
+        for part in parts:
+            solve_in_time(part)
         return
-    cuts = np.searchsorted(done, np.linspace(0, done[-1], 4 * n_threads + 1)[1:-1])
-    with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(solve, [part for part in np.split(blocks, cuts) if len(part)]))
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        list(pool.map(solve_in_time, parts))
+    finally:  # after an error or Ctrl-C, no further part starts
+        pool.shutdown(cancel_futures=True)
 
 
 def solve(

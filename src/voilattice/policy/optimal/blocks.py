@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 STATES_PER_STEP = 8  # a step needs as much memory, and time to find it, as this many states
+BLOCKS_AT_ONCE = 4096  # of the compiled engine; then the time is checked
 MAX_WIDTH = 64  # axes and groups are bits of a word; in the compiled engine nodes are too
 
 
@@ -174,9 +175,14 @@ class _CompiledSteps(_Steps):
     def __call__(self, blocks: Masks) -> Masks:
         from voilattice.compiled import blocks as compiled
 
-        out = np.empty((int(np.bitwise_count(blocks[:, 0]).sum()), 5), np.uint64)
-        relevant, kept, paid = (np.ascontiguousarray(column) for column in blocks.T)
-        compiled.expand(relevant, kept, paid, self._flow, out)
+        ends = np.cumsum(np.bitwise_count(blocks[:, 0]), dtype=np.int64)
+        out = np.empty((int(ends[-1]), 5), np.uint64)
+        for first in range(0, len(blocks), BLOCKS_AT_ONCE):
+            self.check_time()
+            part = blocks[first : first + BLOCKS_AT_ONCE]
+            relevant, kept, paid = (np.ascontiguousarray(column) for column in part.T)
+            begin, end = int(ends[first - 1]) if first else 0, int(ends[first + len(part) - 1])
+            compiled.expand(relevant, kept, paid, self._flow, out[begin:end])
         return out
 
     @cached_property

@@ -17,8 +17,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from voilattice.budgets import Deadline
+from voilattice.compiled.arrays import Ints
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
-from voilattice.policy.optimal.bellman import cost_to_go, twin_of
+from voilattice.policy.optimal.bellman import cost_to_go
 from voilattice.policy.optimal.solution import Solution
 
 __all__ = ["CountedSolution", "bytes_per_state"]
@@ -65,24 +67,18 @@ class CountedSolution(Solution):
         most = len(self._layers) - 1
         return most if left.features is None else min(left.features, most)
 
-    def _solve_from(self, block: int) -> None:
-        """Solve a block and all blocks that can be reached from it, for each k."""
+    def _solve_blocks(self, blocks: Ints, deadline: Deadline | None) -> None:
+        """Write the optimum of some blocks for each k; their other children are solved."""
         space, limit = self.space, self.problem.limits.features
         assert limit is not None
         if not self._is_solved.any():
             self._layers = [np.empty(space.n_states) for _ in range(limit + 1)]
             self._steps = [np.full(space.n_states, -1, np.int8) for _ in range(limit + 1)]
-        if self._is_solved[block]:
-            return
-        wanted = np.zeros(len(space.blocks), np.uint8)
-        wanted[block] = 1
-        twin_of(space.engine).mark(wanted, space.layout, self._prices)
-        todo = np.flatnonzero(wanted & ~self._is_solved & 1)
         for k, (values, steps) in enumerate(zip(self._layers, self._steps, strict=True)):
             # With no feature left no step pays: whatever it would gain, it is not allowed.
             prices = self._prices if k else self._prices._replace(gain=np.zeros_like(space.gain))
             cost_to_go(
-                space.blocks, todo, space.layout, space.tables, prices, values,
+                space.blocks, blocks, space.layout, space.tables, prices, values,
                 engine=space.engine, choice=steps, below=self._layers[max(k - 1, 0)],
+                deadline=deadline,
             )  # fmt: skip
-        self._is_solved |= wanted

@@ -44,7 +44,7 @@ from voilattice.policy.optimal.solution import Solution
 from voilattice.policy.optimal.space import BYTES_PER_STATE, StateSpace, check_own_prices
 from voilattice.policy.relevance import Relevance
 
-__all__ = ["ExactSolution", "ExactSpace", "find_states", "solve_exactly"]
+__all__ = ["ExactSolution", "ExactSpace", "find_states", "may_take_long", "solve_exactly"]
 
 ExactSpace: TypeAlias = StateSpace | PlainSpace | BatchSpace
 ExactSolution: TypeAlias = Solution | PlainSolution | BatchSolution  # Solution: counted ones too
@@ -59,6 +59,7 @@ SHARE_OF_PASS = 0.35  # of the time to find and solve blocks, for one more pass 
 
 PLAIN_FROM = 500_000  # with fewer states in the table, blocks take milliseconds, merged or not
 N_DRAWN = 64
+SURELY_APART = 8  # of those drawn: then at least half of the estimate is apart, but for bad luck
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,21 +111,31 @@ def find_states(
     relevance = Relevance(problem)
     table = _choose_table(problem, relevance, engine, deadline)
     fits = table.fits(deadline)
-    if fits and table.n_states >= PLAIN_FROM:
-        share = _share_apart(problem, relevance)
-        if share * table.n_states * BYTES_PER_STATE > table.n_bytes:
-            return PlainSpace(problem, unit, engine=table.engine)
     left = deadline.seconds_left
     most = None if left is None else int(min(left, 1e9) * BLOCK_STATES_PER_SECOND)
-    if fits and table.n_states >= PLAIN_FROM:
-        no_larger = table.n_bytes // BYTES_PER_STATE
-        most = no_larger if most is None else min(most, no_larger)
+    if table.n_states >= PLAIN_FROM:
+        n_apart = _count_apart(problem, relevance)
+        apart = n_apart / N_DRAWN * table.n_states
+        if fits and apart * BYTES_PER_STATE > table.n_bytes:
+            return PlainSpace(problem, unit, engine=table.engine)
+        room = memory_budget() // BYTES_PER_STATE if most is None else most
+        if not fits and n_apart >= SURELY_APART and apart > 2 * room:
+            raise TooLargeError(f"more than {room:,} states")
+        if fits:
+            no_larger = table.n_bytes // BYTES_PER_STATE
+            most = no_larger if most is None else min(most, no_larger)
     try:
         return StateSpace(problem, unit, engine=engine, max_states=most, deadline=deadline)
     except TooLargeError:
         if not table.fits(deadline):
             raise
         return PlainSpace(problem, unit, engine=table.engine)
+
+
+def may_take_long(problem: Problem) -> bool:
+    """Return whether a problem has so many states that the exact solver may need seconds."""
+    unknown = [f for f in problem.features if f not in problem.evidence]
+    return count_states([len(problem.states(f)) for f in unknown]) >= PLAIN_FROM
 
 
 def solve_exactly(
@@ -143,15 +154,15 @@ def solve_exactly(
     choices
         Whether to store what to do in each state. A plain table needs no such store.
     deadline
-        Raise `TooLargeError` if a table is not solved before this. Blocks do not look at it.
+        Raise `TooLargeError` if it is not solved before this.
     """
     if isinstance(space, PlainSpace):
         return PlainSolution(space, problem, deadline=deadline)
     if isinstance(space, BatchSpace):
         return BatchSolution(space, problem, deadline=deadline)
     if problem.limits:
-        return CountedSolution(space, problem)
-    return Solution(space, problem, choices=choices)
+        return CountedSolution(space, problem, deadline=deadline)
+    return Solution(space, problem, choices=choices, deadline=deadline)
 
 
 def _find_counted(
@@ -207,8 +218,8 @@ def _choose_table(
     return next((t for t in (long, on_host, short) if t.fits(deadline)), on_host)
 
 
-def _share_apart(problem: Problem, relevance: Relevance) -> float:
-    """Estimate which share of all partial assignments is merged with no others."""
+def _count_apart(problem: Problem, relevance: Relevance) -> int:
+    """Return how many of some partial assignments, drawn at random, are merged with no others."""
     e = problem.feature_mask(problem.evidence)
     relevant, _ = relevance.what_matters(e)
     source = random.Random(0)
@@ -221,4 +232,4 @@ def _share_apart(problem: Problem, relevance: Relevance) -> float:
         free = relevant & ~known
         still_relevant, kept = relevance.what_matters(known | e, free)
         n_apart += still_relevant == free and kept & known == known
-    return n_apart / N_DRAWN
+    return n_apart

@@ -262,6 +262,8 @@ class Search:
         cost, kernels = policy.expected_total_cost, self._kernels
         if cost < self._start_cost:
             self.best_start, self._start_cost = policy, cost
+        if deadline is not None and deadline.is_over:
+            return
         states = self._states_of(policy)
         done, step = 0, 1
         while done < len(states) and not (deadline is not None and deadline.is_over):

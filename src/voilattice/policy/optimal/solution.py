@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from threading import RLock
 
 import numpy as np
 
+from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Ints
 from voilattice.feature_sets import bits, mask_of
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
@@ -46,7 +48,14 @@ def solve(space: StateSpace, problem: Problem | None = None, *, choices: bool = 
 class Solution:
     """The optimum of a problem: its value, and what to do at any evidence."""
 
-    def __init__(self, space: StateSpace, problem: Problem, *, choices: bool = True) -> None:
+    def __init__(
+        self,
+        space: StateSpace,
+        problem: Problem,
+        *,
+        choices: bool = True,
+        deadline: Deadline | None = None,
+    ) -> None:
         check_same_states(space.problem, problem)
         self.space, self.problem = space, problem
         self._prices = space.prices(problem)
@@ -55,7 +64,8 @@ class Solution:
         self._is_solved = np.zeros(len(space.blocks), np.uint8)
         kind = type(self)
         self._deeper = Deeper(problem, lambda p: kind(StateSpace(p), p, choices=choices))
-        self._solve_from(0)
+        self._lock = RLock()  # blocks are solved when they are asked for, by any thread
+        self._solve_from(0, deadline)
 
     @cached_property
     def _relevance(self) -> Relevance:
@@ -91,20 +101,24 @@ class Solution:
         value = self._values[self.space.layout.start[block] + cell]
         return float(value / self.space.tables.mass[self.space.tables.at[block] + cell])
 
-    def _solve_from(self, block: int) -> None:
+    def _solve_from(self, block: int, deadline: Deadline | None = None) -> None:
         """Solve a block and all blocks that can be reached from it, unless it is solved."""
-        if self._is_solved[block]:
-            return
+        with self._lock:
+            if self._is_solved[block]:
+                return
+            wanted = np.zeros(len(self.space.blocks), np.uint8)
+            wanted[block] = 1
+            twin_of(self.space.engine).mark(wanted, self.space.layout, self._prices)
+            self._solve_blocks(np.flatnonzero(wanted & ~self._is_solved & 1), deadline)
+            self._is_solved |= wanted
+
+    def _solve_blocks(self, blocks: Ints, deadline: Deadline | None) -> None:
+        """Write the optimum of some blocks; their other children are solved."""
         space = self.space
-        wanted = np.zeros(len(space.blocks), np.uint8)
-        wanted[block] = 1
-        twin_of(space.engine).mark(wanted, space.layout, self._prices)
-        todo = np.flatnonzero(wanted & ~self._is_solved & 1)
         cost_to_go(
-            space.blocks, todo, space.layout, space.tables, self._prices, self._values,
-            engine=space.engine, choice=self._choice,
+            space.blocks, blocks, space.layout, space.tables, self._prices, self._values,
+            engine=space.engine, choice=self._choice, deadline=deadline,
         )  # fmt: skip
-        self._is_solved |= wanted
 
     def _locate(self, known: Mapping[str, str]) -> tuple[int, int] | None:
         """Solve and return the block of some evidence, and the place of its state in the block.

@@ -1,26 +1,26 @@
 """The optimal policy, behind the interface of a solver.
 
 The problem is solved exactly if its states fit memory and a part of the time (`optimal.exact`).
-Otherwise a search finds a policy and a bound (`optimal.anytime`).
+Otherwise a search finds a policy and a bound (`optimal.anytime`). Whatever stops the work, the
+policy costs no more than greedy's, as far as that was built (`anytime.quick_start`).
 """
 
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 
-from voilattice.budgets import Deadline, memory_budget
-from voilattice.engines import preferred_engine
+from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy import rules
 from voilattice.policy.interface import Cost, Limits, Progress, Step
-from voilattice.policy.optimal.anytime import Found, search_optimum
+from voilattice.policy.optimal.anytime import Found, quick_start, search_optimum
 from voilattice.policy.optimal.batch_solution import needs_batches
-from voilattice.policy.optimal.exact import ExactSolution, find_states, solve_exactly
+from voilattice.policy.optimal.exact import ExactSolution, find_states, may_take_long, solve_exactly
+from voilattice.policy.optimal.kept import KeptOptima
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.situations import PolicyBuilder
@@ -32,10 +32,6 @@ __all__ = ["OptimalSolver"]
 # is weak, so the exact solver gets more of the time there.
 SHARE_OF_EXACT = 0.25
 SHARE_OF_BATCHES = 0.6
-
-# Optima that are kept for other evidence: a server answers about several problems in turn.
-MAX_KEPT = 8
-MAX_KEPT_STATES = 2_000_000
 
 
 class OptimalSolver:
@@ -50,8 +46,7 @@ class OptimalSolver:
     starts = (rules.greedy_la, rules.batch)
 
     def __init__(self) -> None:
-        # By problem: its optimum, or None if the seconds there were for it did not suffice.
-        self._kept: OrderedDict[object, tuple[ExactSolution | None, float]] = OrderedDict()
+        self._kept = KeptOptima()
 
     def build(
         self,
@@ -63,8 +58,9 @@ class OptimalSolver:
     ) -> Policy:
         """Return the policy, with its certificate."""
         deadline, limited = limits.deadline, without_idle_limits(problem)
+        first = self._first(limited, limits, sweep)
         if (solution := self._solve(limited, deadline, sweep)) is None:
-            found = self._search(limited, limits, progress).policy(self.name)
+            found = self._search(limited, limits, first, progress).policy(self.name)
             found = replace(found, problem=problem)
             ended_by = "time" if found.status == "time" else "memory"
             return found.admit_open(ended_by) if found.open_share else found
@@ -77,7 +73,17 @@ class OptimalSolver:
         bound = min(least.lower_bound or 0.0, policy.expected_total_cost)
         note = " ".join(filter(None, [mine.note, least.note]))
         exact = mine.exact and least.exact
-        return policy.certify(replace(mine, lower_bound=bound, exact=exact, note=note))
+        policy = policy.certify(replace(mine, lower_bound=bound, exact=exact, note=note))
+        if not policy.open_share:
+            return policy
+        # The optimum was not written to its end: then greedy may cost less.
+        first = first or _quick_start(limited, limits)
+        if first.expected_total_cost >= policy.expected_total_cost:
+            return policy
+        found = replace(first, problem=problem, name=self.name)
+        return found.certify(Certificate(bound, False, mine.status, least.note)).admit_open(
+            mine.status
+        )
 
     def cost(
         self,
@@ -95,13 +101,14 @@ class OptimalSolver:
             Whether to say what the policy acquires first (`Cost.first`), which takes longer.
         """
         deadline, problem = limits.deadline, without_idle_limits(problem)
+        quick = self._first(problem, limits, sweep)
         solution = self._solve(problem, deadline, sweep, choices=with_first)
         if solution is not None:
             found = solution.expected_total_cost
             step = solution.choose({}, problem.limits) if with_first else None
             first = None if step is None else problem.feature_names(step)
             return Cost(found, _certificate(solution, {}), first=first)
-        search = self._search(problem, limits, writes=False)
+        search = self._search(problem, limits, quick, writes=False)
         first = problem.feature_names(search.action) if with_first else None
         return Cost(search.upper, search.certificate, first=first)
 
@@ -118,7 +125,7 @@ class OptimalSolver:
             to_go = solution.cost_to_go(known, problem.limits)
             chosen = problem.feature_names(solution.choose(known, problem.limits))
             return Step(chosen, to_go, _certificate(solution, known))
-        search = self._search(replace(problem, evidence=known), limits, writes=False)
+        search = self._search(replace(problem, evidence=known), limits, None, writes=False)
         return Step(problem.feature_names(search.action), search.upper, search.certificate)
 
     def solution_at(
@@ -137,14 +144,24 @@ class OptimalSolver:
         self,
         problem: Problem,
         limits: Limits,
+        first: Policy | None,
         progress: Progress | None = None,
         *,
         writes: bool = True,
     ) -> Found:
         return search_optimum(
-            problem, self.starts, deadline=limits.deadline, max_states=limits.max_states,
-            writes=writes, progress=progress,
+            problem, self.starts, first=first or _quick_start(problem, limits),
+            deadline=limits.deadline, max_states=limits.max_states, writes=writes,
+            progress=progress,
         )  # fmt: skip
+
+    def _first(self, problem: Problem, limits: Limits, sweep: Sweep | None) -> Policy | None:
+        """Return greedy's policy before the exact solver begins; None: there is no hurry."""
+        is_timed = limits.deadline.seconds_left is not None
+        if sweep is not None or not is_timed or not may_take_long(problem):
+            return None
+        kept, _ = self._kept.find(problem)
+        return _quick_start(problem, limits) if kept is None else None
 
     def _solve_once(
         self, problem: Problem, limits: Limits, deadline: Deadline
@@ -153,30 +170,22 @@ class OptimalSolver:
         # Where the time was too short, a little more is too short as well.
         left = deadline.seconds_left
         seconds = math.inf if left is None else left
-        key = _key(problem)
-        solution, tried = self._kept.pop(key, (None, 0.0))
+        solution, tried = self._kept.find(problem)
         if solution is None and seconds > 2 * tried:
-            self._make_room()  # before the next one is solved
-            solution, tried = self.solve(problem, deadline), seconds
-        self._kept[key] = solution, tried
+            self._kept.make_room()  # before the next one is solved
+            solution = self.solve(problem, deadline)
+            self._kept.keep(problem, solution, seconds)
         return solution
 
     def _solve(
         self, problem: Problem, deadline: Deadline, sweep: Sweep | None, *, choices: bool = True
     ) -> ExactSolution | None:
         """Return the exact optimum: one that is kept, or a new one that is not kept."""
-        kept, _ = self._kept.get(_key(problem), (None, 0.0))
+        kept, _ = self._kept.find(problem)
         if sweep is None and kept is not None:
             return kept
-        self._make_room()
+        self._kept.make_room()
         return self.solve(problem, deadline, sweep, choices=choices)
-
-    def _make_room(self) -> None:
-        """Drop the optima that were asked for longest ago, if they have many states."""
-        n_states = sum(s.space.n_states for s, _ in self._kept.values() if s is not None)
-        while self._kept and (len(self._kept) >= MAX_KEPT or n_states > MAX_KEPT_STATES):
-            _, (dropped, _) = self._kept.popitem(last=False)
-            n_states -= 0 if dropped is None else dropped.space.n_states
 
     @staticmethod
     def solve(
@@ -191,6 +200,8 @@ class OptimalSolver:
             is_priced = isinstance(problem.costs, FeatureCosts)
             is_richer = is_priced and (bool(problem.limits) or needs_batches(problem))
             part = deadline.share(SHARE_OF_BATCHES if is_richer else SHARE_OF_EXACT)
+            if part.is_over:
+                return None
             if sweep is not None:
                 return sweep.solve(problem, deadline=part, choices=choices)
             space = find_states(problem, deadline=part)
@@ -199,9 +210,8 @@ class OptimalSolver:
             return None
 
 
-def _key(problem: Problem) -> object:
-    """Return what an optimum depends on: what one budget cannot hold, another one may."""
-    return problem, memory_budget(), preferred_engine()
+def _quick_start(problem: Problem, limits: Limits) -> Policy:
+    return quick_start(problem, deadline=limits.deadline, max_states=limits.max_states)
 
 
 def _certificate(solution: ExactSolution, known: Mapping[str, str]) -> Certificate:

@@ -106,7 +106,10 @@ class Room:
 
     def lend(self, borrower: object) -> Floats:
         """Return an array for V of every state, which the borrower may use while it exists."""
-        values = self._spare.pop() if self._spare else np.empty(self._n_states)
+        try:
+            values = self._spare.pop()
+        except IndexError:
+            values = np.empty(self._n_states)
         weakref.finalize(borrower, self.take_back, values)
         return values
 
@@ -193,7 +196,7 @@ class StateSpace:
         self._price_of, self._price_sets = _price_sets(problem, blocks)
         self._locked = _locked_steps(problem, blocks)
         self.room = Room(self.n_states)
-        self.gain = self._measure_gains()
+        self.gain = self._measure_gains(deadline)
 
     @property
     def n_states(self) -> int:
@@ -233,7 +236,7 @@ class StateSpace:
             stakes_scale(problem.misclassification, self.unit),
         )
 
-    def _measure_gains(self) -> Floats:
+    def _measure_gains(self, deadline: Deadline | None) -> Floats:
         """Return how much free information can reduce the risk at most, at unit stakes."""
         n_blocks, n_steps, n_sets = len(self.blocks), len(self.blocks.axis), len(self._price_sets)
         free = Prices(
@@ -249,7 +252,10 @@ class StateSpace:
         value, gain = np.empty(self.n_states), np.zeros(n_blocks)
         self.room.take_back(value)
         every = np.arange(n_blocks)
-        cost_to_go(self.blocks, every, self.layout, self.tables, free, value, engine=self.engine)
+        cost_to_go(
+            self.blocks, every, self.layout, self.tables, free, value,
+            engine=self.engine, deadline=deadline,
+        )  # fmt: skip
         twin_of(self.engine).measure_gains(self.layout, self.tables, value, gain)
         return gain
 

@@ -58,6 +58,8 @@ class PolicyBuilder(SituationBuilder):
     ----------
     max_states
         Stop at this many different states; the states beyond are left open.
+    sure_states
+        Work out this many states even if the time is up.
 
     The other parameters are those of a `SituationBuilder`.
     """
@@ -67,6 +69,7 @@ class PolicyBuilder(SituationBuilder):
         problem: Problem,
         *,
         max_states: int = MAX_POLICY_STATES,
+        sure_states: int = 0,
         forgets: bool = True,
         sweep: Sweep | None = None,
         lazy: bool = True,
@@ -76,7 +79,7 @@ class PolicyBuilder(SituationBuilder):
         super().__init__(
             problem, forgets=forgets, sweep=sweep, lazy=lazy, deadline=deadline, max_cells=max_cells
         )
-        self._max_states = max_states
+        self._max_states, self._sure_states = max_states, sure_states
         self._last: tuple[int, int, list[int], int] = -1, 0, [], 0  # what matters at the last key
         self._states = [problem.states(name) for name in problem.features]
         self._numbers = [
@@ -188,7 +191,8 @@ class PolicyBuilder(SituationBuilder):
     def _is_late(self, n_states: int) -> bool:
         """Return whether there is just the time to finish a policy of this many states."""
         left = self.deadline.seconds_left
-        return left is not None and left <= SECONDS_PER_NODE * n_states
+        is_late = left is not None and left <= SECONDS_PER_NODE * n_states
+        return is_late and n_states > self._sure_states
 
     def _part(self, situation: Situation, chosen: int) -> int:
         """Return the set if its outcomes can be written down, else the most useful part of it."""

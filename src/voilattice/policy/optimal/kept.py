@@ -1,0 +1,60 @@
+"""The exact optima that are kept for other evidence: a server answers about problems in turn.
+
+Threads share them. A lock guards the order of use. Nothing is solved while it is held, so two
+threads that ask for the same optimum at once may both solve it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+
+from voilattice.budgets import memory_budget
+from voilattice.engines import preferred_engine
+from voilattice.model.problem import Problem
+from voilattice.policy.optimal.exact import ExactSolution
+
+__all__ = ["KeptOptima"]
+
+MAX_KEPT = 8
+MAX_KEPT_STATES = 2_000_000
+
+
+class KeptOptima:
+    """The optima of the problems that were asked about last."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        # By problem: its optimum, or None if the seconds there were for it did not suffice.
+        self._optima: OrderedDict[object, tuple[ExactSolution | None, float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._optima)
+
+    def find(self, problem: Problem) -> tuple[ExactSolution | None, float]:
+        """Return the optimum of a problem, and the seconds that there were for it."""
+        key = _key(problem)
+        with self._lock:
+            if key in self._optima:
+                self._optima.move_to_end(key)
+            return self._optima.get(key, (None, 0.0))
+
+    def keep(self, problem: Problem, solution: ExactSolution | None, seconds: float) -> None:
+        """Keep an optimum; None: these seconds did not suffice to solve the problem."""
+        key = _key(problem)
+        with self._lock:
+            self._optima[key] = solution, seconds
+            self._optima.move_to_end(key)
+
+    def make_room(self) -> None:
+        """Drop the optima that were asked for longest ago, if they have many states."""
+        with self._lock:
+            n_states = sum(s.space.n_states for s, _ in self._optima.values() if s is not None)
+            while self._optima and (len(self._optima) >= MAX_KEPT or n_states > MAX_KEPT_STATES):
+                _, (dropped, _) = self._optima.popitem(last=False)
+                n_states -= 0 if dropped is None else dropped.space.n_states
+
+
+def _key(problem: Problem) -> object:
+    """Return what an optimum depends on: what one budget cannot hold, another one may."""
+    return problem, memory_budget(), preferred_engine()
