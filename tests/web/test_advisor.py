@@ -114,9 +114,10 @@ def test_advice_as_a_job_tells_and_falls_back_too(advisor):
     assert [level for _, _, level in advisor.pool.asked] == [Level.LONG, Level.QUICK]
 
 
-def test_a_server_is_ready_when_its_workers_run_and_its_kernels_are_compiled():
+def test_a_server_is_ready_when_its_workers_run_and_its_kernels_are_compiled(monkeypatch):
     warming = SimpleNamespace(is_done=False, stop=lambda: None)
-    advisor = Advisor({}, Limits(), 2, start_warming=lambda: warming)
+    monkeypatch.setattr("voilattice.web.advisor.start_warming", lambda: warming)
+    advisor = Advisor({}, Limits(), 2)
     advisor.pool = SimpleNamespace(is_ready=True, start=lambda: None)
     advisor.start()
     assert not advisor.is_ready

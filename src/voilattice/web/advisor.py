@@ -11,13 +11,14 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel
 
 from voilattice.errors import TooLargeError, located
 from voilattice.model.problem import Evidence, Problem
 from voilattice.policy.advice import FALLBACK
+from voilattice.warming import Warming, start_warming
 from voilattice.web.answers import Answers
 from voilattice.web.catalogue import Catalogue
 from voilattice.web.jobs import Job, Jobs
@@ -28,7 +29,7 @@ from voilattice.web.shelf import Shelf
 from voilattice.web.uploads import upload_id
 from voilattice.web.workers import Outcome, Request, Tell
 
-__all__ = ["Advisor", "Limits", "Warming"]
+__all__ = ["Advisor", "Limits"]
 
 SHARE_OF_TASK = 0.5  # of the time left, that a task plans with; the rest is for what it overlooks
 SHARE_OF_POLICY = 0.75  # of the time for advice, for the policy asked for; then greedy answers
@@ -57,26 +58,8 @@ class Limits(BaseModel):
     client_uploads: int = 30  # a minute, of one client
 
 
-class Warming(Protocol):
-    """Kernels that are being compiled, beside the workers."""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether all are compiled."""
-
-    def stop(self) -> None:
-        """Stop to compile."""
-
-
 class Advisor:
-    """Answers questions about problems. Used from one event loop alone.
-
-    Parameters
-    ----------
-    start_warming
-        Begins to compile kernels, once, when the workers start; None: each worker compiles what it
-        needs.
-    """
+    """Answers questions about problems. Used from one event loop alone."""
 
     def __init__(
         self,
@@ -84,14 +67,12 @@ class Advisor:
         limits: Limits,
         n_workers: int,
         shelf: Shelf | None = None,
-        start_warming: Callable[[], Warming] | None = None,
     ) -> None:
         self.catalogue = Catalogue(problems)
         self.limits = limits
         self.pool = Pool(n_workers, limits.memory_bytes)
         self.jobs = Jobs(limits.jobs, limits.client_jobs, limits.advice_jobs)
         self.n_fallbacks = 0  # advice by greedy in place of the policy asked for
-        self._start_warming = start_warming
         self._warming: Warming | None = None
         self._shelf = shelf
         self._uploads: dict[str, list[float]] = {}  # when each client uploaded, lately
@@ -100,13 +81,13 @@ class Advisor:
 
     def start(self) -> None:
         """Start the workers, and to compile kernels beside them."""
-        self._warming = None if self._start_warming is None else self._start_warming()
+        self._warming = start_warming()
         self.pool.start()
 
     @property
     def is_ready(self) -> bool:
         """Whether all workers run and all kernels are compiled: answers have their usual speed."""
-        return self.pool.is_ready and (self._warming is None or self._warming.is_done)
+        return self.pool.is_ready and self._warming is not None and self._warming.is_done
 
     async def close(self) -> None:
         """Cancel what is at work and end the workers."""

@@ -8,7 +8,7 @@ its name, or cancelled. Every mistake is answered with a document of type
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib import resources
@@ -24,7 +24,7 @@ from starlette.routing import compile_path
 from voilattice import __version__
 from voilattice.errors import VoilatticeError
 from voilattice.model.problem import Problem
-from voilattice.web.advisor import Advisor, Limits, Warming
+from voilattice.web.advisor import Advisor, Limits
 from voilattice.web.description import describe_api
 from voilattice.web.guards import BodyGuard, BrowserGuard, ClientGuard, OriginGuard
 from voilattice.web.malformed import describe_malformed
@@ -67,7 +67,6 @@ def create_app(
     root_path: str = "",
     trusted_proxies: Sequence[Network] = (),
     shelf: Shelf | None = None,
-    start_warming: Callable[[], Warming] | None = None,
 ) -> FastAPI:
     """Return the server's application.
 
@@ -83,11 +82,9 @@ def create_app(
         Proxies whose `X-Forwarded-For` says who asks.
     shelf
         Where uploads are kept; None: in memory, until the server is stopped.
-    start_warming
-        Begins to compile kernels beside the workers; None: each worker compiles what it needs.
     """
     limits = limits or Limits()
-    advisor = Advisor(problems, limits, n_workers or default_workers(), shelf, start_warming)
+    advisor = Advisor(problems, limits, n_workers or default_workers(), shelf)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
