@@ -3,6 +3,7 @@
 import socket
 
 import httpx
+import psutil
 import pytest
 from helpers.serving import start_server, stop_server
 
@@ -65,3 +66,17 @@ def test_an_unknown_problem_is_refused_before_anything_is_served(run):
     status, out, err = run("serve", "hart")
     assert (status, out) == (2, "")
     assert err == "'hart' is neither a file nor a built-in problem (nearest: 'heart')\n"
+
+
+@pytest.mark.slow
+def test_a_server_compiles_kernels_beside_its_workers(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))  # empty
+    process, address = start_server()
+    try:
+        assert httpx.get(f"{address}health", timeout=60).status_code == 200
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert any(child.cmdline()[2:4] == ["voilattice", "warm"] for child in children)
+    finally:
+        assert stop_server(process) == (0, "")
+    _, alive = psutil.wait_procs(children, timeout=60)
+    assert not alive
