@@ -88,7 +88,6 @@ def serve_command(
     need_extra("web", "serve")
     import socket
 
-    from voilattice.warming import start_warming
     from voilattice.web.app import create_app
     from voilattice.web.logs import configure_logs
     from voilattice.web.proxies import read_network
@@ -110,7 +109,6 @@ def serve_command(
     app = create_app(
         loaded, hosts=[host, *hosts], n_workers=workers, root_path=root_path.rstrip("/"),
         trusted_proxies=trusted, shelf=None if folder is None else Shelf(folder),
-        start_warming=start_warming,
     )  # fmt: skip
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sends small answers at once (TCP_NODELAY) only if the protocol is named.
