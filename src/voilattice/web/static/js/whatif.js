@@ -110,6 +110,11 @@ export function priceField(feature) {
   element("small", {}, ` as given: ${money(own)}`));
 }
 
+export function updatePrice(box, feature) {
+  const field = box.querySelector(".price-field input");
+  if (field) sync(field, state().prices[feature] ?? session.problem.costs[feature]);
+}
+
 function showPrices(now) {
   const { problem } = session, box = $("prices");
   if (!problem.costs) {
