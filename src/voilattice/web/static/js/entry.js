@@ -21,5 +21,5 @@ export const isSame = (some, others) => some.length === others.length && some.ev
 export function meaningOf({ key, repeat, ctrlKey, metaKey, altKey }, { isTyping, isSettling }) {
   if (repeat || ctrlKey || metaKey || altKey || isTyping || isSettling) return null;
   if (/^[1-9]$/.test(key)) return { result: Number(key) - 1 };
-  return { n: "unavailable", u: "undo" }[key] ?? null;
+  return key === "n" ? "unavailable" : key === "u" ? "undo" : null;
 }
