@@ -27,15 +27,20 @@ def api(server):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
+def browser_path():
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         if os.environ.get("CI"):
             pytest.fail("no chromium: apt-get install chromium")
         pytest.skip("no chromium here: apt-get install chromium")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser(browser_path):
+    sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        launched = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         yield launched
         launched.close()
 

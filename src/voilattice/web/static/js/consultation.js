@@ -80,7 +80,9 @@ async function answer(now, signal) {
   showChanged(now);
   showRound(now);
   const body = address.asked(now);
-  session.situation = await call("POST", "posterior", body, signal);
+  const situation = await call("POST", "posterior", body, signal);
+  signal.throwIfAborted();
+  session.situation = situation;
   showSituation();
   showHistory(now);
   steadily(showCandidates);

@@ -29,9 +29,9 @@ export const typedIn = (box) => [...box.querySelectorAll(ENTRIES)].filter((field
 // What is in use must not be taken away: it has the focus, or something is typed there.
 export const isInUse = (box) => box.contains(document.activeElement) || typedIn(box).length > 0;
 
-// Changes the page without moving the fields that the pointer or the focus is on.
+// Changes the page without moving the fields, or the row of a list, that the pointer or the focus is on.
 export function steadily(change) {
-  const held = document.querySelector("fieldset:hover") ?? document.activeElement?.closest("fieldset");
+  const held = document.querySelector("fieldset:hover, #candidates > li:hover") ?? document.activeElement?.closest("fieldset");
   const top = held?.getBoundingClientRect().top;
   change();
   if (held?.isConnected) scrollBy(0, held.getBoundingClientRect().top - top);

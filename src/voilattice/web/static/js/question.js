@@ -3,15 +3,14 @@
 
 import { state, write } from "./address.js";
 import { $, element, isInUse } from "./dom.js";
-import { SETTLING } from "./entry.js";
+import { SEEING, SETTLING } from "./entry.js";
 import { markResult, resultFields } from "./results.js";
 import { pendingOf, withEntry } from "./rounds.js";
 import { label } from "./wording.js";
 
 let shown = []; // the features
 let isWaiting = false; // for the next question
-let settling = null; // a timer: the question has just changed
-let isSudden = false; // nobody asked for that change: the pointer waits too
+let settling = null, shielding = null; // timers after a change of the question: until keys act, until clicks do
 
 export const questionShown = () => shown;
 
@@ -21,19 +20,28 @@ export const isSettling = () => settling !== null;
 export const isEngaged = (now) => pendingOf(shown, now.steps).length > 0 && isInUse($("advice-fields"));
 
 export function ask(features, now) {
-  isSudden = shown.length > 0 && !isWaiting;
-  shown = features;
-  $("advice-fields").replaceChildren(...features.map((feature) => resultFields(feature, (found) => enter(feature, found, features))));
-  clearTimeout(settling);
-  settling = setTimeout(() => { settling = null; isSudden = false; update(); }, SETTLING);
+  change(features, features.map((feature) => resultFields(feature, (found) => enter(feature, found, features))));
   go(now);
 }
 
 // Nothing is asked: `contents` are in the place of the fields.
 export function askNothing(...contents) {
-  shown = [];
+  change([], contents);
   $("progress").hidden = true;
+  isWaiting = false;
+  update();
+}
+
+function change(features, contents) {
+  const isSudden = shown.length > 0 && !isWaiting; // nobody asked for the change
+  const isOther = shown.length > 0 || features.length > 0;
+  shown = features;
   $("advice-fields").replaceChildren(...contents);
+  if (!isOther) return;
+  clearTimeout(settling);
+  clearTimeout(shielding);
+  settling = setTimeout(() => { settling = null; update(); }, SETTLING);
+  shielding = setTimeout(() => { shielding = null; update(); }, isSudden ? SETTLING : SEEING);
 }
 
 // The question waits for results again. Shows which are here, and where the keys act.
@@ -58,7 +66,7 @@ export function stop() {
 }
 
 function update() {
-  $("advice-fields").inert = isWaiting || isSudden;
+  $("advice-fields").inert = isWaiting || shielding !== null;
   $("advice-fields").toggleAttribute("data-settling", isSettling());
 }
 

@@ -83,6 +83,7 @@ function amountField(name, value, take) {
   const field = element("input", { type: "number", min: 0, step: "any", inputmode: "decimal", "aria-label": name, value });
   const ask = () => {
     clearTimeout(timer);
+    if (!field.isConnected || !session.problem) return; // another problem has come meanwhile
     if (field.value === "") take(null);
     else if (field.checkValidity()) take(field.valueAsNumber);
   };
