@@ -114,6 +114,7 @@ def test_a_text_without_focus_is_kept_and_no_key_acts_beside_it(page, server):
 
 def test_the_button_goes_to_the_new_advice(page, server):
     held = open_quick(page, server, "heart")
+    settle(page)
     field(page, "cp").locator("button.result").first.focus()
     held.let_go()
     expect(page.locator(f"{CHANGED} p")).to_have_text("The advice has changed: cp -> age")

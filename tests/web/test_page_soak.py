@@ -6,7 +6,7 @@ from helpers.soak import run_sessions
 
 pytestmark = pytest.mark.slow
 
-SEEDS = range(24)
+SEEDS = range(12)
 
 
 def test_every_finding_is_the_user_s_and_none_is_lost(browser_path, server):
