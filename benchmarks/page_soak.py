@@ -1,9 +1,9 @@
 """Random typing, clicking and waiting on the page, in a real browser: is every finding the user's?
 
-``python benchmarks/page_soak.py --sessions 5000`` starts a server whose answers come late, each by a random
-time, and runs that many sessions on several pages. A referee in the page knows what was
-entered. It prints how many findings there were, and every session in which one was lost or in which
-one appeared that nobody entered; the exit status is 1 then. ``--seed`` runs the same sessions again.
+``python benchmarks/page_soak.py --sessions 5000`` starts a server whose answers come late, each by
+a random time, and runs that many sessions on several pages. A referee in the page knows what was
+entered. The script prints how many findings there were, and every session in which a finding was
+lost or appeared that nobody entered; the exit status is 1 then. ``--seed`` repeats a run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> int:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or "google-chrome"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "visits.toml"
-        file.write_text(VISITS.replace("[labels]\nxray = \"X-ray\"\n", ""))  # seen by its name
+        file.write_text(VISITS.replace('[labels]\nxray = "X-ray"\n', ""))  # seen by its name
         process, address = start_server(str(file))
         try:
             seeds = range(seed, seed + arguments.sessions)

@@ -70,7 +70,7 @@ def settle(page: Page) -> None:
 
 
 class HeldAnswers:
-    """The answers of jobs, held back until they are let go: the page shows quick advice till then."""
+    """Answers of jobs, held back until they are let go: the page shows quick advice till then."""
 
     def __init__(self, page: Page) -> None:
         self._page = page

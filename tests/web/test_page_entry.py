@@ -51,9 +51,7 @@ def test_a_number_that_is_typed_while_the_advice_changes_is_that_number_alone(pa
     mark(typed(page, "TSH"))
     page.keyboard.type("2.")
     held.let_go()
-    expect(page.locator(f"{CHANGED} p")).to_have_text(
-        "The advice has changed: TSH -> on_thyroxine"
-    )
+    expect(page.locator(f"{CHANGED} p")).to_have_text("The advice has changed: TSH -> on_thyroxine")
     ready(page)
     page.keyboard.type("12121")
     assert findings(page) == []

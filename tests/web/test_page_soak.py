@@ -1,4 +1,4 @@
-"""Random typing, clicking and waiting on the page; `benchmarks/page_soak.py` runs thousands of it."""
+"""Random typing, clicking and waiting; `benchmarks/page_soak.py` has thousands of sessions."""
 
 import pytest
 from helpers.serving import run_async
@@ -11,9 +11,7 @@ SEEDS = range(12)
 
 def test_every_finding_is_the_user_s_and_none_is_lost(browser_path, server):
     sessions = run_async(run_sessions(browser_path, server, ["heart", "asia"], SEEDS))
-    faults = [
-        (session.seed, session.faults, session.log) for session in sessions if session.faults
-    ]
+    faults = [(session.seed, session.faults, session.log) for session in sessions if session.faults]
     assert faults == []
     assert len(sessions) == len(SEEDS)
     assert sum(session.entered for session in sessions) > len(SEEDS) / 2
