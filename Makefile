@@ -45,15 +45,19 @@ test-gpu: $(DEV)
 	$(BIN)/python -c "from voilattice.devices import find_device; find_device()"
 	$(BIN)/pytest tests/policy/test_cuda_engine.py tests/policy/test_plain.py tests/policy/test_plain_solution.py
 
-# The page is tested in a real browser: Debian's, installed where it is missing and allowed to be.
+# The page is tested in a real browser, its logic by node: Debian's, installed where they are missing and
+# allowed to be.
 browser:
-	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null \
-	  || command -v google-chrome > /dev/null \
-	  || { echo "installing chromium (apt)" >&2; \
-	       $$([ "$$(id -u)" = 0 ] || echo sudo -n) sh -c 'apt-get -qq update && \
-	         DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium' \
+	@missing=; \
+	command -v chromium > /dev/null || command -v chromium-browser > /dev/null \
+	  || command -v google-chrome > /dev/null || missing="chromium"; \
+	command -v node > /dev/null || missing="$$missing nodejs"; \
+	[ -z "$$missing" ] \
+	  || { echo "installing $$missing (apt)" >&2; \
+	       $$([ "$$(id -u)" = 0 ] || echo sudo -n) sh -c "apt-get -qq update && \
+	         DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing" \
 	         > /dev/null; } \
-	  || echo "no chromium, and no right to install it: the tests of the page need it" >&2
+	  || echo "no $$missing, and no right to install it: the tests of the page need it" >&2
 
 lint: $(DEV)
 	$(BIN)/ruff check .

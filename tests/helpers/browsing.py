@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+from urllib.parse import parse_qs, urljoin, urlsplit
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
 
@@ -54,6 +56,41 @@ def upload(page: Page, folder, name: str, text: str, title: str) -> None:
     (folder / name).write_text(text)
     page.locator("#files").set_input_files(str(folder / name))
     expect(page.locator("#title")).to_have_text(title)
+
+
+def findings(page: Page) -> list:
+    """The findings in the address: a feature and its result."""
+    steps = parse_qs(urlsplit(page.url).fragment).get("step", [])
+    return [json.loads(step)[:2] for step in steps]
+
+
+def settle(page: Page) -> None:
+    """Wait until keys answer the question: it has been on the page for a second."""
+    expect(page.locator("#advice-fields")).not_to_have_attribute("data-settling", "")
+
+
+class HeldAnswers:
+    """Answers of jobs, held back until they are let go: the page shows quick advice till then."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._routes: list | None = []
+        page.route("**/api/v1/jobs/*", self._take)
+
+    def _take(self, route: Route) -> None:
+        if self._routes is None:
+            route.continue_()
+        else:
+            self._routes.append(route)
+
+    def let_go(self) -> None:
+        """Let all answers through: those held with their results, and those to come."""
+        routes, self._routes = self._routes or [], None
+        for route in routes:
+            answer = route.fetch()
+            while (job := answer.json())["state"] in {"queued", "running"}:
+                answer = self._page.request.get(urljoin(route.request.url, job["job"]))
+            route.fulfill(response=answer)
 
 
 def view(page: Page, name: str) -> None:

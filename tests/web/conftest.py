@@ -6,18 +6,23 @@ from pathlib import Path
 
 import httpx
 import pytest
-from helpers.serving import start_server, stop_server
+from helpers.serving import shared_server
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+# The timers of the page run faster: a person needs the time, a test does not.
+FAST = """{ const wait = window.setTimeout.bind(window);
+  window.setTimeout = (work, ms = 0, ...rest) => wait(work, ms / 5, ...rest); }"""
 SERIOUS = {"serious", "critical"}
 
 
 @pytest.fixture(scope="session")
-def server():
-    process, address = start_server()
-    yield address
-    stop_server(process)
+def server(tmp_path_factory):
+    """One server for all workers of pytest-xdist: their folders are in one folder."""
+    folder = tmp_path_factory.getbasetemp()
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    with shared_server(folder.parent if is_worker else folder) as address:
+        yield address
 
 
 @pytest.fixture
@@ -27,15 +32,20 @@ def api(server):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
+def browser_path():
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         if os.environ.get("CI"):
             pytest.fail("no chromium: apt-get install chromium")
         pytest.skip("no chromium here: apt-get install chromium")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser(browser_path):
+    sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        launched = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         yield launched
         launched.close()
 
@@ -49,6 +59,7 @@ def page(browser, server):
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.on("request", lambda request: requests.append(request.url))
     opened.set_default_timeout(20_000)
+    opened.add_init_script(FAST)
     yield opened
     opened.close()
     assert [url for url in requests if not url.startswith((server, "data:", "blob:"))] == []

@@ -1,7 +1,7 @@
 """The page in a real browser: keyboard alone, phone, axe-core, no JavaScript."""
 
 import pytest
-from helpers.browsing import PHONE, WIDE, open_page, ready, steps, upload, view
+from helpers.browsing import PHONE, WIDE, open_page, ready, settle, steps, upload, view
 from helpers.fatigue import FATIGUE
 from helpers.serving import start_server, stop_server
 from playwright.sync_api import expect
@@ -16,12 +16,15 @@ def test_the_keyboard_alone(page, server):
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     page.keyboard.press("Enter")
+    settle(page)
     page.keyboard.press("2")
     expect(steps(page)).to_have_text(["tub = no"])
     ready(page)
+    settle(page)
     page.keyboard.press("n")
     expect(steps(page)).to_have_count(2)
     ready(page)
+    settle(page)
     page.keyboard.press("u")
     page.keyboard.press("u")
     expect(steps(page)).to_have_count(0)

@@ -56,8 +56,10 @@ def test_the_page_shows_rules_and_why_something_is_not_offered(ward_page):
 def test_results_of_one_round_are_entered_and_paid_for_together(ward_page):
     page = ward_page
     expect(page.locator("#say")).to_have_text("Acquire X-ray and consent in one round.")
+    expect(page.locator("#progress")).to_have_text("0 of 2 results are in. Keys act on consent.")
     press(page, "xray", "shadow")
-    expect(steps(page)).to_have_count(0)
+    expect(steps(page)).to_have_text(["X-ray = shadow"])
+    expect(page.locator("#progress")).to_have_text("1 of 2 results are in. Keys act on consent.")
     press(page, "consent", "given")
     expect(steps(page)).to_have_text(["X-ray = shadow", "consent = given (same round)"])
     ready(page)

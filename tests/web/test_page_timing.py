@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from helpers.browsing import PHONE, open_page, press, ready, steps, upload
+from helpers.browsing import PHONE, open_page, press, ready, settle, steps, upload
 from helpers.large import large_problem
 from helpers.serving import start_server, stop_server
 from playwright.sync_api import expect
@@ -36,6 +36,7 @@ def test_quick_advice_comes_first_and_can_be_acted_on(large_page, is_phone):
     )
     expect(page.locator("#working progress")).to_be_visible()
     expect(page.locator("#say")).to_have_text(re.compile(r"^Acquire x\d\d\.$"))
+    settle(page)
     page.keyboard.press("1")
     expect(steps(page)).to_have_count(1)
     expect(page.locator("#quick")).to_be_visible()

@@ -1,15 +1,13 @@
 // A consultation lives in the address: the problem, the policy, what was found so far, and what is
 // changed to see what would happen. The server is asked anew at every step and keeps nothing of it.
 
+import { isFree, isOpen, isRound, isStep, rounds } from "./rounds.js";
 import { session } from "./session.js";
 
 export const VIEWS = ["consult", "whatif", "lattice", "policy", "curves", "network"];
 const KINDS = ["symmetric", "asymmetric"];
-const KEYS = ["problem", "policy", "view", "step", "was", "if", "kind", "expected", "scale", "price", "cell"];
+const KEYS = ["problem", "policy", "view", "step", "round", "was", "if", "kind", "expected", "scale", "price", "cell"];
 const AMOUNT = /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-
-// What is given for free is the third part of a step, as is "in the same round as the step before".
-const FREE = "free";
 
 export function state() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -35,12 +33,14 @@ export function state() {
     }
     return [...seen.values()];
   };
+  const steps = parts("step", isStep);
   return {
     problem: single("problem") || session.entries[0]?.name || "",
     policy: choice("policy", session.policies),
     view: choice("view", VIEWS),
-    // [feature, state or number or null for "not available", true or "free" or nothing]
-    steps: parts("step", isStep),
+    steps,
+    // The features of the round of which some results are to come.
+    round: parts("round", (names) => isRound(names) && isOpen(names, steps)).at(0) ?? null,
     // [feature, result]: what was found, where another result stands in the steps to see what if.
     replaced: parts("was", isStep).map((found) => found.slice(0, 2)),
     imagined: parts("if", isStep).at(0)?.slice(0, 2) ?? null,
@@ -62,6 +62,7 @@ export function write(changes) {
   for (const price of Object.entries(now.prices)) address.append("price", JSON.stringify(price));
   for (const cell of now.cells) address.append("cell", JSON.stringify(cell));
   for (const step of now.steps) address.append("step", JSON.stringify(step));
+  if (isOpen(now.round, now.steps)) address.set("round", JSON.stringify(now.round));
   for (const [feature, found] of now.replaced)
     if (now.steps.some(([name, other]) => name === feature && other !== found)) address.append("was", JSON.stringify([feature, found]));
   if (now.imagined) address.set("if", JSON.stringify(now.imagined));
@@ -87,29 +88,6 @@ export function replaceResult(now, feature, found) {
     steps: now.steps.map((step) => (step[0] === feature ? [feature, found, ...step.slice(2)] : step)),
     replaced: [...now.replaced.filter(([name]) => name !== feature), ...(first === found ? [] : [[feature, first]])],
   };
-}
-
-export const isFree = (step) => step[2] === FREE;
-export const freeStep = (feature, found) => [feature, found, FREE];
-
-export const withResult = (steps, feature, found) => [...steps.filter(([name]) => name !== feature), [feature, found]];
-
-// Without a step. The round it began is begun by the next one of that round.
-export function without(steps, feature) {
-  const at = steps.findIndex(([name]) => name === feature);
-  return steps.filter((_, k) => k !== at)
-    .map((step, k) => (k === at && step[2] === true && steps[at][2] !== true ? step.slice(0, 2) : step));
-}
-
-// The features of each round that brought several.
-export function rounds(steps) {
-  const found = [];
-  for (const [feature, result, how] of steps) {
-    if (how === FREE) continue;
-    if (how !== true || !found.length) found.push([]);
-    if (result !== null) found.at(-1).push(feature);
-  }
-  return found.filter((features) => features.length > 1);
 }
 
 // The question of a state: what every request says.
@@ -138,9 +116,6 @@ function cellsOf(cells) {
 }
 
 const isAmount = (x) => typeof x === "number" && Number.isFinite(x) && x >= 0;
-
-const isStep = ([feature, found, how]) => typeof feature === "string" && feature !== "" &&
-  (found === null || typeof found === "string" || Number.isFinite(found)) && [undefined, true, FREE].includes(how);
 
 function parse(text) {
   try { return JSON.parse(text); } catch { return null; }

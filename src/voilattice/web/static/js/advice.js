@@ -1,48 +1,128 @@
-// The advice: what to do now, why, and where its result is entered.
+// The advice: what to do now, where its result is entered, and why.
+//
+// While somebody answers a question, or a round is open, other advice does not replace it. It is
+// announced beside it, with a button that goes there. The fields are above everything that changes by itself.
 
-import { $, element, pairs } from "./dom.js";
-import { clearPending, resultFields } from "./results.js";
+import { state, write } from "./address.js";
+import { $, button, element, pairs } from "./dom.js";
+import { isSame, meet } from "./entry.js";
+import { ask, askNothing, go, isEngaged, questionShown, stop } from "./question.js";
+import { pendingOf } from "./rounds.js";
 import { session } from "./session.js";
-import { action, amount, count } from "./wording.js";
+import { action, amount, count, decisionLabel, labels, list } from "./wording.js";
 
 const OPEN_REASONS = 3;
 
-export function clearAdvice(isOther) {
+let isRound = false; // an open round is shown
+let note = ""; // see `showAdvice`
+
+// The open round of an address, if it is one of this problem.
+const roundOf = ({ round }) => (round?.every((name) => Object.hasOwn(session.problem?.states ?? {}, name)) ? round : null);
+
+export function clearAdvice(now, isOther) {
   const card = $("advice");
   card.setAttribute("aria-busy", "true");
   $("working").replaceChildren();
-  $("advice-fields").inert = true;
-  clearPending();
   card.classList.remove("quick");
-  if (isOther) { card.classList.remove("decide"); $("advice-fields").replaceChildren(); }
-  else card.classList.add("stale");
-  if (isOther) $("advice-said").replaceChildren(element("p", { class: "say", id: "say" }, "Working …"));
+  announce(null);
+  if (isOther) {
+    card.classList.remove("stale", "decide");
+    say("Working …");
+    $("advice-why").replaceChildren();
+    askNothing();
+  } else {
+    $("advice-why").classList.add("stale");
+    if (roundOf(now) || isEngaged(now)) return;
+    card.classList.add("stale");
+    stop();
+  }
 }
 
-// `note` says that the advice is not the one asked for; empty: it is.
-export function showAdvice(note) {
+// An open round is shown before any advice: it is in the address.
+export function showRound(now) {
+  const round = roundOf(now);
+  isRound = round !== null;
+  if (!round) return;
+  $("advice").classList.remove("stale", "decide");
+  say(action({ action: "acquire", features: round }));
+  if (isSame(questionShown(), round)) go(now); else ask(round, now);
+}
+
+// `about` says that the advice is not the one asked for; empty: it is.
+export function showAdvice(now, about) {
   const { advice, isQuick } = session, isDecided = advice.action === "decide";
-  const card = $("advice");
-  card.classList.remove("stale");
-  card.classList.toggle("decide", isDecided);
+  const card = $("advice"), advised = isDecided ? [] : advice.features;
+  note = about;
+  showRound(now);
+  const change = meet(questionShown(), advised, isEngaged(now));
+  if (isRound) {
+    const isGoingOn = isSame(advised, pendingOf(questionShown(), now.steps));
+    announce(isGoingOn ? null : `With the results so far, the advice is: ${action(advice)}`, "Plan again without the rest");
+    explain([]);
+  } else if (change === "hold") {
+    announce(`The advice has changed: ${list(labels(questionShown()))} -> ${isDecided ? `decide ${decisionLabel(advice.decision)}` : list(labels(advised))}`,
+      "Go to the new advice");
+    explain([]);
+    go(now);
+  } else {
+    card.classList.remove("stale");
+    card.classList.toggle("decide", isDecided);
+    announce(null);
+    say(action(advice));
+    if (isDecided) askNothing(total());
+    else if (change === "keep") go(now);
+    else ask(advised, now);
+    explain(advice.reasons);
+  }
   card.classList.toggle("quick", isQuick);
-  $("advice-said").replaceChildren(
-    note ? element("p", { class: "badge", id: "quick" }, note) : "",
-    element("p", { class: "say", id: "say" }, action(advice)),
-    ...reasons(advice.reasons));
-  $("advice-fields").inert = false;
-  $("advice-fields").replaceChildren(...(isDecided ? [total()] : advice.features.map((feature, k) =>
-    resultFields(feature, { hasKeys: k === 0, batch: advice.features }))));
   card.setAttribute("aria-busy", "false");
 }
 
-export function showNoAdvice(text) {
+// The address has, or has left, an open round, and asks the same otherwise.
+export function followRound(now) {
+  const round = roundOf(now);
+  if (session.advice && (round ? !isSame(questionShown(), round) : isRound)) showAdvice(now, note);
+}
+
+export function showNoAdvice(now, text) {
   const card = $("advice");
-  card.classList.remove("stale", "decide", "quick");
-  $("advice-said").replaceChildren(element("p", { class: "say", id: "say" }, text));
-  $("advice-fields").replaceChildren();
+  card.classList.remove("quick");
+  announce(null);
   $("working").replaceChildren();
+  const isKept = roundOf(now) || isEngaged(now);
+  note = isKept ? text : "";
+  explain([]);
+  if (isKept) {
+    go(now);
+  } else {
+    card.classList.remove("stale", "decide");
+    say(text);
+    askNothing();
+  }
   card.setAttribute("aria-busy", "false");
+}
+
+function say(text) {
+  if ($("say").textContent !== text) $("say").textContent = text;
+}
+
+// What has changed beside the question that is shown, and the way there.
+function announce(text, way) {
+  const box = $("advice-changed");
+  box.hidden = text === null;
+  box.replaceChildren(...(text === null ? [] : [element("p", {}, text), button(way, leaveQuestion)]));
+}
+
+function leaveQuestion() {
+  askNothing();
+  write({ round: null });
+  showAdvice(state(), note);
+  $("main").focus({ preventScroll: true });
+}
+
+function explain(all) {
+  $("advice-why").classList.remove("stale");
+  $("advice-why").replaceChildren(note ? element("p", { class: "badge", id: "quick" }, note) : "", ...reasons(all));
 }
 
 // The first reasons say why. What is not possible now, and what is left, stands in other cards too.

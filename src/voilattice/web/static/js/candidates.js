@@ -4,10 +4,11 @@
 import { state, write } from "./address.js";
 import { bar } from "./bars.js";
 import { comparisonWith, overOf } from "./comparison.js";
-import { $, button, element } from "./dom.js";
+import { $, button, element, isInUse } from "./dom.js";
+import { enter } from "./question.js";
 import { resultFields } from "./results.js";
 import { session } from "./session.js";
-import { priceField } from "./whatif.js";
+import { priceField, updatePrice } from "./whatif.js";
 import { count, label, labels, list, money } from "./wording.js";
 
 const MANY = 6; // reasons that are folded
@@ -25,19 +26,31 @@ export function clearCandidates() {
   $("candidates-card").classList.remove("stale");
 }
 
+// The rows of features that are offered already are changed in place: somebody may be typing there.
 export function showCandidates() {
   const offers = session.advice ? [...session.advice.candidates, ...session.advice.barred] : unvalued();
   const most = Math.max(...offers.map((offer) => Math.max(offer.evi ?? 0, offer.cost)), 1e-9);
-  const sharing = sharedPrices();
-  const card = $("candidates-card"), focused = document.activeElement?.closest?.("#candidates [data-features]")?.dataset.features;
+  const sharing = sharedPrices(), { steps } = state();
+  const card = $("candidates-card"), old = new Map([...$("candidates").children].map((item) => [item.dataset.features, item]));
   card.classList.remove("stale");
   card.inert = false;
-  const rows = offers.map((offer) => row(offer, most, sharing));
-  $("candidates").replaceChildren(...rows);
+  const rows = offers.map((offer) => row(offer, most, sharing, old.get(offer.features.join())));
+  const isAsked = (item) => !rows.includes(item) && isInUse(item) && !steps.some(([name]) => name === item.dataset.features);
+  const others = [...old.values()].filter(isAsked);
+  arrange($("candidates"), [...rows, ...others]);
   fold(rows, offers);
   if (!offers.length) $("candidates").append(element("li", {}, "Nothing is left to acquire."));
-  if (focused) [...$("candidates").children].find((item) => item.dataset.features === focused)?.querySelector("button")?.focus();
   showIgnored();
+}
+
+// A row with the focus is not moved: it would lose the focus.
+function arrange(box, rows) {
+  const still = rows.find((item) => item.contains(document.activeElement));
+  if (!still) { box.replaceChildren(...rows); return; }
+  for (const item of [...box.children]) if (!rows.includes(item)) item.remove();
+  const at = rows.indexOf(still);
+  still.before(...rows.slice(0, at));
+  still.after(...rows.slice(at + 1));
 }
 
 // A long list begins with what matters most, and what is advised.
@@ -69,7 +82,7 @@ function sharedPrices() {
   return found;
 }
 
-function row(offer, most, sharing) {
+function row(offer, most, sharing, item = element("li", { "data-features": offer.features.join() })) {
   const { advice } = session, { features } = offer;
   const isChosen = advice?.action === "acquire" && features.join() === advice.features.join();
   const over = overOf(features);
@@ -79,28 +92,32 @@ function row(offer, most, sharing) {
   if (shared.length) made.firstChild.append(element("small", {}, list(shared)));
   if (isChosen) made.firstChild.append(element("small", { class: "advised" }, session.isQuick ? "quick advice" : "advised"));
   if (over !== null) made.lastChild.append(element("small", { class: "over" }, over));
-  const item = element("li", { "data-features": features.join() });
   if (offer.obstacles?.length) {
     made.classList.add("barred");
     made.append(element("small", { class: "why" }, `Not now. ${offer.obstacles.join(" ")}`));
   }
-  if (features.length > 1) { item.append(made); return item; }
-  const [feature] = features;
-  const toggle = element("button", {
-    type: "button", class: made.className, "aria-expanded": String(open.has(feature)),
-    onclick: () => {
-      const isOpen = open.has(feature);
-      if (isOpen) { open.delete(feature); item.lastChild.remove(); } else { open.add(feature); item.append(details(feature)); }
-      toggle.setAttribute("aria-expanded", String(!isOpen));
-    },
-  }, ...made.childNodes);
-  item.append(toggle);
-  if (open.has(feature)) item.append(details(feature));
+  item.hidden = false;
+  if (features.length > 1) { item.replaceChildren(made); return item; }
+  const [feature] = features, unfolded = item.querySelector(".details");
+  const toggle = item.firstChild ?? element("button", { type: "button", onclick: () => unfold(item, feature) });
+  toggle.className = made.className;
+  toggle.setAttribute("aria-expanded", String(open.has(feature)));
+  toggle.replaceChildren(...made.childNodes);
+  if (!item.firstChild) item.append(toggle);
+  if (unfolded) { unfolded.firstChild.replaceChildren(comparisonWith(feature) ?? ""); updatePrice(unfolded, feature); }
+  else if (open.has(feature)) item.append(details(feature));
   return item;
 }
 
+function unfold(item, feature) {
+  const isOpen = open.has(feature);
+  if (isOpen) { open.delete(feature); item.lastChild.remove(); } else { open.add(feature); item.append(details(feature)); }
+  item.firstChild.setAttribute("aria-expanded", String(!isOpen));
+}
+
 function details(feature) {
-  return element("div", { class: "details" }, comparisonWith(feature), resultFields(feature), priceField(feature));
+  return element("div", { class: "details" }, element("div", {}, comparisonWith(feature)),
+    resultFields(feature, (found) => enter(feature, found)), priceField(feature));
 }
 
 function showIgnored() {

@@ -3,7 +3,7 @@
 
 import { asked, state } from "./address.js";
 import { showCandidates } from "./candidates.js";
-import { $, button, element, table } from "./dom.js";
+import { $, button, element, steadily, table } from "./dom.js";
 import { call, isStale } from "./server.js";
 import { session } from "./session.js";
 import { amount, label, money, percent, stateLabel, action, list, labels } from "./wording.js";
@@ -30,7 +30,7 @@ async function compare(body, signal) {
     const found = await call("POST", "first-steps", { ...body, policy: "optimal" }, signal);
     session.steps = found;
     $("compare-text").textContent = summary(found);
-    showCandidates();
+    steadily(showCandidates);
   } catch (error) {
     if (signal.aborted || isStale(error)) return;
     $("compare-text").textContent = `First steps could not be compared: ${error.message}.`;

@@ -3,11 +3,11 @@
 // advice, marked as such; then the advice of the policy.
 
 import * as address from "./address.js";
-import { clearAdvice, showAdvice, showNoAdvice } from "./advice.js";
+import { clearAdvice, followRound, showAdvice, showNoAdvice, showRound } from "./advice.js";
 import { clearCandidates, showCandidates } from "./candidates.js";
 import { showChanged } from "./changes.js";
 import { clearComparison, offerComparison } from "./comparison.js";
-import { $, button } from "./dom.js";
+import { $, button, isInUse, steadily } from "./dom.js";
 import { showHistory } from "./history.js";
 import { showImagined, updateImagined } from "./imagined.js";
 import { Cancelled, call, findProblem, isStale, pause, startJob } from "./server.js";
@@ -43,6 +43,7 @@ export async function show() {
   selectView(now.view);
   sayUnread(now);
   if (asking === question) {
+    followRound(now);
     await Promise.all([fillView(now, run.signal), showImagined(now, run.signal)]);
     return;
   }
@@ -55,7 +56,7 @@ export async function show() {
   } catch (error) {
     if (signal.aborted || isStale(error)) return;
     say(error);
-    showNoAdvice("There is no advice: see the error above.");
+    showNoAdvice(now, "There is no advice: see the error above.");
     clearCandidates();
     clearSituation();
     clearViews();
@@ -77,11 +78,14 @@ async function answer(now, signal) {
   showSettings(now);
   showHistory(now);
   showChanged(now);
+  showRound(now);
   const body = address.asked(now);
-  session.situation = await call("POST", "posterior", body, signal);
+  const situation = await call("POST", "posterior", body, signal);
+  signal.throwIfAborted();
+  session.situation = situation;
   showSituation();
   showHistory(now);
-  showCandidates();
+  steadily(showCandidates);
   fillSheet(now);
   await Promise.all([
     advise(now, body, signal).then(() => fillView(now, signal)),
@@ -95,12 +99,12 @@ function grey(now) {
   const isOther = session.problem?.name !== now.problem;
   if (isOther) session.problem = null;
   Object.assign(session, { situation: null, advice: null, isQuick: false, steps: null });
-  clearAdvice(isOther);
+  clearAdvice(now, isOther);
   clearViews();
   clearComparison();
   if (isOther) { clearSituation(); clearCandidates(); }
   else for (const id of ["situation", "candidates-card"]) $(id).classList.add("stale");
-  $("candidates-card").inert = true;
+  $("candidates-card").inert = !isInUse($("candidates-card"));
   showSettings(now);
   showHistory(now);
 }
@@ -135,7 +139,7 @@ async function advise(now, body, signal) {
     const why = error instanceof Cancelled ? `The ${now.policy} policy was cancelled.` : `The ${now.policy} policy has no answer: ${error.message}.`;
     if (!found && !(error instanceof Cancelled)) throw error;
     if (found) take(now, found, true, `${why} This is what the ${QUICK} policy does.`);
-    else showNoAdvice(why);
+    else showNoAdvice(now, why);
     offerAgain();
   }
 }
@@ -143,8 +147,7 @@ async function advise(now, body, signal) {
 function take(now, advice, isQuick, note) {
   session.advice = advice;
   session.isQuick = isQuick;
-  showAdvice(note);
-  showCandidates();
+  steadily(() => { showAdvice(now, note); showCandidates(); });
   showHistory(now);
   updateImagined();
   fillSheet(now);

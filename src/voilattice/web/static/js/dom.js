@@ -20,6 +20,23 @@ export function fill(box, ...children) {
 
 export const button = (text, onclick, attributes = {}) => element("button", { type: "button", onclick, ...attributes }, text);
 
+// Fields that a person fills in to enter a result.
+const ENTRIES = ".number-form input, .free-form input";
+
+// Whether something is typed that is not entered yet: a number, or the beginning of one.
+export const typedIn = (box) => [...box.querySelectorAll(ENTRIES)].filter((field) => field.value !== "" || field.validity.badInput);
+
+// What is in use must not be taken away: it has the focus, or something is typed there.
+export const isInUse = (box) => box.contains(document.activeElement) || typedIn(box).length > 0;
+
+// Changes the page without moving the fields, or the row of a list, that the pointer or the focus is on.
+export function steadily(change) {
+  const held = document.querySelector("fieldset:hover, #candidates > li:hover") ?? document.activeElement?.closest("fieldset");
+  const top = held?.getBoundingClientRect().top;
+  change();
+  if (held?.isConnected) scrollBy(0, held.getBoundingClientRect().top - top);
+}
+
 export function pairs(rows) {
   return rows.flatMap(([name, shown]) => [element("dt", {}, name), element("dd", {}, shown)]);
 }

@@ -1,8 +1,9 @@
 // What was found so far and what it cost; and what is known for free, or cannot be had.
 
-import { freeStep, isFree, rounds, state, without, write } from "./address.js";
+import { state, write } from "./address.js";
 import { $, button, element } from "./dom.js";
 import { isNumber } from "./results.js";
+import { freeStep, isFree, rounds, without } from "./rounds.js";
 import { session } from "./session.js";
 import { countsRounds, label, money, stateLabel } from "./wording.js";
 
@@ -26,32 +27,32 @@ export function showHistory(now) {
 
 const describe = (round) => (round.items ?? []).map(({ what, amount }) => `${what} ${money(amount)}`).join(", ");
 
-// The form is made anew only for other features: a person may be filling it in.
+// The form is made once for a problem, and then offers what is left: a person may be filling it in.
 function showFree(now) {
-  const { problem } = session;
+  const { problem } = session, box = $("free");
   const left = problem ? problem.features.filter((name) => !(name in problem.evidence) && !now.steps.some(([taken]) => taken === name)) : [];
-  const box = $("free"), key = problem ? problem.name + left.join() : "";
-  if (box.dataset.key === key && box.childElementCount) return;
-  box.dataset.key = key;
   if (!left.length) { box.replaceChildren(); return; }
+  if (box.dataset.problem !== problem.name || !box.childElementCount) { box.dataset.problem = problem.name; box.replaceChildren(freeForm()); }
+  const feature = box.querySelector("select"), chosen = feature.value;
+  if ([...feature.options].map((option) => option.value).join() === left.join()) return;
+  feature.replaceChildren(...left.map((name) => element("option", { value: name, selected: name === chosen }, label(name))));
+  if (feature.value !== chosen) feature.onchange();
+}
+
+function freeForm() {
   const value = element("span", { class: "value" });
-  const choose = (feature) => value.replaceChildren(...valueFields(feature));
-  const feature = element("select", { "aria-label": "Feature", onchange: (event) => choose(event.target.value) },
-    left.map((name) => element("option", { value: name }, label(name))));
-  choose(left[0]);
-  const form = element("form", {
-    class: "free-form",
-    onsubmit: (event) => {
-      event.preventDefault();
-      const name = feature.value, typed = value.querySelector("input")?.valueAsNumber, chosen = value.querySelector("select").value;
-      const found = Number.isFinite(typed) ? typed : problem.states[name][Number(chosen)];
-      if (chosen === CANNOT && !Number.isFinite(typed)) write({ steps: [...state().steps, [name, null]] });
-      else if (found !== undefined) write({ steps: [...state().steps, freeStep(name, found)] });
-    },
-  }, feature, value, element("button", {}, "Add"));
-  const isOpen = box.querySelector("details")?.open ?? false;
-  box.replaceChildren(element("details", { open: isOpen, class: "no-print" }, element("summary", {}, "Already known, or not to be had"),
-    element("p", { class: "hint" }, "What is already known costs nothing. A test that cannot be had is left out of the advice."), form));
+  const feature = element("select", { "aria-label": "Feature" });
+  feature.onchange = () => value.replaceChildren(...valueFields(feature.value));
+  const submit = (event) => {
+    event.preventDefault();
+    const name = feature.value, typed = value.querySelector("input")?.valueAsNumber, chosen = value.querySelector("select").value;
+    const found = Number.isFinite(typed) ? typed : session.problem.states[name][Number(chosen)];
+    if (chosen === CANNOT && !Number.isFinite(typed)) write({ steps: [...state().steps, [name, null]] });
+    else if (found !== undefined) write({ steps: [...state().steps, freeStep(name, found)] });
+  };
+  return element("details", { class: "no-print" }, element("summary", {}, "Already known, or not to be had"),
+    element("p", { class: "hint" }, "What is already known costs nothing. A test that cannot be had is left out of the advice."),
+    element("form", { class: "free-form", onsubmit: submit }, feature, value, element("button", {}, "Add")));
 }
 
 function valueFields(feature) {

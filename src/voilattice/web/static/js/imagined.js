@@ -1,7 +1,8 @@
 // If a result were so: posterior, decision and next step beside the present ones. Nothing is entered.
 
-import { asked, state, withResult, write } from "./address.js";
+import { asked, state, write } from "./address.js";
 import { $, button, element, table } from "./dom.js";
+import { withEntry } from "./rounds.js";
 import { call, isStale, startJob } from "./server.js";
 import { session } from "./session.js";
 import { action, amount, decisionLabel, label, percent, stateLabel } from "./wording.js";
@@ -21,7 +22,7 @@ export async function showImagined(now, signal) {
   if (shown === question && !card.classList.contains("stale")) return;
   shown = question;
   const [feature, found] = imagined;
-  const body = asked({ ...now, steps: withResult(now.steps, feature, found) });
+  const body = asked({ ...now, ...withEntry(now, feature, found) });
   const then = { situation: null, advice: null };
   card.classList.remove("stale");
   const draw = () => { if (shown === question && !signal.aborted) card.replaceChildren(...contents(imagined, then)); };
@@ -59,6 +60,6 @@ function contents(imagined, then) {
     element("h2", {}, title(imagined)),
     element("div", { class: "scroll" }, table("Nothing is entered yet.", ["", "now", "then"], rows)),
     element("p", { class: "buttons" },
-      button("Enter this result", () => write({ steps: withResult(state().steps, feature, found), imagined: null })), close()),
+      button("Enter this result", () => write({ ...withEntry(state(), feature, found), imagined: null })), close()),
   ];
 }

@@ -1,7 +1,10 @@
-// Keys: 1 to 9 enter a result, n is "not available", u takes back; arrows move between the views.
+// Keys: 1 to 9 enter a result, n is "not available", u takes back; arrows move between the views. A field
+// that is folded away does not count as being typed in.
 
 import { VIEWS, state, write } from "./address.js";
-import { $ } from "./dom.js";
+import { $, typedIn } from "./dom.js";
+import { meaningOf } from "./entry.js";
+import { isSettling, nextFields } from "./question.js";
 
 export function wireKeyboard() {
   for (const name of VIEWS) {
@@ -18,13 +21,11 @@ export function wireKeyboard() {
   }
   document.querySelector(".skip").onclick = (event) => { event.preventDefault(); $("main").focus(); };
   document.onkeydown = (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || /INPUT|SELECT|TEXTAREA/.test(event.target.tagName)) return;
     if (state().view !== "consult") return;
-    if (event.key === "u" && !$("undo").disabled) $("undo").click();
-    const fields = $("advice-fields"), first = fields.querySelector("fieldset");
-    if (!first || fields.inert) return;
-    const results = [...first.querySelectorAll("button.result")];
-    if (/^[1-9]$/.test(event.key)) results[Number(event.key) - 1]?.click();
-    if (event.key === "n") first.querySelector("button.quiet").click();
+    const isTyping = /INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || typedIn($("consult")).some((field) => field.getClientRects().length);
+    const meaning = meaningOf(event, { isTyping, isSettling: isSettling() });
+    if (meaning === "undo") $("undo").click();
+    else if (meaning === "unavailable") nextFields()?.querySelector("button.quiet").click();
+    else if (meaning) nextFields()?.querySelectorAll("button.result")[meaning.result]?.click();
   };
 }

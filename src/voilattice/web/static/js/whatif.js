@@ -83,6 +83,7 @@ function amountField(name, value, take) {
   const field = element("input", { type: "number", min: 0, step: "any", inputmode: "decimal", "aria-label": name, value });
   const ask = () => {
     clearTimeout(timer);
+    if (!field.isConnected || !session.problem) return; // another problem has come meanwhile
     if (field.value === "") take(null);
     else if (field.checkValidity()) take(field.valueAsNumber);
   };
@@ -108,6 +109,11 @@ export function priceField(feature) {
   return element("p", { class: "price-field" }, element("label", {}, "If its price were ",
     amountField(`Price of ${label(feature)}`, state().prices[feature] ?? own, (price) => setPrice(feature, price))),
   element("small", {}, ` as given: ${money(own)}`));
+}
+
+export function updatePrice(box, feature) {
+  const field = box.querySelector(".price-field input");
+  if (field) sync(field, state().prices[feature] ?? session.problem.costs[feature]);
 }
 
 function showPrices(now) {

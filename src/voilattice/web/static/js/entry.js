@@ -1,0 +1,27 @@
+// What may happen to a question while somebody answers it, and what a key means. Nothing here touches the page.
+//
+// Advice can change while a result is being typed: quick advice comes first, the policy's own later. A field
+// that has focus or text is never taken away. Keys act on the question alone that has been on the page for
+// a while, and never while anything is being typed: digits belong to a number then. A click on its way
+// to the question before is not taken either.
+
+export const SETTLING = 1000; // ms from a new question to the first key that answers it; if it came unasked, click too
+export const SEEING = 300; // ms from a question that was asked for to the first click
+
+// What new advice does to the question that is shown: both are features, none to decide.
+//   keep     it asks the same: the fields stay as they are
+//   hold     it asks something else, but somebody is answering: say so and wait
+//   replace  nobody is
+export function meet(shown, advised, isEngaged) {
+  if (isSame(shown, advised)) return "keep";
+  return isEngaged ? "hold" : "replace";
+}
+
+export const isSame = (some, others) => some.length === others.length && some.every((name) => others.includes(name));
+
+// What a key asks for: { result: k }, "unavailable", "undo" or null.
+export function meaningOf({ key, repeat, ctrlKey, metaKey, altKey }, { isTyping, isSettling }) {
+  if (repeat || ctrlKey || metaKey || altKey || isTyping || isSettling) return null;
+  if (/^[1-9]$/.test(key)) return { result: Number(key) - 1 };
+  return key === "n" ? "unavailable" : key === "u" ? "undo" : null;
+}

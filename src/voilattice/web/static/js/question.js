@@ -1,0 +1,83 @@
+// The question on the page: the features that are asked for, and the fields for their results. Fields are
+// made for other features only, so that what is being typed, and where, stays.
+
+import { state, write } from "./address.js";
+import { $, element, isInUse } from "./dom.js";
+import { SEEING, SETTLING } from "./entry.js";
+import { markResult, resultFields } from "./results.js";
+import { pendingOf, withEntry } from "./rounds.js";
+import { label } from "./wording.js";
+
+let shown = []; // the features
+let isWaiting = false; // for the next question
+let settling = null, shielding = null; // timers after a change of the question: until keys act, until clicks do
+
+export const questionShown = () => shown;
+
+export const isSettling = () => settling !== null;
+
+// Whether somebody is answering the question: a focus or a text in a field that still asks.
+export const isEngaged = (now) => pendingOf(shown, now.steps).length > 0 && isInUse($("advice-fields"));
+
+export function ask(features, now) {
+  change(features, features.map((feature) => resultFields(feature, (found) => enter(feature, found, features))));
+  go(now);
+}
+
+// Nothing is asked: `contents` are in the place of the fields.
+export function askNothing(...contents) {
+  change([], contents);
+  $("progress").hidden = true;
+  isWaiting = false;
+  update();
+}
+
+function change(features, contents) {
+  const isSudden = shown.length > 0 && !isWaiting; // nobody asked for the change
+  const isOther = shown.length > 0 || features.length > 0;
+  shown = features;
+  $("advice-fields").replaceChildren(...contents);
+  if (!isOther) return;
+  clearTimeout(settling);
+  clearTimeout(shielding);
+  settling = setTimeout(() => { settling = null; update(); }, SETTLING);
+  shielding = setTimeout(() => { shielding = null; update(); }, isSudden ? SETTLING : SEEING);
+}
+
+// The question waits for results again. Shows which are here, and where the keys act.
+export function go(now) {
+  isWaiting = false;
+  const pending = pendingOf(shown, now.steps), isMany = shown.length > 1;
+  for (const fields of $("advice-fields").querySelectorAll("fieldset")) {
+    const { feature } = fields.dataset;
+    fields.classList.toggle("next", feature === pending[0]);
+    if (isMany) markResult(fields, now.steps.find(([name]) => name === feature));
+  }
+  $("progress").hidden = !isMany;
+  $("progress").replaceChildren(`${shown.length - pending.length} of ${shown.length} results are in. `,
+    isMany && pending.length ? element("span", {}, `Keys act on ${label(pending[0])}.`) : "");
+  update();
+}
+
+// Another question is on its way.
+export function stop() {
+  isWaiting = true;
+  update();
+}
+
+function update() {
+  $("advice-fields").inert = isWaiting || shielding !== null;
+  $("advice-fields").toggleAttribute("data-settling", isSettling());
+}
+
+// Enters a result. `batch`: what was asked for together with it.
+export function enter(feature, found, batch) {
+  const entered = withEntry(state(), feature, found, batch);
+  write({ ...entered, imagined: null });
+  if (entered.round?.includes(feature)) { go(entered); return; } // the others are to come
+  $("main").focus({ preventScroll: true });
+  if (!isEngaged(entered)) stop();
+}
+
+// The fields where the keys act.
+export const nextFields = () => ($("advice-fields").inert ? null : $("advice-fields").querySelector("fieldset.next"));

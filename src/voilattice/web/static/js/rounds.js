@@ -1,0 +1,63 @@
+// The steps of a consultation and the rounds that they form. Nothing here touches the page.
+//
+// A step is [feature, result, how]. The result is a state, a number, or null for "not available". `how` is
+// nothing, true for "in the same round as the step before", or "free" for what is known for free.
+//
+// A round is a list of features that were asked for together. It is open while some of its results are
+// here and others are to come. As soon as one of them cannot be had it is over: what is still to be
+// acquired is planned anew, with what the round has brought. A plan that was made with its results is a new round.
+
+const FREE = "free";
+
+export const isFree = (step) => step[2] === FREE;
+export const freeStep = (feature, found) => [feature, found, FREE];
+
+export const isStep = ([feature, found, how]) => isName(feature) &&
+  (found === null || typeof found === "string" || Number.isFinite(found)) && [undefined, true, FREE].includes(how);
+
+export const isRound = (names) => names.length > 1 && names.every(isName) && new Set(names).size === names.length;
+
+const isName = (name) => typeof name === "string" && name !== "";
+
+const stepOf = (steps, feature) => steps.find(([name]) => name === feature);
+
+const isBought = (step) => step !== undefined && step[1] !== null && !isFree(step);
+
+export function isOpen(round, steps) {
+  if (!round) return false;
+  const found = round.map((name) => stepOf(steps, name));
+  return found.some(isBought) && found.includes(undefined) && !found.some((step) => step?.[1] === null);
+}
+
+// What has no result yet, first what is to be entered next.
+export const pendingOf = (features, steps) => features.filter((name) => !stepOf(steps, name));
+
+// The steps and the open round once a result is entered. `asked` are the features that were asked for
+// together with it.
+export function withEntry({ steps, round }, feature, found, asked = [feature]) {
+  const batch = isOpen(round, steps) && round.includes(feature) ? round : asked;
+  const at = steps.findIndex(([name]) => name === feature);
+  const before = steps.findLastIndex((step) => step[0] !== feature && batch.includes(step[0]) && isBought(step));
+  const after = [...steps];
+  if (at >= 0) after[at] = [feature, found, ...steps[at].slice(2)]; // another result in its place
+  else after.splice(before >= 0 ? before + 1 : after.length, 0, before >= 0 ? [feature, found, true] : [feature, found]);
+  return { steps: after, round: [batch, round].find((open) => isOpen(open, after)) ?? null };
+}
+
+// Without a step. The round it began is begun by the next one of that round.
+export function without(steps, feature) {
+  const at = steps.findIndex(([name]) => name === feature);
+  return steps.filter((_, k) => k !== at)
+    .map((step, k) => (k === at && step[2] === true && steps[at][2] !== true ? step.slice(0, 2) : step));
+}
+
+// The features of each round that brought several.
+export function rounds(steps) {
+  const found = [];
+  for (const [feature, result, how] of steps) {
+    if (how === FREE) continue;
+    if (how !== true || !found.length) found.push([]);
+    if (result !== null) found.at(-1).push(feature);
+  }
+  return found.filter((features) => features.length > 1);
+}

@@ -1,0 +1,110 @@
+// Rounds, against a ledger that knows nothing of steps: a list of purchases, each with its results.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { freeStep, isOpen, isRound, isStep, pendingOf, rounds, withEntry, without } from "../js/rounds.js";
+
+const nothing = { steps: [], round: null };
+
+test("results of a round are taken one by one and are one round", () => {
+  const first = withEntry(nothing, "b", "yes", ["a", "b", "c"]);
+  assert.deepEqual(first, { steps: [["b", "yes"]], round: ["a", "b", "c"] });
+  assert.deepEqual(pendingOf(first.round, first.steps), ["a", "c"]);
+  const second = withEntry(first, "a", 3.5, ["a", "b", "c"]);
+  assert.deepEqual(second, { steps: [["b", "yes"], ["a", 3.5, true]], round: ["a", "b", "c"] });
+  const third = withEntry(second, "c", "no", ["a", "b", "c"]);
+  assert.deepEqual(third, { steps: [["b", "yes"], ["a", 3.5, true], ["c", "no", true]], round: null });
+  assert.deepEqual(rounds(third.steps), [["b", "a", "c"]]);
+});
+
+test("a round is over at once when one of its tests is not available", () => {
+  const half = withEntry(nothing, "a", "yes", ["a", "b", "c"]);
+  const over = withEntry(half, "b", null, ["a", "b", "c"]);
+  assert.deepEqual(over, { steps: [["a", "yes"], ["b", null, true]], round: null });
+  assert.deepEqual(rounds(over.steps), []);
+  assert.deepEqual(withEntry(nothing, "b", null, ["a", "b", "c"]), { steps: [["b", null]], round: null });
+});
+
+test("what is planned after the end of a round is a new round", () => {
+  let now = withEntry(withEntry(nothing, "a", "yes", ["a", "b", "c"]), "b", null, ["a", "b", "c"]);
+  now = withEntry(now, "c", "no", ["c", "d"]);
+  now = withEntry(now, "d", "no", ["c", "d"]);
+  assert.deepEqual(rounds(now.steps), [["c", "d"]]);
+});
+
+test("another result of an open round takes the place of the first", () => {
+  const half = withEntry(nothing, "a", "yes", ["a", "b"]);
+  assert.deepEqual(withEntry(half, "a", "no", ["a", "b"]), { steps: [["a", "no"]], round: ["a", "b"] });
+});
+
+test("a candidate that is entered while a round is open is a purchase of its own", () => {
+  const half = withEntry(withEntry(nothing, "a", "yes", ["a", "b"]), "x", "yes");
+  assert.deepEqual(half, { steps: [["a", "yes"], ["x", "yes"]], round: ["a", "b"] });
+  const whole = withEntry(half, "b", "no"); // entered among the candidates: it was ordered in the round all the same
+  assert.deepEqual(whole, { steps: [["a", "yes"], ["b", "no", true], ["x", "yes"]], round: null });
+});
+
+test("a round is open between its first and its last result", () => {
+  assert.equal(isOpen(null, []), false);
+  assert.equal(isOpen(["a", "b"], []), false);
+  assert.equal(isOpen(["a", "b"], [["a", 1]]), true);
+  assert.equal(isOpen(["a", "b"], [["a", 1], ["b", null, true]]), false);
+  assert.equal(isOpen(["a", "b"], [["a", 1], ["b", 2, true]]), false);
+  assert.equal(isOpen(["a", "b"], [freeStep("a", 1)]), false); // nothing was bought yet
+  assert.equal(isOpen(["a", "b", "c"], [["a", 1], freeStep("b", 1)]), true);
+});
+
+test("steps and rounds of an address are checked", () => {
+  for (const step of [["a", "x"], ["a", 1.5], ["a", null], ["a", "x", true], ["a", "x", "free"]]) assert.ok(isStep(step));
+  for (const step of [["", "x"], ["a"], ["a", NaN], ["a", "x", false], [1, "x"], ["a", {}]]) assert.ok(!isStep(step));
+  assert.ok(isRound(["a", "b"]));
+  for (const round of [[], ["a"], ["a", "a"], ["a", ""], ["a", 1]]) assert.ok(!isRound(round));
+});
+
+// -- random consultations against the ledger
+
+function randomFrom(seed) {
+  let x = seed >>> 0 || 1;
+  return (n) => { x ^= x << 13; x >>>= 0; x ^= x >>> 17; x ^= x << 5; x >>>= 0; return x % n; };
+}
+
+const FEATURES = [..."abcdefgh"];
+
+test("500 random consultations have the rounds and the results of a ledger", () => {
+  for (let seed = 1; seed <= 500; seed += 1) {
+    const random = randomFrom(seed);
+    let now = nothing, ledger = [], gone = new Set(), ordered = null; // ordered: the round that is open
+    const known = () => new Set([...ledger.flatMap((bought) => [...bought.keys()]), ...gone]);
+    for (let k = 0; k < 12; k += 1) {
+      const left = FEATURES.filter((name) => !known().has(name));
+      if (!left.length) break;
+      const feature = left[random(left.length)], what = random(8);
+      if (what === 0 && ledger.length && !ordered) { // take back the last result
+        const last = ledger.at(-1), name = [...last.keys()].at(-1);
+        last.delete(name);
+        if (!last.size) ledger.pop();
+        now = { ...now, steps: without(now.steps, name) };
+      } else if (ordered) {
+        const isMember = ordered.names.includes(feature), found = isMember && what === 1 ? null : random(5);
+        now = withEntry(now, feature, found, isMember && what !== 2 ? ordered.names : [feature]);
+        if (found === null) gone.add(feature);
+        else if (isMember) ordered.bought.set(feature, found);
+        else ledger.push(new Map([[feature, found]]));
+        if (found === null || ordered.names.every((name) => known().has(name))) ordered = null;
+      } else {
+        const batch = left.filter((name) => name === feature || random(2));
+        const bought = new Map([[feature, random(5)]]);
+        now = withEntry(now, feature, bought.get(feature), batch);
+        ledger.push(bought);
+        if (batch.length > 1) ordered = { names: batch, bought };
+      }
+      const results = now.steps.filter(([, found]) => found !== null).map(([name, found]) => [name, found]);
+      assert.deepEqual(Object.fromEntries(results), Object.fromEntries(ledger.flatMap((bought) => [...bought])), `seed ${seed}`);
+      assert.equal(now.steps.length, new Set(now.steps.map(([name]) => name)).size, `seed ${seed}`);
+      assert.deepEqual(now.round, ordered?.names ?? null, `seed ${seed}`);
+      const many = (sets) => sets.map((names) => [...names].sort().join()).filter((names) => names.includes(",")).sort();
+      assert.deepEqual(many(rounds(now.steps)), many(ledger.map((bought) => bought.keys())), `seed ${seed}`);
+    }
+  }
+});
