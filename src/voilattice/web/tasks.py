@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing.connection import Connection
@@ -321,12 +322,9 @@ TASKS: dict[str, Callable[..., Document | str]] = {
 
 def do_tasks(pipe: Connection, memory_bytes: int) -> None:
     """Do tasks until the other end is closed."""
-    with memory_limit(memory_bytes):
+    with memory_limit(memory_bytes), suppress(EOFError, OSError):  # the server has ended
         while True:
-            try:
-                asked: Request = pipe.recv()
-            except EOFError:
-                return
+            asked: Request = pipe.recv()
             pipe.send(_answer(asked, lambda *told: pipe.send(("progress", told))))
 
 
