@@ -74,9 +74,9 @@ class OptimalSolver:
         note = " ".join(filter(None, [mine.note, least.note]))
         exact = mine.exact and least.exact
         policy = policy.certify(replace(mine, lower_bound=bound, exact=exact, note=note))
-        if not policy.open_share:
+        if mine.status != "time":  # who asked for few states has the optimum's, to be planned on
             return policy
-        # The optimum was not written to its end: then greedy may cost less.
+        # There was no time to write the optimum to its end: then greedy may cost less.
         first = first or _quick_start(limited, limits)
         if first.expected_total_cost >= policy.expected_total_cost:
             return policy
