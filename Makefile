@@ -82,6 +82,7 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/serving.py
 	$(BIN)/python benchmarks/load.py
+	$(BIN)/python benchmarks/under_load.py
 	$(BIN)/python benchmarks/gpu.py
 
 # Long, and for an idle machine; prints the mutants that survive and are not listed in mutants.toml.
