@@ -91,9 +91,10 @@ bench: $(DEV)
 	$(BIN)/python benchmarks/serving.py
 	$(BIN)/python benchmarks/load.py
 	$(BIN)/python benchmarks/cold.py
+	$(BIN)/python benchmarks/under_load.py
 	$(BIN)/python benchmarks/gpu.py
 
-# Long, and for an idle machine; prints the mutants that survive and are not listed in mutants.toml.
+# Long; an interrupted run goes on. Prints the mutants that survive and are not listed in mutants.toml.
 mutants: $(DEV) requirements-mutants.txt
 	$(PIP) -r requirements-mutants.txt
 	$(BIN)/python tools/mutants.py --write docs/mutants.md

@@ -58,6 +58,7 @@ HEADINGS = {
     ],
     "serving": ["(a) 5 people", "(b) without a pause", "(c) with workers that are killed", "(d) "],
     "load": ["(a) cold: 8 answers", "ready ", "(b) warm: 8 answers"],
+    "under_load": ["naive Bayes, 30 features, beside 0 busy processes"],
 }
 RATIOS = {
     "lattice": [
@@ -99,6 +100,7 @@ RATIOS = {
     "cold": [r"^\(a\) .* (\S+)$", r"^\(b\) .* (\S+)$", r"^\(c\) .* (\S+)$"],
     "serving": [r"posterior  median (\S+) s", r"errors (\d+)$"],
     "load": [r"greedy +p50 \S+ s, p99 (\S+) s", r"in place of optimal (\d+)$", r"errors (0)$"],
+    "under_load": [r"^ +0 +0\.5 .* in \[\S+, (\S+)\]$"],
 }
 
 pytestmark = pytest.mark.slow
