@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from helpers.serving import shared_server
+from helpers.serving import start_server, stop_server
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -17,12 +17,10 @@ SERIOUS = {"serious", "critical"}
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    """One server for all workers of pytest-xdist: their folders are in one folder."""
-    folder = tmp_path_factory.getbasetemp()
-    is_worker = "PYTEST_XDIST_WORKER" in os.environ
-    with shared_server(folder.parent if is_worker else folder) as address:
-        yield address
+def server():
+    process, address = start_server()
+    yield address
+    stop_server(process)
 
 
 @pytest.fixture
@@ -69,12 +67,14 @@ def page(browser, server):
 
 @pytest.fixture
 def violations():
-    """What axe-core finds on a page that keeps people from using it."""
+    """What axe-core finds on a page that keeps people from using it, by all its rules or some."""
 
-    def find(page):
+    def find(page, *rules):
         # Evaluated, not added as a script: the page's own policy would refuse that.
-        page.evaluate(AXE.read_text())
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(AXE.read_text())
+        options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+        found = page.evaluate("options => axe.run(document, options)", options)
         return [
             f"{entry['id']}: {node['target']} {node['failureSummary']}"
             for entry in found["violations"]
