@@ -1,5 +1,7 @@
 """Solvers: policies by name, and from a rule of one's own."""
 
+import pickle
+
 import pytest
 from helpers.problems import noisy_bayes, structured
 from helpers.solving import POLICIES
@@ -7,7 +9,7 @@ from helpers.solving import POLICIES
 from voilattice import emc, load_problem
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.policy.policy import Acquisition, Branch, Leaf, Policy
-from voilattice.policy.solvers import build_policy, policy_from_rule
+from voilattice.policy.solvers import Limits, OptimalSolver, build_policy, policy_from_rule
 
 
 def test_figure_2():
@@ -59,3 +61,11 @@ def test_mistakes_are_named():
         Policy(asia, "mine", ())
     with pytest.raises(InputError, match="node 1: it leads to node 1, which must come before it"):
         Policy(asia, "mine", (leaf, Acquisition(("xray",), 8.0, (Branch(("yes",), 1.0, 1),))))
+
+
+def test_a_solver_that_keeps_optima_can_be_sent_to_another_process():
+    solver = OptimalSolver()
+    problem = load_problem("figure1")
+    step = solver.next_step(problem, None, Limits())
+    sent = pickle.loads(pickle.dumps(solver))
+    assert sent.next_step(problem, None, Limits()) == step

@@ -42,6 +42,7 @@ __all__ = ["Found", "quick_start", "search_optimum"]
 # write the policy down.
 SHARE_OF_BOUND = 0.3
 SHARE_OF_START = 0.07
+SHARE_OF_FIRST = 0.2  # greedy's policy, which is kept whatever happens
 SHARE_OF_WRITING = 0.1
 SHARE_OF_EXACT = 0.5  # of the time for a bound without limits, to solve that problem exactly
 
@@ -92,7 +93,7 @@ def quick_start(problem: Problem, *, deadline: Deadline, max_states: int) -> Pol
         policy = builder.build("start", greedy)
     if policy.status != "memory" or max_states <= FIRST_STATES or deadline.is_over:
         return policy
-    larger = _quick_policy(problem, greedy, deadline.share(SHARE_OF_START), max_states)
+    larger = _quick_policy(problem, greedy, deadline.share(SHARE_OF_FIRST), max_states)
     return min(larger, policy, key=lambda either: either.expected_total_cost)
 
 

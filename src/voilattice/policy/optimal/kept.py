@@ -28,8 +28,8 @@ class KeptOptima:
         # By problem: its optimum, or None if the seconds there were for it did not suffice.
         self._optima: OrderedDict[object, tuple[ExactSolution | None, float]] = OrderedDict()
 
-    def __len__(self) -> int:
-        return len(self._optima)
+    def __reduce__(self) -> tuple[type[KeptOptima], tuple[()]]:
+        return KeptOptima, ()  # another process begins with none
 
     def find(self, problem: Problem) -> tuple[ExactSolution | None, float]:
         """Return the optimum of a problem, and the seconds that there were for it."""
