@@ -46,6 +46,7 @@ def take(page: Page, address: str, view: str, file: Path) -> None:
         if (compare := page.locator("#compare")).is_visible():  # a machine that is slow
             compare.click()
             page.wait_for_load_state("networkidle")
+        expect(page.locator("[data-settling]")).to_have_count(0)
     page.screenshot(path=str(file), full_page=True)
 
 

@@ -297,6 +297,19 @@ def test_results_so_far_can_be_used_before_the_round_is_whole(visit_page, violat
     assert findings(page) == []
 
 
+def test_a_question_that_is_kept_follows_the_address_at_once(visit_page):
+    page = visit_page
+    start = page.url.split("#")[1]
+    press(page, "xray", "clear")  # the focus stays there
+    expect(page.locator("#progress")).to_contain_text("1 of 3 results are in.")
+    ready(page)
+    page.route("**/api/v1/posterior", lambda route: None)  # no answer yet
+    page.evaluate("start => { location.hash = start; }", start)
+    expect(page.locator("#progress")).to_have_text("0 of 3 results are in. Keys act on blood.")
+    expect(page.locator("#advice [aria-pressed=true]")).to_have_count(0)
+    page.unroute("**/api/v1/posterior")
+
+
 def test_another_test_beside_an_open_round_is_a_purchase_of_its_own(visit_page):
     page = visit_page
     press(page, "blood", "low")

@@ -32,7 +32,7 @@ export function clearAdvice(now, isOther) {
     askNothing();
   } else {
     $("advice-why").classList.add("stale");
-    if (roundOf(now) || isEngaged(now)) return;
+    if (roundOf(now) || isEngaged(now)) { go(now); return; } // other results may be here
     card.classList.add("stale");
     stop();
   }

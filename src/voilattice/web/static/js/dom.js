@@ -1,5 +1,7 @@
 // Elements, made and found.
 
+import { SEEING } from "./entry.js";
+
 export const $ = (id) => document.getElementById(id);
 
 // An attribute that begins with "on" is a listener; one that is false or undefined is left out.
@@ -29,12 +31,20 @@ export const typedIn = (box) => [...box.querySelectorAll(ENTRIES)].filter((field
 // What is in use must not be taken away: it has the focus, or something is typed there.
 export const isInUse = (box) => box.contains(document.activeElement) || typedIn(box).length > 0;
 
-// Changes the page without moving the fields, or the row of a list, that the pointer or the focus is on.
+let shielding; // a timer
+
+// Changes the page without moving the fields, or the row of a list, that the pointer or the focus is on. Where
+// that is not possible, because the page cannot scroll that far, a click is not taken until it can be seen.
 export function steadily(change) {
   const held = document.querySelector("fieldset:hover, #candidates > li:hover") ?? document.activeElement?.closest("fieldset");
-  const top = held?.getBoundingClientRect().top;
+  const place = () => held.getBoundingClientRect().top, top = held ? place() : 0;
   change();
-  if (held?.isConnected) scrollBy(0, held.getBoundingClientRect().top - top);
+  if (held?.isConnected) scrollBy(0, place() - top);
+  const { classList } = document.body;
+  if (!classList.contains("moved") && (!held || (held.isConnected && Math.abs(place() - top) < 1))) return;
+  classList.add("moved");
+  clearTimeout(shielding);
+  shielding = setTimeout(() => classList.remove("moved"), SEEING);
 }
 
 export function pairs(rows) {

@@ -6,7 +6,7 @@
 // to the question before is not taken either.
 
 export const SETTLING = 1000; // ms from a new question to the first key that answers it; if it came unasked, click too
-export const SEEING = 300; // ms from a question that was asked for to the first click
+export const SEEING = 300; // ms from a question that was asked for, or from fields that moved, to the first click
 
 // What new advice does to the question that is shown: both are features, none to decide.
 //   keep     it asks the same: the fields stay as they are
