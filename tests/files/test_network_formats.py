@@ -21,6 +21,7 @@ from voilattice.files import networks as files
 from voilattice.files import xml_tree
 from voilattice.files.bifxml import parse_bifxml
 from voilattice.files.net import parse_net
+from voilattice.files.node_tables import check_table_size
 from voilattice.files.uai import parse_uai
 
 OWN = [e for e in files.WRITABLE if e not in files.PYAGRUM]
@@ -371,6 +372,10 @@ def test_an_unknown_encoding_is_an_error():
         ("(D | A B C)", "(D | A B E)", "line 41: 'D' has the parent 'E', which is not"),
         ("data = ( 0.3", "data = " + "(" * 200 + " 0.3", "more than 100 parentheses are open"),
         ("states = (\"a0\" \"a1\");", "", "line 5: node 'A' has no states"),
+        ("data = ( 0.3", "data = (0.5 0.5); data = ( 0.3", "line 31: data is given twice"),
+        ("( 0.05 0.95 ) (", "( 0.05 0.95 ", "line 41: the parentheses in the data of 'D' are unev"),
+        ("( 0.24 0.76 )", "0.24 0.76", "line 41: the parentheses in the data of 'D' are uneven: t"),
+        ("( 0.3 0.7 )", "(0.3) (0.7)", "line 29: .* of 'A' are those of a table 1, but its"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_net_file_is_named_with_its_line(old, new, message):
@@ -428,8 +433,14 @@ def test_too_many_parents_are_refused_at_once():
     scopes = "\n".join(f"1 {k}" for k in range(n - 1))
     parents = " ".join(map(str, range(n - 1)))
     text = f"BAYES\n{n}\n{'1 ' * n}\n{n}\n{scopes}\n{n} {parents} {n - 1}\n{'1 1 ' * n}"
-    with pytest.raises(TooLargeError, match="'19999' with 19999 parents would have a table of 1 c"):
+    with pytest.raises(TooLargeError, match="'19999' has 19999 parents; at most 63 are supported"):
         parse_uai(text)
+
+
+def test_the_cells_of_a_table_with_too_many_parents_are_not_counted(monkeypatch):
+    monkeypatch.setattr("voilattice.files.node_tables.math.prod", pytest.fail)
+    with pytest.raises(TooLargeError, match="'A' has 200000 parents"):
+        check_table_size("A", [4] * 200_001)
 
 
 def test_comments_of_uai_are_skipped():

@@ -325,7 +325,7 @@ def check_table(
     table
         One axis for each parent and the node last.
     """
-    _check_n_parents(name, len(parents))
+    check_n_parents(name, len(parents))
     array = _as_array(f"the table of {name!r}", table)
     shape = (*map(len, parents.values()), len(states))
     if array.shape != shape:
@@ -357,7 +357,7 @@ def table_of_rows(
     rows
         One for each combination of the parents' states, the last parent varying fastest.
     """
-    _check_n_parents(name, len(parents))
+    check_n_parents(name, len(parents))
     shape = [len(of) for of in parents.values()]
     if len(rows) != (n_rows := math.prod(shape)):
         each = f"combination of the states of {', '.join(map(repr, parents))}"
@@ -373,7 +373,8 @@ def table_of_rows(
     return check_table(name, states, parents, array.reshape(*shape, len(states)))
 
 
-def _check_n_parents(name: str, n: int) -> None:
+def check_n_parents(name: str, n: int) -> None:
+    """Raise `TooLargeError` if a table would have more axes than an array can have."""
     if n >= MAX_AXES:
         raise TooLargeError(f"{name!r} has {n} parents; at most {MAX_AXES - 1} are supported")
 
