@@ -167,7 +167,7 @@ def test_too_many_parents_are_refused(n):
     text = "network n {}" + "".join(f"variable {v} {{ type discrete {states}; }}" for v in names)
     text += f"probability ( V0 | {', '.join(names[1:])} ) {{ default 1; }}"
     text += "".join(f"probability ( {name} ) {{ default 1; }}" for name in names[1:])
-    with pytest.raises(TooLargeError, match=f"'V0' with {n} parents"):
+    with pytest.raises(TooLargeError, match=f"'V0' has {n} parents; at most 63"):
         parse_bif(text)
 
 
