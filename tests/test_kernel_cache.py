@@ -110,7 +110,9 @@ def read_only_package(tmp_path, monkeypatch):
     writable = kernel_cache._is_writable
     inside = kernel_cache._SOURCES
     monkeypatch.setattr(
-        kernel_cache, "_is_writable", lambda path: inside not in path.parents and writable(path)
+        kernel_cache,
+        "_is_writable",
+        lambda path, *mode: inside not in path.parents and writable(path, *mode),
     )
     monkeypatch.setattr(kernel_cache.tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
@@ -149,3 +151,46 @@ def test_a_folder_that_others_can_write_to_is_not_used(read_only_package):
     shared.mkdir(mode=0o777)
     shared.chmod(0o777)
     assert kernel_cache.own_cache_folder() != str(shared)
+
+
+def test_a_folder_for_this_process_alone_is_removed_at_its_end(read_only_package, monkeypatch):
+    last_wishes = []
+    monkeypatch.setattr(
+        kernel_cache.atexit,
+        "register",
+        lambda *call, **options: last_wishes.append((call, options)),
+    )
+    no_home(read_only_package).write_text("a file here too")
+    folder = kernel_cache.own_cache_folder()
+    [((remove, *arguments), options)] = last_wishes
+    assert os.path.isdir(folder)
+    remove(*arguments, **options)
+    assert not os.path.exists(folder)
+
+
+def test_the_folder_beside_the_package_can_be_read_by_others(tmp_path):
+    folder = tmp_path / "__pycache__"
+    before = os.umask(0o022)
+    try:
+        assert kernel_cache._is_writable(folder)
+    finally:
+        os.umask(before)
+    assert folder.stat().st_mode & 0o777 == 0o755
+
+
+def test_kernels_with_a_folder_of_their_own_leave_numbas_setting_alone(tmp_path, monkeypatch):
+    from numba import config, njit
+
+    from voilattice.compiled import kernels
+
+    def double(x):
+        return x + x
+
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    monkeypatch.setattr(kernels, "own_cache_folder", lambda: str(tmp_path / "own"))
+    path = kernels.kernel()(double).stats.cache_path
+    assert path.startswith(str(tmp_path / "own"))
+    assert config.CACHE_DIR == ""
+    assert not njit(cache=True)(double).stats.cache_path.startswith(str(tmp_path / "own"))
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "given"))
+    assert kernels.part()(double).stats.cache_path.startswith(str(tmp_path / "given"))

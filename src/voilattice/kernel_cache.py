@@ -7,13 +7,15 @@ result.
 
 The folder is ``NUMBA_CACHE_DIR`` if that is set, or the ``__pycache__`` beside the kernels. If that
 cannot be written (another user has installed the package), it is a folder of the user, and for a
-user without a home a folder below the one for temporary files.
+user without a home a folder below the one for temporary files, or one for this process alone.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -46,6 +48,8 @@ KERNELS = {
         "search.best_step", "search.expand_states", "search.tighten_states", "search.run_trials",
     ),
 }  # fmt: skip
+
+PRIVATE = 0o700  # the mode of a folder of the user's own
 
 SECONDS_PER_LOOK = 1.0  # how often the cache is asked for kernels that it lacks
 
@@ -104,21 +108,24 @@ def own_cache_folder() -> str | None:
         return None
     with suppress(RuntimeError):  # a user without a home
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "voilattice"
-        if _is_writable(home):
+        if _is_writable(home, PRIVATE):
             return str(home)
     if hasattr(os, "getuid"):
         # Others can make folders there too, and numba runs what it finds: the folder must be ours.
         shared = Path(tempfile.gettempdir()) / f"voilattice-{os.getuid()}"
-        if _is_writable(shared) and not shared.is_symlink():
+        if _is_writable(shared, PRIVATE) and not shared.is_symlink():
             about = shared.stat()
             if about.st_uid == os.getuid() and not about.st_mode & 0o077:
                 return str(shared)
-    return tempfile.mkdtemp(prefix="voilattice-")
+    folder = tempfile.mkdtemp(prefix="voilattice-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
-def _is_writable(folder: Path) -> bool:
+def _is_writable(folder: Path, mode: int = 0o777) -> bool:
+    """Return whether files can be made in a folder; a folder that is missing is made."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:
         return False

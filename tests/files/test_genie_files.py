@@ -176,6 +176,16 @@ def test_other_kinds_of_nodes_are_refused_by_name(kind, advice):
             smile(ASIA.replace("</parents>", "</parents><parents>bronc</parents>")),
             "line 18: <cpt> has a second <parents>",
         ),
+        (
+            smile(ASIA.replace("</cpt>", "<table>0 1</table></cpt>", 1)),
+            "line 9: <table> is not known inside <cpt>; the elements are state parents property p",
+        ),
+        (
+            smile(DETERMINISTIC.replace("</parents>", "</parents><probabilities/>", 1)),
+            "<probabilities> is not known inside <deterministic>",
+        ),
+        (smile(ASIA.replace("0.93 0.07", "0.93 <b>0.5</b> 0.07")), "line 8: <probabilities> must "
+         "hold text alone, found <b>"),
         (smile(DETERMINISTIC.replace(">low low", ">low")), "needs 6 resulting states, .* got 5"),
         (smile(DETERMINISTIC.replace(">low low", ">low lwo")), r"'D' has no state 'lwo' \(nearest"),
         (smile(noisy_max("0 1 2 0 1", "0.5 0.5")), "needs 5 strengths and 18 numbers, got 5 and 2"),
@@ -254,6 +264,15 @@ def test_a_dsl_file_has_the_same_kinds_of_nodes():
     assert network.tables[3][..., 1].tolist() == [[0, 1, 0], [1, 1, 0]]
 
 
+def test_statements_of_a_dsl_file_that_are_not_read_may_be_repeated():
+    text = DSL.replace("DOCUMENTATION =", "DOCUMENTATION = { };\n DOCUMENTATION =")
+    assert parse_dsl(text) == parse_dsl(DSL)
+
+
+def test_the_last_semicolon_of_a_dsl_file_may_be_missing():
+    assert parse_dsl(DSL.rstrip().removesuffix(";")) == parse_dsl(DSL)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -267,6 +286,17 @@ def test_a_dsl_file_has_the_same_kinds_of_nodes():
         ("(0.2, 0.3, 0.5)", "(0.2, 0.3)", "line 19: the table of 'A' needs 3 numbers"),
         ("(0.2, 0.3, 0.5)", "(0.2, 0.3, 0.4)", r"line 19: P\(A\) sums to 0.9, not 1"),
         ("node B", "node A", "there are two nodes 'A'"),
+        (
+            "(0.2, 0.3, 0.5);",
+            "(0.2, 0.3, 0.5); PROBABILITIES = (1, 0, 0);",
+            "line 19: PROBABILITIES is given twice",
+        ),
+        ("PARENTS = ();", "PARENTS = (); PARENTS = (B);", "line 16: PARENTS is given twice"),
+        (
+            "COSTS = (0.0);\n    };\n  };\n};",
+            "COSTS = (0.0);\n    };\n  };\n}; node",
+            "line 108: expected the end of the file, found 'node'",
+        ),
         ("NUMSAMPLES = 1000;", "NUMSAMPLES = 1000", "line 6: expected ';', found 'node'"),
         ("NUMSAMPLES = 1000;", "X = " + "{ X = " * 99, "more than 50 blocks are inside each other"),
     ],

@@ -104,13 +104,59 @@ def test_a_frozen_object_can_be_copied_and_pickled(name):
         assert hash(other) == hash(mine)
 
 
-@pytest.mark.parametrize("features", ["AB", 3, None])
+@pytest.mark.parametrize("features", ["AB", 3, None, ["A", 3]])
 def test_a_group_is_a_list_of_features(features):
     with pytest.raises(InputError, match="features: must be a list of features"):
         Group("g", 1.0, features)
 
 
-@pytest.mark.parametrize("when", ["B", 3, [("B",)], [("B", "0", "1")]])
+@pytest.mark.parametrize("when", ["B", 3, [("B",)], [("B", "0", "1")], ["X1"], [("B", 1)]])
 def test_a_condition_is_a_table_of_features_and_states(when):
     with pytest.raises(InputError, match="when: must be a table of features and states"):
         ConditionalCost("A", when, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"prices": 5}, r"costs: must be a mapping of features and prices, got 5"),
+        ({"groups": 5}, "groups: must be a list of groups, got 5"),
+        ({"groups": [5]}, "groups: must be a list of groups, got 5 in it"),
+        ({"conditional": "x"}, "conditional_costs: must be a list of conditional prices, got 'x'"),
+        ({"discounts": Group("g", 1.0, ("A",))}, "discounts: must be a list of discounts, got Gro"),
+        ({"order": ["A"]}, r"order: must be a mapping of features and lists, got \['A'\]"),
+        ({"order": {"A": "B"}}, r"order.A: must be a list of features, got 'B'"),
+    ],
+)
+def test_costs_are_made_of_lists(arguments, message):
+    with pytest.raises(InputError, match=message):
+        FeatureCosts(**{"prices": {"A": 1.0, "B": 1.0}} | arguments)
+
+
+@pytest.mark.parametrize("off", [5, ["A"], "A"])
+def test_a_discount_is_a_mapping(off):
+    with pytest.raises(InputError, match="off: must be a mapping of features and amounts, got"):
+        Discount("d", off)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((3, [], [], []), "names: must be a list of texts, got 3"),
+        (("A", [["a", "b"]], [[]], [[0.5, 0.5]]), "names: must be a list of texts, got 'A'"),
+        ((["A"], ["ab"], [[]], [[0.5, 0.5]]), r"states\[0\]: must be a list of texts, got 'ab'"),
+        ((["A"], [["a", "b"]], [3], [[0.5, 0.5]]), r"parents\[0\]: must be a list of numbers, got"),
+        ((["A"], [["a", "b"]], [["B"]], [[0.5, 0.5]]), r"parents\[0\]: .* numbers, got 'B' in it"),
+        ((["A"], [["a", "b"]], [[]], 3), "tables: must be a list of tables, got 3"),
+    ],
+)
+def test_a_network_is_made_of_lists(arguments, message):
+    with pytest.raises(InputError, match=message):
+        Network(*arguments)
+
+
+@pytest.mark.parametrize("option", ["forbidden", "required"])
+@pytest.mark.parametrize("arcs", [3, "ab", ["ab"], [("a",)], [("a", 1)], {"a": "b"}])
+def test_arcs_are_a_list_of_pairs(option, arcs):
+    with pytest.raises(InputError, match=f"{option}: must be a list of pairs of names, got "):
+        Recipe(**{option: arcs})

@@ -8,6 +8,7 @@ function that is called with 1 and with other numbers is compiled twice: ``np.in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,11 +18,25 @@ from voilattice.kernel_cache import own_cache_folder
 
 __all__ = ["copy", "inner", "kernel", "part"]
 
-if not config.CACHE_DIR and (folder := own_cache_folder()) is not None:
-    config.CACHE_DIR = folder
 
-# A function that Python calls.
-kernel = partial(njit, cache=True, nogil=True)
+def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a function that Python calls.
+
+    numba asks for its folder when a function is declared, so its setting, which all packages of
+    the process share, is changed for that moment alone.
+    """
+
+    def declare(function: Callable[..., Any]) -> Any:
+        given = config.CACHE_DIR
+        config.CACHE_DIR = given or own_cache_folder() or ""
+        try:
+            return njit(cache=True, nogil=True, **options)(function)
+        finally:
+            config.CACHE_DIR = given
+
+    return declare
+
+
 # A function that only kernels call: without wrappers for Python it compiles faster.
 inner = partial(kernel, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 # A function that LLVM inlines in the kernels that call it: it need not pass tuples of arrays.

@@ -39,11 +39,11 @@ def parse_bifxml(content: bytes) -> Network:
         raise InputError(f"line {root.line}: expected <BIF>, found <{root.tag}>")
     if (version := root.attributes.get("VERSION", "0.3")) != "0.3":
         raise InputError(f"line {root.line}: expected VERSION 0.3, found {quote(version)}")
-    _check_children(root, ("NETWORK",))
+    root.check_children(("NETWORK",))
     network = root.one("NETWORK")
     if network is None:
         raise InputError(f"line {root.line}: <BIF> has no <NETWORK>")
-    _check_children(network, ("NAME", "PROPERTY", "VARIABLE", "DEFINITION", "PROBABILITY"))
+    network.check_children(("NAME", "PROPERTY", "VARIABLE", "DEFINITION", "PROBABILITY"))
     states: dict[str, tuple[str, ...]] = {}
     for variable in network.all("VARIABLE"):
         name = _variable_name(variable)
@@ -70,13 +70,13 @@ def _variable_name(variable: Element) -> str:
             f"line {variable.line}: variable {quote(name)} is of the type {quote(kind)}; only the "
             f"type nature can be read: decisions and costs belong in the problem file"
         )
-    _check_children(variable, ("NAME", "OUTCOME", "PROPERTY"))
+    variable.check_children(("NAME", "OUTCOME", "PROPERTY"))
     return name
 
 
 def _node(definition: Element, states: dict[str, tuple[str, ...]]) -> FileNode:
     name = _text(definition, "FOR")
-    _check_children(definition, ("FOR", "GIVEN", "TABLE", "PROPERTY"))
+    definition.check_children(("FOR", "GIVEN", "TABLE", "PROPERTY"))
     if name not in states:
         near = nearest(name, states)
         raise InputError(f"line {definition.line}: no variable {quote(name)} is declared{near}")
@@ -94,15 +94,6 @@ def _text(element: Element, tag: str) -> str:
     if child is None or not child.text:
         raise InputError(f"line {element.line}: <{element.tag}> has no <{tag}>")
     return child.text
-
-
-def _check_children(element: Element, known: tuple[str, ...]) -> None:
-    for child in element.children:
-        if child.tag not in known:
-            raise InputError(
-                f"line {child.line}: <{child.tag}> is not known inside <{element.tag}>; "
-                f"the elements are {' '.join(known)}"
-            )
 
 
 def to_bifxml(network: Network) -> str:

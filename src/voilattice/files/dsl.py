@@ -19,7 +19,7 @@ probabilities is that of XDSL: the node itself varies fastest, then its last par
 parent slowest. ``TYPE = TRUTHTABLE`` (with ``RESULTINGSTATES``) is a deterministic node and
 ``NOISY_MAX`` (with ``STRENGTHS``) a noisy-max node, as `files.gates` describes them; all other
 types are refused. Headers, screen positions, comments, diagnostic data and costs of observation are
-not read.
+not read. A statement that is read must not be repeated.
 """
 
 from __future__ import annotations
@@ -50,6 +50,16 @@ __all__ = ["parse_dsl", "to_dsl"]
 MAX_DEPTH = 50  # of blocks in blocks
 LEXICON = lexicon("{}()=;", ",", "//", long_quotes=True)
 
+_READ = (
+    "TYPE",
+    "PARENTS",
+    "DEFINITION",
+    "NAMESTATES",
+    "PROBABILITIES",
+    "RESULTINGSTATES",
+    "STRENGTHS",
+)
+
 # GeNIe's names of the kinds that are refused.
 _KINDS = {
     "LIST": "decision",
@@ -79,6 +89,10 @@ def parse_dsl(text: str) -> Network:
         fail(keyword, f"expected net, found {keyword}")
     reader.take_word("the network's name")
     net = reader.block()
+    if reader.next.is_mark(";"):
+        reader.take()
+    if reader.next.kind != "end":
+        fail(reader.next, f"expected the end of the file, found {reader.next}")
     return build_network([_node(name, block) for name, block in net.nodes.items()])
 
 
@@ -100,6 +114,8 @@ class _Reader(TokenReader):
                 block.nodes[name.text] = self.block(depth + 1)
             else:
                 self.expect("=")
+                if key.text in _READ and key.text in block.values:
+                    fail(key, f"{key.text} is given twice")
                 block.values[key.text] = self._value(depth)
             self.expect(";")
         self.take()

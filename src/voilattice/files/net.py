@@ -11,7 +11,8 @@ quotes, and ``%`` begins a comment.
 
 Continuous, decision, utility and function nodes are refused by name, and so are classes that use
 each other (object oriented networks) and potentials whose numbers are missing or come from an
-expression (``model_data``). Other attributes (labels, positions, ``HR_...``) are not read.
+expression (``model_data``). Other attributes (labels, positions, ``HR_...``) are not read. An
+attribute that is read must not be repeated.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from voilattice.wording import nearest, quote
 __all__ = ["parse_net", "to_net"]
 
 LEXICON = lexicon("{}()=;|", ",", "%", long_quotes=True)
+
+_READ = ("states", "data", "model_data")
 
 _WORDS_OF_NET = "class continuous decision discrete function interval net node potential utility"
 _NAME = re.compile(rf"(?!(?:{_WORDS_OF_NET.replace(' ', '|')})\b)[A-Za-z_][A-Za-z0-9_]*")
@@ -157,6 +160,8 @@ class _Parser(TokenReader):
         while not self.next.is_mark("}"):
             key = self.take_word("an attribute or '}'")
             self.expect("=")
+            if key.text in _READ and key.text in attributes:
+                fail(key, f"{key.text} is given twice")
             attributes[key.text] = self.items_until(";")
         self.take()
         return attributes
@@ -174,17 +179,34 @@ def _flatten(items: list[Item]) -> list[Token]:
 
 def _check_nesting(name: Token, data: list[Item], sizes: list[int]) -> None:
     """Refuse parentheses that contradict the order of the numbers."""
+    numbers = data[0] if len(data) == 1 and isinstance(data[0], list) else data
+    if all(isinstance(item, Token) for item in numbers):
+        return
     shape, inner = [], data
     while len(inner) > 0 and isinstance(inner[0], list):
         inner = inner[0]
         shape.append(len(inner))
-    if len(shape) > 1 and shape != sizes:
-        found, expected = (" x ".join(map(str, counts)) for counts in (shape, sizes))
+    found, expected = (" x ".join(map(str, counts)) for counts in (shape, sizes))
+    if shape != sizes:
         fail(
             name,
             f"the parentheses in the data of {name} are those of a table {found}, but its parents "
             f"and the node have {expected} states",
         )
+    if not _has_shape(data, [1, *sizes]):
+        fail(
+            name,
+            f"the parentheses in the data of {name} are uneven: they must be those of a table "
+            f"{expected}, or one pair around all numbers",
+        )
+
+
+def _has_shape(items: list[Item], sizes: list[int]) -> bool:
+    if len(items) != sizes[0]:
+        return False
+    if len(sizes) == 1:
+        return all(isinstance(item, Token) for item in items)
+    return all(isinstance(item, list) and _has_shape(item, sizes[1:]) for item in items)
 
 
 def to_net(network: Network) -> str:

@@ -19,10 +19,10 @@ import numpy as np
 from voilattice.errors import InputError, TooLargeError, within
 from voilattice.files.tokens import Token, fail
 from voilattice.model.network import (
-    MAX_AXES,
     MAX_TABLE_CELLS,
     Network,
     Table,
+    check_n_parents,
     check_names,
     check_table,
 )
@@ -112,11 +112,11 @@ def build_network(nodes: Iterable[FileNode]) -> Network:
 
 def check_table_size(name: str, shape: Sequence[int]) -> None:
     """Raise `TooLargeError` for a table that could not be held, before it is made."""
-    if math.prod(shape) > MAX_TABLE_CELLS or len(shape) > MAX_AXES:
+    check_n_parents(name, len(shape) - 1)  # first: a product of many sizes takes long
+    if (n_cells := math.prod(shape)) > MAX_TABLE_CELLS:
         raise TooLargeError(
             f"{name!r} with {len(shape) - 1} parents would have a table of "
-            f"{round_count(math.prod(shape))} cells; at most {MAX_AXES - 1} parents and "
-            f"{MAX_TABLE_CELLS} cells are supported"
+            f"{round_count(n_cells)} cells; at most {MAX_TABLE_CELLS} cells are supported"
         )
 
 

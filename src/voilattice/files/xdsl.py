@@ -13,9 +13,10 @@
 
 The probabilities are one distribution of the node after the other: the node itself varies fastest,
 then its last parent, and its first parent slowest. `files.gates` says what the other two kinds
-mean, and refuses all others. A network that changes over time (``<dynamic>``) is refused too.
-Submodels are only a matter of the drawing; ``<extensions>``, ``<property>``, costs of observation
-and diagnostic attributes say nothing about the probabilities and are not read.
+mean, and refuses all others. A network that changes over time (``<dynamic>``) is refused too, and
+so are elements that SMILE's schema does not have. Submodels are only a matter of the drawing;
+``<extensions>``, ``<property>``, costs of observation and diagnostic attributes say nothing about
+the probabilities and are not read.
 """
 
 from __future__ import annotations
@@ -44,6 +45,13 @@ __all__ = ["parse_xdsl", "to_xdsl"]
 
 # What may stand beside <nodes>.
 _IGNORED = ("extensions", "observationcost", "property", "properties", "comment")
+# What may stand in a node, and what in a node of each kind.
+_IN_NODES = ("state", "parents", "property")
+_TABLES = {
+    "cpt": ("probabilities",),
+    "deterministic": ("resultingstates",),
+    "noisymax": ("strengths", "parameters"),
+}
 
 _WIDTH, _HEIGHT, _GAP = 100, 50, 30  # of the nodes in GeNIe's drawing
 
@@ -59,8 +67,7 @@ def parse_xdsl(content: bytes) -> Network:
                 f"line {part.line}: the network changes over time (<dynamic>), which is not "
                 f"supported; unroll it in GeNIe and save the result"
             )
-        if part.tag not in ("nodes", *_IGNORED):
-            raise InputError(f"line {part.line}: <{part.tag}> is not known inside <smile>")
+    root.check_children(("nodes", *_IGNORED))
     nodes = root.one("nodes")
     if nodes is None:
         raise InputError(f"line {root.line}: <smile> has no <nodes>")
@@ -69,13 +76,14 @@ def parse_xdsl(content: bytes) -> Network:
 
 def _node(element: Element) -> FileNode:
     name = _id(element)
-    if element.tag not in ("cpt", "deterministic", "noisymax"):
+    if element.tag not in _TABLES:
         refuse_kind(name, element.tag, element.line)
     if "dynamic" in element.attributes:
         raise InputError(
             f"line {element.line}: node {quote(name)} changes over time (dynamic), which is not "
             f"supported"
         )
+    element.check_children((*_IN_NODES, *_TABLES[element.tag]))
     parents = element.one("parents")
     rule: TableRule
     if element.tag == "cpt":

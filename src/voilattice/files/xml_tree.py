@@ -7,7 +7,7 @@ outside the file is opened. The depth and the number of elements are limited.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -32,7 +32,11 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The text of the element itself, without that of its children."""
+        """The text of an element that holds nothing else."""
+        for child in self.children:
+            raise InputError(
+                f"line {child.line}: <{self.tag}> must hold text alone, found <{child.tag}>"
+            )
         return "".join(self.pieces).strip()
 
     def all(self, tag: str) -> Iterator[Element]:
@@ -45,6 +49,15 @@ class Element:
         if len(others) > 1 and others[0] is not None:
             raise InputError(f"line {others[0].line}: <{self.tag}> has a second <{tag}>")
         return child
+
+    def check_children(self, known: Sequence[str]) -> None:
+        """Raise `InputError` if the element has a child with another tag."""
+        for child in self.children:
+            if child.tag not in known:
+                raise InputError(
+                    f"line {child.line}: <{child.tag}> is not known inside <{self.tag}>; "
+                    f"the elements are {' '.join(known)}"
+                )
 
 
 def parse_xml(content: bytes) -> Element:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from voilattice.errors import InputError, UnknownNameError
+from voilattice.model.network import check_pairs
 from voilattice.wording import quote
 
 __all__ = [
@@ -97,7 +98,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         for name in ("forbidden", "required"):
-            arcs = tuple((start, end) for start, end in getattr(self, name))
+            arcs = check_pairs(getattr(self, name), "a list of pairs of names", name)
             object.__setattr__(self, name, arcs)
         _check_choice("discretization", self.discretization, DISCRETIZATIONS)
         _check_choice("structure", self.structure, STRUCTURES)

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.feature_sets import Words, bits, find_circle, mask_of, to_words
+from voilattice.model.network import check_list, check_pairs
 from voilattice.ties import tolerance
 from voilattice.wording import count_noun, format_amount, join_names, nearest, quote
 
@@ -82,7 +83,8 @@ class Constraint:
     def __post_init__(self) -> None:
         if not isinstance(self.feature, str):
             raise InputError(f"must be a feature, got {quote(self.feature)}", "feature")
-        object.__setattr__(self, "after", _list_of_features(self.after))
+        after = check_list(self.after, "a list of features", "after", str)
+        object.__setattr__(self, "after", after)
         for place, feature in enumerate(self.after):
             if feature in self.after[:place]:
                 raise InputError(f"{quote(feature)} appears twice", "after")
@@ -113,29 +115,10 @@ class Constraint:
         )
 
 
-def _list_of_features(given: object) -> tuple[str, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(f"must be a list of features, got {quote(given)}", "after")
-    features = tuple(given)
-    for feature in features:
-        if not isinstance(feature, str):
-            raise InputError(f"must be a list of features, got {quote(feature)} in it", "after")
-    return features
-
-
 def _values(given: object) -> Values:
     """Return features and their states from a mapping, or from pairs."""
     pairs = given.items() if isinstance(given, Mapping) else given
-    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise InputError(f"must be a table of features and states, got {quote(given)}")
-    found = []
-    for pair in pairs:
-        match pair:
-            case (str() as feature, str() as state):
-                found.append((feature, state))
-            case _:
-                raise InputError(f"must be a table of features and states, got {quote(pair)} in it")
-    return tuple(found)
+    return check_pairs(pairs, "a table of features and states")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, ItemsView, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from voilattice.errors import InputError, located
 from voilattice.feature_sets import find_circle, membership
-from voilattice.model.network import check_text
+from voilattice.model.network import check_list, check_pairs, check_text
 from voilattice.wording import count_noun, format_amount, quote
 
 __all__ = [
@@ -103,9 +103,8 @@ class Group:
         check_text(self.name, "name")
         with located("overhead"):
             object.__setattr__(self, "overhead", check_amount(self.overhead))
-        if isinstance(self.features, str) or not isinstance(self.features, Iterable):
-            raise InputError(f"must be a list of features, got {quote(self.features)}", "features")
-        object.__setattr__(self, "features", tuple(self.features))
+        features = check_list(self.features, "a list of features", "features", str)
+        object.__setattr__(self, "features", features)
         if not self.features:
             raise InputError("at least one is needed, found none", "features")
 
@@ -147,7 +146,7 @@ class Discount:
     def __post_init__(self) -> None:
         check_text(self.name, "name")
         amounts = {}
-        for feature, amount in self.off.items():
+        for feature, amount in _entries(self.off, "amounts", "off"):
             with located(f"off.{feature}"):
                 amounts[feature] = check_amount(amount)
         if not amounts:
@@ -202,12 +201,8 @@ class ConditionalCost:
 
     def __post_init__(self) -> None:
         pairs = self.when.items() if isinstance(self.when, Mapping) else self.when
-        try:
-            object.__setattr__(self, "when", tuple((feature, state) for feature, state in pairs))
-        except (TypeError, ValueError):
-            raise InputError(
-                f"must be a table of features and states, got {quote(self.when)}", "when"
-            ) from None
+        pairs = check_pairs(pairs, "a table of features and states", "when")
+        object.__setattr__(self, "when", pairs)
         with located("cost"):
             object.__setattr__(self, "cost", check_amount(self.cost))
         if not self.when:
@@ -266,11 +261,20 @@ class FeatureCosts:
 
     def __post_init__(self) -> None:
         prices = {}
-        for feature, price in self.prices.items():
+        for feature, price in _entries(self.prices, "prices", "costs"):
             with located(f"costs.{feature}"):
                 prices[feature] = check_amount(price)
-        for name in ("groups", "conditional", "discounts"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name, place, what, kind in (
+            ("groups", "groups", "groups", Group),
+            ("conditional", "conditional_costs", "conditional prices", ConditionalCost),
+            ("discounts", "discounts", "discounts", Discount),
+        ):
+            entries = check_list(getattr(self, name), f"a list of {what}", place, kind)
+            object.__setattr__(self, name, entries)
+        order = {
+            feature: frozenset(check_list(first, "a list of features", f"order.{feature}", str))
+            for feature, first in _entries(self.order, "lists", "order")
+        }
         self._check_members()
         with located("rounds.cost"):
             object.__setattr__(self, "round_cost", check_amount(self.round_cost))
@@ -278,7 +282,7 @@ class FeatureCosts:
         self._check_discounts(prices, off)
         for name, value in (
             ("prices", MappingProxyType(prices)),
-            ("order", MappingProxyType({f: frozenset(first) for f, first in self.order.items()})),
+            ("order", MappingProxyType(order)),
             ("_off", off),
             ("_surcharges", tuple(sharing.surcharges for sharing in self.sharings)),
         ):
@@ -528,6 +532,12 @@ def price_set(costs: CostModel, features: frozenset[str], evidence: Mapping[str,
 def format_set(features: frozenset[str]) -> str:
     """Return a set of features as text."""
     return "{" + ", ".join(sorted(features)) + "}"
+
+
+def _entries(given: object, what: str, place: str) -> ItemsView[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"must be a mapping of features and {what}, got {quote(given)}", place)
+    return given.items()
 
 
 def check_amount(amount: object) -> float:

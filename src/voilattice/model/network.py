@@ -15,7 +15,8 @@ and every row is non-negative and sums to 1 within `ROW_SUM_TOLERANCE`. The row 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeAlias
@@ -33,7 +34,10 @@ __all__ = [
     "ROW_SUM_TOLERANCE",
     "Network",
     "Table",
+    "check_list",
+    "check_n_parents",
     "check_names",
+    "check_pairs",
     "check_table",
     "check_text",
     "table_of_rows",
@@ -67,9 +71,18 @@ class Network:
     _index: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.names))
-        for name in ("states", "parents"):
-            object.__setattr__(self, name, tuple(tuple(entry) for entry in getattr(self, name)))
+        names = check_list(self.names, "a list of texts", "names", str)
+        object.__setattr__(self, "names", names)
+        for name, what, kind in (
+            ("states", "a list of texts", str),
+            ("parents", "a list of numbers", numbers.Integral),
+        ):
+            entries = check_list(getattr(self, name), "a list of lists", name)
+            checked = (
+                check_list(entry, what, f"{name}[{k}]", kind) for k, entry in enumerate(entries)
+            )
+            object.__setattr__(self, name, tuple(checked))
+        object.__setattr__(self, "tables", check_list(self.tables, "a list of tables", "tables"))
         lengths = {len(self.names), len(self.states), len(self.parents), len(self.tables)}
         if len(lengths) > 1:
             raise InputError("names, states, parents and tables must have the same length")
@@ -325,7 +338,7 @@ def check_table(
     table
         One axis for each parent and the node last.
     """
-    _check_n_parents(name, len(parents))
+    check_n_parents(name, len(parents))
     array = _as_array(f"the table of {name!r}", table)
     shape = (*map(len, parents.values()), len(states))
     if array.shape != shape:
@@ -357,7 +370,7 @@ def table_of_rows(
     rows
         One for each combination of the parents' states, the last parent varying fastest.
     """
-    _check_n_parents(name, len(parents))
+    check_n_parents(name, len(parents))
     shape = [len(of) for of in parents.values()]
     if len(rows) != (n_rows := math.prod(shape)):
         each = f"combination of the states of {', '.join(map(repr, parents))}"
@@ -373,7 +386,8 @@ def table_of_rows(
     return check_table(name, states, parents, array.reshape(*shape, len(states)))
 
 
-def _check_n_parents(name: str, n: int) -> None:
+def check_n_parents(name: str, n: int) -> None:
+    """Raise `TooLargeError` if a table would have more axes than an array can have."""
     if n >= MAX_AXES:
         raise TooLargeError(f"{name!r} has {n} parents; at most {MAX_AXES - 1} are supported")
 
@@ -412,6 +426,32 @@ def check_names(what: str, names: Sequence[str]) -> None:
         if name in seen:
             raise InputError(f"{what}: the name {quote(name)} appears twice; names must be unique")
         seen.add(name)
+
+
+def check_list(given: object, what: str, place: str = "", kind: type = object) -> tuple[Any, ...]:
+    """Return the entries of a list, or raise `InputError` if it is none or has others than `kind`.
+
+    Text is no list: its letters are not what anybody means.
+    """
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"must be {what}, got {quote(given)}", place)
+    entries = tuple(given)
+    for entry in entries:
+        if not isinstance(entry, kind):
+            raise InputError(f"must be {what}, got {quote(entry)} in it", place)
+    return entries
+
+
+def check_pairs(given: object, what: str, place: str = "") -> tuple[tuple[str, str], ...]:
+    """Return a list of pairs of texts, or raise `InputError` if it is none."""
+    pairs = []
+    for entry in check_list(given, what, place):
+        match entry:
+            case (str() as first, str() as second):
+                pairs.append((first, second))
+            case _:
+                raise InputError(f"must be {what}, got {quote(entry)} in it", place)
+    return tuple(pairs)
 
 
 def check_text(text: object, place: str = "") -> None:
