@@ -77,12 +77,18 @@ def test_workers_and_jobs_are_counted(app):
     assert (found["voilattice_jobs", "done"], found["voilattice_jobs", "running"]) == (2, 1)
 
 
-def test_a_server_is_ready_when_its_pool_is(app):
+def test_a_server_is_ready_when_its_workers_run_and_nothing_is_being_compiled(app):
     before, health = ask(app, ("GET", "/ready"), ("GET", "/health"))
     assert (before.status_code, health.status_code) == (503, 200)
     assert before.headers["content-type"] == "application/problem+json"
     assert before.json()["detail"].startswith("workers are being started")
-    app.state.advisor.pool = SimpleNamespace(is_ready=True, workers=[1, 2])
+    advisor = app.state.advisor
+    advisor.pool = SimpleNamespace(is_ready=True, workers=[1, 2])
+    advisor._warming = SimpleNamespace(is_done=False)
+    (compiling,) = ask(app, ("GET", "/ready"))
+    assert compiling.status_code == 503
+    assert compiling.json()["detail"].startswith("kernels are being compiled")
+    advisor._warming.is_done = True
     (after,) = ask(app, ("GET", "/ready"))
     assert (after.status_code, after.json()) == (200, {"status": "ready", "workers": 2})
 

@@ -239,20 +239,26 @@ def test_an_error_of_our_own_is_logged_and_told_without_what_was_asked(caplog):
     assert "secret" not in caplog.text
 
 
-def test_a_pool_is_ready_while_all_workers_run(monkeypatch):
+def test_a_pool_is_ready_once_all_workers_have_answered_and_while_one_of_them_runs(monkeypatch):
     monkeypatch.setattr(pools, "SECONDS_PER_LOOK", 0.01)
 
     async def test(pool):
         assert (pool.is_ready, pool.n_alive) == (False, 0)
+        await ask(pool, "a")
+        assert (pool.is_ready, pool.n_alive) == (False, 1)
         pool.start()
         await until(lambda: pool.is_ready)
         assert pool.n_alive == 3
         victim = pool.workers[1]
         n_seen = len(victim.seen)
-        victim.is_alive = False  # while it is idle
-        assert (pool.is_ready, pool.n_alive) == (False, 2)
-        await until(lambda: pool.is_ready)
+        victim.is_alive = False  # while it is idle, or because its job was cancelled
+        assert (pool.is_ready, pool.n_alive) == (True, 2)
+        await until(lambda: pool.n_alive == 3)
         assert [request.task for request in victim.seen[n_seen:]] == ["warm"]
+        for worker in pool.workers:
+            worker.is_alive = False
+        assert (pool.is_ready, pool.n_alive) == (False, 0)
+        await until(lambda: pool.is_ready)
         await pool.close()
         assert not pool.is_ready
 

@@ -80,13 +80,13 @@ class Advisor:
         self._in_work: dict[str, asyncio.Task[bytes]] = {}
 
     def start(self) -> None:
-        """Start the workers, and to compile kernels beside them."""
+        """Start the workers, and a process that compiles kernels beside them."""
         self._warming = start_warming()
         self.pool.start()
 
     @property
     def is_ready(self) -> bool:
-        """Whether all workers run and all kernels are compiled: answers have their usual speed."""
+        """Whether workers run and nothing is being compiled: answers have their usual speed."""
         return self.pool.is_ready and self._warming is not None and self._warming.is_done
 
     async def close(self) -> None:

@@ -95,8 +95,9 @@ class Pool:
 
     @property
     def is_ready(self) -> bool:
-        """Whether all workers run and have loaded what they need."""
-        return not self._is_closed and all(w.is_alive and w.has_answered for w in self.workers)
+        """Whether all workers could be started; one that was ended since does not change that."""
+        has_started = all(worker.has_answered for worker in self.workers)
+        return not self._is_closed and has_started and self.n_alive > 0
 
     @property
     def n_alive(self) -> int:
