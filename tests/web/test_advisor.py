@@ -116,7 +116,7 @@ def test_advice_as_a_job_tells_and_falls_back_too(advisor):
 
 def test_a_server_is_ready_when_its_workers_run_and_its_kernels_are_compiled(monkeypatch):
     warming = SimpleNamespace(is_done=False, stop=lambda: None)
-    monkeypatch.setattr("voilattice.web.advisor.start_warming", lambda: warming)
+    monkeypatch.setattr("voilattice.web.advisor.start_warming", lambda on_failure: warming)
     advisor = Advisor({}, Limits(), 2)
     advisor.pool = SimpleNamespace(is_ready=True, start=lambda: None)
     advisor.start()
@@ -125,6 +125,15 @@ def test_a_server_is_ready_when_its_workers_run_and_its_kernels_are_compiled(mon
     assert advisor.is_ready
     advisor.pool.is_ready = False
     assert not advisor.is_ready
+
+
+def test_kernels_that_could_not_be_compiled_are_logged_in_a_line(monkeypatch, caplog):
+    monkeypatch.setattr("voilattice.web.advisor.start_warming", lambda on_failure: on_failure(3))
+    advisor = Advisor({}, Limits(), 2)
+    advisor.pool = SimpleNamespace(start=lambda: None)
+    advisor.start()
+    (record,) = caplog.records
+    assert record.getMessage().startswith("kernels could not be compiled (exit status 3;")
 
 
 def test_an_upload_is_kept_under_the_name_of_its_content(advisor):

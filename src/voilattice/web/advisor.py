@@ -22,6 +22,7 @@ from voilattice.warming import Warming, start_warming
 from voilattice.web.answers import Answers
 from voilattice.web.catalogue import Catalogue
 from voilattice.web.jobs import Job, Jobs
+from voilattice.web.logs import log
 from voilattice.web.pool import Level, Pool
 from voilattice.web.questions import AdviceAsked, Asked, Case, WhatIf
 from voilattice.web.refusals import Busy, TooMany, UnknownProblem
@@ -81,7 +82,7 @@ class Advisor:
 
     def start(self) -> None:
         """Start the workers, and a process that compiles kernels beside them."""
-        self._warming = start_warming()
+        self._warming = start_warming(_log_failed_warming)
         self.pool.start()
 
     @property
@@ -92,7 +93,7 @@ class Advisor:
     async def close(self) -> None:
         """Cancel what is at work and end the workers."""
         if self._warming is not None:
-            self._warming.stop()
+            await asyncio.to_thread(self._warming.stop)
         self.jobs.cancel_all()
         await self.pool.close()
 
@@ -240,6 +241,14 @@ class Advisor:
             options["case"] = _case_of(problem, asked)
         share = SHARE_OF_TASK if task in TIMED_TASKS else None
         return Request(task, asked.problem, problem, json.dumps(asked.changes), options, share)
+
+
+def _log_failed_warming(status: int) -> None:
+    log.warning(
+        "kernels could not be compiled (exit status %d; voilattice warm says why): NumPy does "
+        "their work, or they are compiled at their first use",
+        status,
+    )
 
 
 def _case_of(problem: Problem, case: Case) -> dict[str, Any]:
