@@ -24,7 +24,7 @@ from voilattice.web.catalogue import Catalogue
 from voilattice.web.jobs import Job, Jobs
 from voilattice.web.logs import log
 from voilattice.web.pool import Level, Pool
-from voilattice.web.questions import AdviceAsked, Asked, Case, WhatIf
+from voilattice.web.questions import AdviceAsked, Asked, BatchAsked, Case, WhatIf
 from voilattice.web.refusals import Busy, TooMany, UnknownProblem
 from voilattice.web.shelf import Shelf
 from voilattice.web.uploads import upload_id
@@ -48,7 +48,8 @@ TIMED_TASKS = frozenset(
 class Limits(BaseModel):
     """What requests may take."""
 
-    seconds: float = 30.0  # for an answer
+    seconds: float = 30.0  # for an answer, waiting included
+    late_seconds: float = 120.0  # for a quick one, on a machine that has too much to do
     job_seconds: float = 300.0  # for a job
     memory_bytes: int = 1 << 30  # for the tables of each worker
     answer_bytes: int = 64_000_000  # for answers that are kept
@@ -107,14 +108,17 @@ class Advisor:
         request = await self._request(task, asked, client)
         return await self._answer(request, asked.model_dump_json(), client)
 
-    async def advise(self, asked: AdviceAsked, client: str) -> bytes:
-        """Say what to do now; greedy says it where the policy asked for cannot in time."""
-        request = await self._request("advise", asked, client)
+    async def advise(self, task: str, asked: AdviceAsked | BatchAsked, client: str) -> bytes:
+        """Say what to do now in a case ("advise") or in many ("batch").
+
+        Where the policy asked for cannot answer in time, greedy does, and the advice says so.
+        """
+        request = await self._request(task, asked, client)
 
         async def work() -> Outcome:
             return await self._advise(request, client, self.limits.seconds)
 
-        return await self._once("advise" + asked.model_dump_json(), work)
+        return await self._once(task + asked.model_dump_json(), work)
 
     async def start_job(self, task: str, asked: Asked, client: str) -> Job:
         """Begin a job."""
@@ -177,7 +181,7 @@ class Advisor:
         *,
         is_job: bool = False,
     ) -> Outcome:
-        asked = request.options["policy"]
+        asked, begin = request.options["policy"], time.monotonic()
 
         async def ask(policy: str) -> Outcome:
             changed = replace(request, options={**request.options, "policy": policy})
@@ -186,7 +190,8 @@ class Advisor:
             if policy in QUICK_POLICIES:
                 # It plans no longer than before. But on a machine that has too much to do, advice
                 # that comes late is better than none.
-                level, limit, patience = Level.QUICK, max(seconds, self.limits.job_seconds), None
+                late = self.limits.late_seconds - (time.monotonic() - begin)
+                level, limit, patience = Level.QUICK, seconds if is_job else late, None
                 changed = replace(changed, share=SHARE_OF_TASK * seconds / limit)
             return await self.pool.do(
                 changed, limit, level=level, client=client, is_job=is_job, patience=patience,
@@ -198,19 +203,24 @@ class Advisor:
         except (TooLargeError, Busy) as error:  # it took too long, or its turn did not come
             if asked == FALLBACK:
                 raise
-            found = json.loads((await ask(FALLBACK)).content)
+            document = json.loads((await ask(FALLBACK)).content)
             why = f"{asked} cannot answer here ({error.complaint}). This is what greedy does."
-            found |= {"fallback": FALLBACK, "quick": True, "reasons": [why, *found["reasons"]]}
-            content = json.dumps(found).encode()
-            outcome = Outcome(content, is_final=False, is_fallback=True)
-        self.n_fallbacks += outcome.is_fallback
+            parts = document.get("answers", [document])  # of a batch
+            advices = [part for part in parts if "error" not in part]
+            for advice in advices:
+                reasons = [why, *advice["reasons"]]
+                advice.update({"fallback": FALLBACK, "quick": True, "reasons": reasons})
+            outcome = Outcome(json.dumps(document).encode(), False, len(advices))
+        self.n_fallbacks += outcome.n_fallbacks
         return outcome
 
     async def _answer(self, request: Request, question: str, client: str) -> bytes:
-        level = Level.QUICK if request.task in QUICK_TASKS else Level.LONG
+        level, seconds = Level.LONG, self.limits.seconds
+        if request.task in QUICK_TASKS:
+            level, seconds = Level.QUICK, self.limits.late_seconds
 
         async def work() -> Outcome:
-            return await self.pool.do(request, self.limits.seconds, level=level, client=client)
+            return await self.pool.do(request, seconds, level=level, client=client)
 
         return await self._once(f"{request.task} {request.name} {question}", work)
 

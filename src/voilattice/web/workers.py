@@ -63,7 +63,7 @@ class Outcome:
 
     content: bytes
     is_final: bool = True  # False: with more time the answer could be a better one
-    is_fallback: bool = False  # greedy answered in place of the policy asked for
+    n_fallbacks: int = 0  # advice by greedy in place of the policy asked for
     problem: Problem | None = None
 
 
