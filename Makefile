@@ -45,19 +45,20 @@ test-gpu: $(DEV)
 	$(BIN)/python -c "from voilattice.devices import find_device; find_device()"
 	$(BIN)/pytest tests/policy/test_cuda_engine.py tests/policy/test_plain.py tests/policy/test_plain_solution.py
 
-# The page is tested in a real browser, its logic by node: Debian's, installed where they are missing and
-# allowed to be.
+# The page is tested in a real browser, its logic by node, the how-to on proxies with nginx: Debian's,
+# installed where they are missing and allowed to be; nginx, which starts a server of its own, for CI alone.
 browser:
 	@missing=; \
 	command -v chromium > /dev/null || command -v chromium-browser > /dev/null \
 	  || command -v google-chrome > /dev/null || missing="chromium"; \
 	command -v node > /dev/null || missing="$$missing nodejs"; \
+	[ -z "$$CI" ] || [ -x /usr/sbin/nginx ] || missing="$$missing nginx"; \
 	[ -z "$$missing" ] \
 	  || { echo "installing $$missing (apt)" >&2; \
 	       $$([ "$$(id -u)" = 0 ] || echo sudo -n) sh -c "apt-get -qq update && \
 	         DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing" \
 	         > /dev/null; } \
-	  || echo "no $$missing, and no right to install it: the tests of the page need it" >&2
+	  || echo "no $$missing, and no right to install it: the tests of the server need it" >&2
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -5,6 +5,7 @@ import math
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -55,9 +56,10 @@ HEADINGS = {
         "(a) advise asia",
         "(b) POST advise, asia",
         "(c) the page, asia",
+        "(d) 3 clients at once, asia",
     ],
     "serving": ["(a) 5 people", "(b) without a pause", "(c) with workers that are killed", "(d) "],
-    "load": ["(a) cold: 8 answers", "ready ", "(b) warm: 8 answers"],
+    "load": ["(a) cold: 16 answers", "ready ", "(b) warm: 16 answers"],
     "under_load": ["naive Bayes, 30 features, beside 0 busy processes"],
 }
 RATIOS = {
@@ -97,7 +99,12 @@ RATIOS = {
         r"^ +100 workers, at least +(\S+) min$",
     ],
     "large": [r"^ +compiled +\S+ us +ratio +(\S+)$", r"^ +NumPy +\S+ ms +ratio +(\S+)$"],
-    "cold": [r"^\(a\) .* (\S+)$", r"^\(b\) .* (\S+)$", r"^\(c\) .* (\S+)$"],
+    "cold": [
+        r"^\(a\) .* (\S+)$",
+        r"^\(b\) .* (\S+)$",
+        r"^\(c\) .* (\S+)$",
+        r"^\(d\) .* (0) errors$",
+    ],
     "serving": [r"posterior  median (\S+) s", r"errors (\d+)$"],
     "load": [r"greedy +p50 \S+ s, p99 (\S+) s", r"in place of optimal (\d+)$", r"errors (0)$"],
     "under_load": [r"^ +0 +0\.5 .* in \[\S+, (\S+)\]$"],
@@ -111,16 +118,22 @@ def test_every_benchmark_of_the_makefile_is_tested():
     assert set(re.findall(r"benchmarks/(\w+)\.py", makefile)) == set(HEADINGS) == set(RATIOS)
 
 
-@pytest.mark.parametrize("name", HEADINGS)
-def test_benchmarks_run_in_small_and_print_finite_ratios(name, tmp_path, monkeypatch, capsys):
+def load_script(name, monkeypatch):
+    """Return a benchmark as a module."""
     monkeypatch.syspath_prepend(BENCHMARKS)  # they import each other
-    monkeypatch.chdir(tmp_path)  # they run from any directory
-    device = any_device()
-    monkeypatch.setattr(devices, "find_device", lambda: device)
     spec = importlib.util.spec_from_file_location(f"benchmark_{name}", BENCHMARKS / f"{name}.py")
     script = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, script)  # dataclasses look their module up
     spec.loader.exec_module(script)
+    return script
+
+
+@pytest.mark.parametrize("name", HEADINGS)
+def test_benchmarks_run_in_small_and_print_finite_ratios(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # they run from any directory
+    device = any_device()
+    monkeypatch.setattr(devices, "find_device", lambda: device)
+    script = load_script(name, monkeypatch)
     # In a thread: the tests of the page leave a loop of asyncio in the main one.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(script.main, small=True).result()
@@ -132,6 +145,51 @@ def test_benchmarks_run_in_small_and_print_finite_ratios(name, tmp_path, monkeyp
         assert ratio, f"no {pattern!r} in\n{printed}"
         assert math.isfinite(float(ratio[1].replace(",", "")))
     assert not re.search(r"\b(nan|inf)\b", printed)
+
+
+@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize("errors", [[], ["503 too many"]])
+def test_an_error_under_load_is_a_failure_at_full_size(small, errors, monkeypatch):
+    script = load_script("load", monkeypatch)
+
+    async def ask_all(address, cases, sizes, part):
+        return script.Answers(errors=errors if part else [])
+
+    monkeypatch.setattr(script, "server", lambda **settings: nullcontext((None, "")))
+    monkeypatch.setattr(script, "_busy", nullcontext)
+    monkeypatch.setattr(script, "_wait_until_ready", lambda address: None)
+    monkeypatch.setattr(script, "_ask_all", ask_all)
+    monkeypatch.setattr(script, "draw", lambda name, n: [])
+    with ThreadPoolExecutor(1) as thread:
+        outcome = thread.submit(script.main, small=small).exception()
+    assert str(outcome) == ("1 errors: there must be none" if errors and not small else "None")
+
+
+@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize(
+    ("command", "page", "errors", "misses"),
+    [
+        (2.9, 7.9, [], []),
+        (3.1, 7.9, [], ["(a) advise heart"]),
+        (2.9, 8.1, [], ["(c) the page, heart, optimal"]),
+        (3.1, 8.1, ["503"], ["(a) advise heart", "(c) the page, heart, optimal", "(d) 30 clients"]),
+    ],
+)
+def test_a_cold_start_that_is_too_slow_is_a_failure_at_full_size(
+    small, command, page, errors, misses, monkeypatch
+):
+    script = load_script("cold", monkeypatch)
+    monkeypatch.setattr(script, "_run", lambda *command: None)
+    monkeypatch.setattr(script, "_time_command", lambda asked, settings: command)
+    monkeypatch.setattr(script, "_time_api", lambda problem, settings: 9.0)
+    monkeypatch.setattr(script, "_time_page", lambda problem, settings: page)
+    monkeypatch.setattr(script, "_time_browser", lambda browser, problem, settings: page)
+    monkeypatch.setattr(script, "_ask_at_once", lambda problem, n, settings: ([1.0], errors))
+    with ThreadPoolExecutor(1) as thread:
+        outcome = thread.submit(script.main, small=small).exception()
+    assert (outcome is None) == (small or not misses)
+    lines = [] if outcome is None else str(outcome).splitlines()
+    assert [line.partition(":")[0] for line in lines] == ([] if small else misses)
 
 
 @pytest.mark.parametrize("small", [False, True])

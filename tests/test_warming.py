@@ -1,9 +1,11 @@
 """Kernels are compiled before they are needed, in processes of their own."""
 
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import Future
+from queue import Queue
 
 import psutil
 import pytest
@@ -78,24 +80,74 @@ def test_nothing_is_started_if_nothing_is_left_to_compile(monkeypatch):
     cold(monkeypatch)
     monkeypatch.setattr(warming.subprocess, "Popen", None)
     assert warming.warm() == 0
-    beside = warming.start_warming()
+    beside = warming.start_warming(pytest.fail)
     assert beside.is_done
     beside.stop()
 
 
-def test_a_process_compiles_beside_this_one_until_it_is_stopped(tmp_path, monkeypatch):
+@pytest.fixture
+def beside(monkeypatch):
+    """A function that starts a program in place of Python, and what it says of a failure."""
     cold(monkeypatch, "blocks")
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/given\nexec sleep 600\n')
-    python.chmod(0o700)
-    monkeypatch.setattr(sys, "executable", str(python))
-    beside = warming.start_warming()
-    assert not beside.is_done
-    assert os.getpriority(os.PRIO_PROCESS, beside._process.pid) == warming.LOWEST_PRIORITY
-    beside.stop()
-    assert beside.is_done
-    assert beside._process.args[1:4] == ["-m", "voilattice", "warm"]
-    beside.stop()
+    failures, started = Queue(), []
+
+    def start(tmp_path, program):
+        python = tmp_path / "python"
+        python.write_text(f"#!/bin/sh\n{program}\n")
+        python.chmod(0o700)
+        monkeypatch.setattr(sys, "executable", str(python))
+        started.append(warming.start_warming(failures.put))
+        return started[-1], failures
+
+    yield start
+    for process in started:
+        process.stop()
+
+
+def test_a_process_compiles_beside_this_one_until_it_is_stopped(tmp_path, beside):
+    process, failures = beside(tmp_path, "exec sleep 600")
+    assert not process.is_done
+    assert os.getpgid(process._process.pid) != os.getpgid(0)  # Ctrl-C is for the server
+    assert os.getpriority(os.PRIO_PROCESS, process._process.pid) == warming.LOWEST_PRIORITY
+    process.stop()
+    assert process.is_done
+    process.stop()
+    process._watch.join()
+    assert failures.empty()  # it was ended on purpose
+
+
+def test_a_process_that_does_not_end_when_it_is_told_to_is_killed(tmp_path, beside, monkeypatch):
+    monkeypatch.setattr(warming, "SECONDS_TO_END", 0.01)
+    process, failures = beside(tmp_path, f"trap '' TERM; echo > {tmp_path}/set; exec sleep 600")
+    while not (tmp_path / "set").exists():
+        process._watch.join(0.01)
+    process.stop()
+    process._watch.join()
+    assert process._process.returncode == -signal.SIGKILL
+    assert failures.empty()
+
+
+def test_compiling_that_fails_is_told_once_with_its_exit_status(tmp_path, beside):
+    process, failures = beside(tmp_path, "exit 3")
+    assert failures.get(timeout=60) == 3
+    process._watch.join()
+    assert process.is_done
+    assert failures.empty()
+
+
+def test_what_compiles_beside_a_process_ends_with_it():
+    script = (
+        "import time\n"
+        "from voilattice import warming\n"
+        "warming.warm = lambda n_processes: print(n_processes, flush=True) or time.sleep(600)\n"
+        "warming.warm_beside(3)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout.readline() == b"3\n"
+        child.stdin.close()  # as if the server had been killed
+        assert child.wait(timeout=60) == 1
 
 
 def test_processes_that_compile_end_with_the_one_that_started_them():

@@ -13,17 +13,20 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import suppress
 from multiprocessing import active_children, get_context
 
 from voilattice.engines import count_threads
 from voilattice.extras import has_extra
 from voilattice.kernel_cache import KERNELS, are_ready
 
-__all__ = ["Warming", "is_warm", "start_warming", "warm"]
+__all__ = ["Warming", "is_warm", "start_warming", "warm", "warm_beside"]
 
 Progress = Callable[[str, int, int], None]  # the loop, how many loops are done, and of how many
+Failure = Callable[[int], None]  # the exit status of a process
 
 LOWEST_PRIORITY = 19
+SECONDS_TO_END = 2.0  # for a process that is told to
 LOOPS_OF_LEARNING = {"training", "trees"}  # nobody calls them without the extra "learn"
 
 
@@ -85,33 +88,68 @@ def warm(n_processes: int | None = None, progress: Progress | None = None) -> in
 class Warming:
     """A process that compiles kernels beside this one; `start_warming` starts it."""
 
-    def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
-        self._process = process
+    def __init__(self, process: subprocess.Popen[bytes] | None, on_failure: Failure) -> None:
+        self._process, self._on_failure = process, on_failure
+        self._is_stopped = False
+        self._watch: threading.Thread | None = None
+        if process is not None:
+            self._watch = threading.Thread(target=self._wait, args=(process,), daemon=True)
+            self._watch.start()
 
     @property
     def is_done(self) -> bool:
         """Whether the process has ended; also if there was nothing to compile."""
-        return self._process is None or self._process.poll() is not None
+        return self._watch is None or not self._watch.is_alive()
 
     def stop(self) -> None:
         """End the process now, if it has not ended."""
-        if self._process is not None:
+        if self._process is not None and self._watch is not None:
+            self._is_stopped = True
             self._process.terminate()
-            self._process.wait()
+            self._watch.join(SECONDS_TO_END)
+            self._process.kill()
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        status = process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
+        if status and not self._is_stopped:
+            self._on_failure(status)
 
 
-def start_warming() -> Warming:
-    """Start to compile what numba's cache lacks, in a process of low priority, and return."""
+def start_warming(on_failure: Failure) -> Warming:
+    """Start to compile what numba's cache lacks, in a process of low priority, and return.
+
+    Parameters
+    ----------
+    on_failure
+        Is called, in a thread, with the exit status of a process that could not compile.
+    """
     if is_warm():
-        return Warming(None)
+        return Warming(None, on_failure)
     n_processes = max(count_threads() // 2, 1)
+    script = f"from voilattice.warming import warm_beside; warm_beside({n_processes})"
     process = subprocess.Popen(
-        [sys.executable, "-m", "voilattice", "warm", "--processes", str(n_processes)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [sys.executable, "-c", script],
+        # The end of this pipe is the end of this process, however it ends.
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        process_group=0,  # Ctrl-C is for this process
     )  # fmt: skip
     if hasattr(os, "setpriority"):
-        os.setpriority(os.PRIO_PROCESS, process.pid, LOWEST_PRIORITY)
-    return Warming(process)
+        with suppress(ProcessLookupError):  # it has ended already
+            os.setpriority(os.PRIO_PROCESS, process.pid, LOWEST_PRIORITY)
+    return Warming(process, on_failure)
+
+
+def warm_beside(n_processes: int) -> None:
+    """Compile kernels, until the process at the other end of standard input ends."""
+
+    def watch() -> None:
+        os.read(sys.stdin.fileno(), 1)  # nothing is ever written there
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    warm(n_processes)
 
 
 def _end_with_parent() -> None:

@@ -7,6 +7,7 @@ import signal
 import time
 
 import numpy as np
+import psutil
 import pytest
 from helpers.clinic import draw_clinic
 from helpers.processes import process
@@ -292,7 +293,9 @@ def test_workers_end_with_the_command(clinic):
         "evaluate", clinic / "clinic.csv", "--target", "ill", "--costs", clinic / "costs.toml",
         "--jobs", "2", start_new_session=True,
     )  # fmt: skip
-    time.sleep(4)
+    # Its workers run: two, beside the process that cleans up after them.
+    while started.poll() is None and len(psutil.Process(started.pid).children()) < 2:
+        time.sleep(0.05)
     os.killpg(started.pid, signal.SIGINT)
     out, err = started.communicate(timeout=30)
     said = [line for line in err.splitlines() if line and not line.startswith("[")]

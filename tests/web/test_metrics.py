@@ -1,5 +1,8 @@
 """What the server counts and logs: every request by its route, and nothing of what was asked."""
 
+import asyncio
+import contextlib
+import gc
 import json
 import logging
 import re
@@ -11,6 +14,7 @@ from helpers.serving import run_async
 from prometheus_client.parser import text_string_to_metric_families
 
 from voilattice import load_problem
+from voilattice.errors import InputError
 from voilattice.web.app import create_app
 from voilattice.web.logs import JsonLines, configure_logs
 
@@ -77,12 +81,18 @@ def test_workers_and_jobs_are_counted(app):
     assert (found["voilattice_jobs", "done"], found["voilattice_jobs", "running"]) == (2, 1)
 
 
-def test_a_server_is_ready_when_its_pool_is(app):
+def test_a_server_is_ready_when_its_workers_run_and_nothing_is_being_compiled(app):
     before, health = ask(app, ("GET", "/ready"), ("GET", "/health"))
     assert (before.status_code, health.status_code) == (503, 200)
     assert before.headers["content-type"] == "application/problem+json"
     assert before.json()["detail"].startswith("workers are being started")
-    app.state.advisor.pool = SimpleNamespace(is_ready=True, workers=[1, 2])
+    advisor = app.state.advisor
+    advisor.pool = SimpleNamespace(is_ready=True, workers=[1, 2])
+    advisor._warming = SimpleNamespace(is_done=False)
+    (compiling,) = ask(app, ("GET", "/ready"))
+    assert compiling.status_code == 503
+    assert compiling.json()["detail"].startswith("kernels are being compiled")
+    advisor._warming.is_done = True
     (after,) = ask(app, ("GET", "/ready"))
     assert (after.status_code, after.json()) == (200, {"status": "ready", "workers": 2})
 
@@ -99,32 +109,62 @@ def test_a_request_is_logged_by_route_alone(app, caplog):
     assert "secret" not in json.dumps(lines).lower()
 
 
-@pytest.mark.parametrize("as_json", [False, True])
-def test_the_log_has_warnings_and_on_demand_requests(as_json, capsys, monkeypatch):
+@contextlib.contextmanager
+def written_log(as_json, capsys):
+    """Write the log to standard error; give the lines that are there at the end."""
     root, log = logging.getLogger(), logging.getLogger("voilattice.web")
     before = root.handlers, root.level, log.level
-    monkeypatch.setattr(root, "handlers", [])
+    root.handlers, lines = [], []
     try:
         configure_logs(as_json=as_json)
-        log.info("request", extra={"fields": {"ms": 1.5}})
-        log.warning("worker process %d ended", 7)
-        try:
-            raise KeyError("secret")
-        except KeyError:
-            logging.getLogger("asyncio").exception("a task failed")
+        yield lines
     finally:
-        root.handlers = []
+        root.handlers = before[0]
         root.setLevel(before[1])
         log.setLevel(before[2])
     written = capsys.readouterr().err
-    if not as_json:
-        assert written.startswith("worker process 7 ended\na task failed\n")
-        return
-    lines = [json.loads(line) for line in written.splitlines()]
-    assert [(line["level"], line["event"]) for line in lines] == [
-        ("info", "request"),
-        ("warning", "worker process 7 ended"),
-        ("error", "a task failed"),
-    ]
-    assert (lines[0]["ms"], lines[2]["error"]) == (1.5, "KeyError")
     assert "secret" not in written
+    lines += map(json.loads, written.splitlines()) if as_json else written.splitlines()
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_log_has_warnings_and_on_demand_requests(as_json, capsys):
+    with written_log(as_json, capsys) as lines:
+        log = logging.getLogger("voilattice.web")
+        log.info("request", extra={"fields": {"ms": 1.5}})
+        log.warning("worker process %d ended", 7)
+    if as_json:
+        del lines[0]["time"], lines[1]["time"]
+        assert lines == [
+            {"level": "info", "event": "request", "ms": 1.5},
+            {"level": "warning", "event": "worker process 7 ended"},
+        ]
+    else:
+        assert lines == ["worker process 7 ended"]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_others_log_is_told_by_its_place_in_the_code_alone(as_json, capsys):
+    async def fail():
+        raise InputError("secret", "secret")
+
+    async def forget():
+        task = asyncio.ensure_future(fail())
+        await asyncio.wait({task})
+        del task
+        gc.collect()  # asyncio writes: Task exception was never retrieved ... InputError('secret')
+
+    with written_log(as_json, capsys) as lines:
+        run_async(forget())
+        logging.getLogger("uvicorn.error").warning("Invalid request: %s", "secret")
+        try:
+            raise KeyError("secret")
+        except KeyError:
+            logging.getLogger("voilattice.web").exception("a task failed")
+    if as_json:
+        lines[:] = (": ".join([line["event"], line.get("error", "")]) for line in lines)
+    assert [re.sub(r"line \d+", "line 1", line).removesuffix(": ") for line in lines] == [
+        "a message of asyncio (base_events.py, line 1): InputError in test_metrics.py, line 1",
+        "a message of uvicorn.error (test_metrics.py, line 1)",
+        "a task failed: KeyError in test_metrics.py, line 1",
+    ]

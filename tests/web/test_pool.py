@@ -228,6 +228,24 @@ def test_a_turn_is_waited_for_no_longer_than_patience_allows():
     run(test, n_workers=2)
 
 
+def test_what_lost_its_worker_after_its_patience_was_over_waits_no_longer_than_it_may():
+    async def test(pool):
+        work = ask(pool, "wait", level=Level.LONG, seconds=0.3, patience=0.01)
+        await until(lambda: pool.n_busy == 1)
+        (worker,) = (worker for worker in pool.workers if worker.seen)
+        first = ask(pool, "wait first", level=Level.QUICK)
+        second = ask(pool, "wait second", level=Level.QUICK)
+        await until(lambda: pool.n_waiting == 1)
+        worker.is_killed = True  # by somebody else: the task is put back, behind what is quick
+        with pytest.raises(Busy, match="^too many requests are waiting"):
+            await work
+        for worker in pool.workers:
+            worker.go.set()
+        await asyncio.gather(first, second)
+
+    run(test, n_workers=2)
+
+
 def test_an_error_of_our_own_is_logged_and_told_without_what_was_asked(caplog):
     async def test(pool):
         with pytest.raises(Broken, match=r"KeyError in test_pool.py, line \d+\)") as told:
@@ -239,29 +257,46 @@ def test_an_error_of_our_own_is_logged_and_told_without_what_was_asked(caplog):
     assert "secret" not in caplog.text
 
 
-def test_a_pool_is_ready_while_all_workers_run(monkeypatch):
+def test_a_pool_is_ready_once_all_workers_have_answered_and_while_one_of_them_runs(monkeypatch):
     monkeypatch.setattr(pools, "SECONDS_PER_LOOK", 0.01)
 
     async def test(pool):
         assert (pool.is_ready, pool.n_alive) == (False, 0)
+        await ask(pool, "a")
+        assert (pool.is_ready, pool.n_alive) == (False, 1)
         pool.start()
         await until(lambda: pool.is_ready)
         assert pool.n_alive == 3
         victim = pool.workers[1]
         n_seen = len(victim.seen)
-        victim.is_alive = False  # while it is idle
-        assert (pool.is_ready, pool.n_alive) == (False, 2)
-        await until(lambda: pool.is_ready)
+        victim.is_alive = False  # while it is idle, or because its job was cancelled
+        assert (pool.is_ready, pool.n_alive) == (True, 2)
+        await until(lambda: pool.n_alive == 3)
         assert [request.task for request in victim.seen[n_seen:]] == ["warm"]
+        for worker in pool.workers:
+            worker.is_alive = False
+        assert (pool.is_ready, pool.n_alive) == (False, 0)
+        await until(lambda: pool.is_ready)
         await pool.close()
         assert not pool.is_ready
 
     run(test)
 
 
+class Looks:
+    """A deadline that is never over, and counts who looks at it."""
+
+    seconds_left, n = 9.0, 0
+
+    @property
+    def is_over(self):
+        self.n += 1
+        return False
+
+
 def test_a_job_that_is_cancelled_is_stopped_and_any_other_task_goes_on():
     async def test(pool):
-        job = ask(pool, "wait job", level=Level.JOB, is_job=True)
+        job = ask(pool, "wait job", level=Level.JOB, is_job=True, seconds=1000.0)
         await until(lambda: pool.n_busy == 1)
         queued = ask(pool, "wait queued", level=Level.JOB, is_job=True)
         queued.cancel()
@@ -270,8 +305,12 @@ def test_a_job_that_is_cancelled_is_stopped_and_any_other_task_goes_on():
         assert [r.task for w in pool.workers for r in w.seen if r.task != "warm"] == ["wait job"]
         long = ask(pool, "wait long", level=Level.LONG)
         await until(lambda: pool.n_busy == 1)
+        (ticket,) = filter(None, pool._at_work.values())
+        ticket.deadline = looks = Looks()
         long.cancel()
-        await asyncio.sleep(0.3)
+        await until(long.done)
+        looks.n = 0
+        await until(lambda: looks.n == 2 or pool.n_busy == 0)
         assert pool.n_busy == 1
 
     run(test)
@@ -281,7 +320,7 @@ def test_advice_that_is_a_job_does_not_wait_for_whole_policies_and_can_be_stoppe
     async def test(pool):
         policies = [ask(pool, f"wait {k}", level=Level.JOB, is_job=True) for k in range(3)]
         await until(lambda: pool.n_busy == 1)
-        advice = ask(pool, "wait advice", level=Level.LONG, is_job=True)
+        advice = ask(pool, "wait advice", level=Level.LONG, is_job=True, seconds=1000.0)
         await until(lambda: pool.n_busy == 2)
         advice.cancel()
         await until(lambda: pool.n_busy == 1)

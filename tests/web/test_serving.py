@@ -54,16 +54,16 @@ def test_a_failing_job_says_why(api):
     assert (found["error"]["status"], "'lung'" in found["error"]["detail"]) == (400, True)
 
 
-def test_many_at_once_are_answered_or_told_to_come_again(api):
+def test_many_at_once_are_all_answered(api):
     def ask(k):
         stakes = {"kind": "symmetric", "expected": 100.0 + k}
         asked = {"problem": "diabetes", "policy": "greedy-la", "stakes": stakes}
-        return api.post("/api/v1/advise", json=asked).status_code
+        standing = api.post("/api/v1/posterior", json={"problem": "diabetes", "stakes": stakes})
+        return standing.status_code, api.post("/api/v1/advise", json=asked).status_code
 
     with ThreadPoolExecutor(60) as pool:
         answers = list(pool.map(ask, range(60)))
-    assert set(answers) <= {200, 503}
-    assert answers.count(200) >= 10
+    assert set(answers) == {(200, 200)}
 
 
 @pytest.fixture

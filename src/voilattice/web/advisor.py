@@ -22,8 +22,9 @@ from voilattice.warming import Warming, start_warming
 from voilattice.web.answers import Answers
 from voilattice.web.catalogue import Catalogue
 from voilattice.web.jobs import Job, Jobs
+from voilattice.web.logs import log
 from voilattice.web.pool import Level, Pool
-from voilattice.web.questions import AdviceAsked, Asked, Case, WhatIf
+from voilattice.web.questions import AdviceAsked, Asked, BatchAsked, Case, WhatIf
 from voilattice.web.refusals import Busy, TooMany, UnknownProblem
 from voilattice.web.shelf import Shelf
 from voilattice.web.uploads import upload_id
@@ -47,7 +48,8 @@ TIMED_TASKS = frozenset(
 class Limits(BaseModel):
     """What requests may take."""
 
-    seconds: float = 30.0  # for an answer
+    seconds: float = 30.0  # for an answer, waiting included
+    late_seconds: float = 120.0  # for a quick one, on a machine that has too much to do
     job_seconds: float = 300.0  # for a job
     memory_bytes: int = 1 << 30  # for the tables of each worker
     answer_bytes: int = 64_000_000  # for answers that are kept
@@ -80,19 +82,19 @@ class Advisor:
         self._in_work: dict[str, asyncio.Task[bytes]] = {}
 
     def start(self) -> None:
-        """Start the workers, and to compile kernels beside them."""
-        self._warming = start_warming()
+        """Start the workers, and a process that compiles kernels beside them."""
+        self._warming = start_warming(_log_failed_warming)
         self.pool.start()
 
     @property
     def is_ready(self) -> bool:
-        """Whether all workers run and all kernels are compiled: answers have their usual speed."""
+        """Whether workers run and nothing is being compiled: answers have their usual speed."""
         return self.pool.is_ready and self._warming is not None and self._warming.is_done
 
     async def close(self) -> None:
         """Cancel what is at work and end the workers."""
         if self._warming is not None:
-            self._warming.stop()
+            await asyncio.to_thread(self._warming.stop)
         self.jobs.cancel_all()
         await self.pool.close()
 
@@ -106,14 +108,17 @@ class Advisor:
         request = await self._request(task, asked, client)
         return await self._answer(request, asked.model_dump_json(), client)
 
-    async def advise(self, asked: AdviceAsked, client: str) -> bytes:
-        """Say what to do now; greedy says it where the policy asked for cannot in time."""
-        request = await self._request("advise", asked, client)
+    async def advise(self, task: str, asked: AdviceAsked | BatchAsked, client: str) -> bytes:
+        """Say what to do now in a case ("advise") or in many ("batch").
+
+        Where the policy asked for cannot answer in time, greedy does, and the advice says so.
+        """
+        request = await self._request(task, asked, client)
 
         async def work() -> Outcome:
             return await self._advise(request, client, self.limits.seconds)
 
-        return await self._once("advise" + asked.model_dump_json(), work)
+        return await self._once(task + asked.model_dump_json(), work)
 
     async def start_job(self, task: str, asked: Asked, client: str) -> Job:
         """Begin a job."""
@@ -176,7 +181,7 @@ class Advisor:
         *,
         is_job: bool = False,
     ) -> Outcome:
-        asked = request.options["policy"]
+        asked, begin = request.options["policy"], time.monotonic()
 
         async def ask(policy: str) -> Outcome:
             changed = replace(request, options={**request.options, "policy": policy})
@@ -185,7 +190,8 @@ class Advisor:
             if policy in QUICK_POLICIES:
                 # It plans no longer than before. But on a machine that has too much to do, advice
                 # that comes late is better than none.
-                level, limit, patience = Level.QUICK, max(seconds, self.limits.job_seconds), None
+                late = self.limits.late_seconds - (time.monotonic() - begin)
+                level, limit, patience = Level.QUICK, seconds if is_job else late, None
                 changed = replace(changed, share=SHARE_OF_TASK * seconds / limit)
             return await self.pool.do(
                 changed, limit, level=level, client=client, is_job=is_job, patience=patience,
@@ -197,19 +203,24 @@ class Advisor:
         except (TooLargeError, Busy) as error:  # it took too long, or its turn did not come
             if asked == FALLBACK:
                 raise
-            found = json.loads((await ask(FALLBACK)).content)
+            document = json.loads((await ask(FALLBACK)).content)
             why = f"{asked} cannot answer here ({error.complaint}). This is what greedy does."
-            found |= {"fallback": FALLBACK, "quick": True, "reasons": [why, *found["reasons"]]}
-            content = json.dumps(found).encode()
-            outcome = Outcome(content, is_final=False, is_fallback=True)
-        self.n_fallbacks += outcome.is_fallback
+            parts = document.get("answers", [document])  # of a batch
+            advices = [part for part in parts if "error" not in part]
+            for advice in advices:
+                reasons = [why, *advice["reasons"]]
+                advice.update({"fallback": FALLBACK, "quick": True, "reasons": reasons})
+            outcome = Outcome(json.dumps(document).encode(), False, len(advices))
+        self.n_fallbacks += outcome.n_fallbacks
         return outcome
 
     async def _answer(self, request: Request, question: str, client: str) -> bytes:
-        level = Level.QUICK if request.task in QUICK_TASKS else Level.LONG
+        level, seconds = Level.LONG, self.limits.seconds
+        if request.task in QUICK_TASKS:
+            level, seconds = Level.QUICK, self.limits.late_seconds
 
         async def work() -> Outcome:
-            return await self.pool.do(request, self.limits.seconds, level=level, client=client)
+            return await self.pool.do(request, seconds, level=level, client=client)
 
         return await self._once(f"{request.task} {request.name} {question}", work)
 
@@ -240,6 +251,14 @@ class Advisor:
             options["case"] = _case_of(problem, asked)
         share = SHARE_OF_TASK if task in TIMED_TASKS else None
         return Request(task, asked.problem, problem, json.dumps(asked.changes), options, share)
+
+
+def _log_failed_warming(status: int) -> None:
+    log.warning(
+        "kernels could not be compiled (exit status %d; voilattice warm says why): NumPy does "
+        "their work, or they are compiled at their first use",
+        status,
+    )
 
 
 def _case_of(problem: Problem, case: Case) -> dict[str, Any]:

@@ -122,7 +122,11 @@ def create_app(
 
     @app.get("/ready")
     async def ready() -> Readiness:
-        """Say whether all workers run and all kernels are compiled; 503 until then."""
+        """Say whether the server has started, with all workers and kernels; 503 until then.
+
+        It stays ready while a worker runs. If kernels could not be compiled, the log says so, and
+        answers come from NumPy, or a kernel is compiled at its first use.
+        """
         pool = advisor.pool
         if not advisor.is_ready:
             todo = "kernels are being compiled" if pool.is_ready else "workers are being started"

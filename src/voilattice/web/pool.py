@@ -38,6 +38,8 @@ SHORT = 0.25  # seconds
 SECONDS_PER_KILL = 0.1
 SECONDS_PER_LOOK = 1.0  # at workers whose process has ended while they were idle
 
+CROWDED = "too many requests are waiting; try again later"
+
 WARM_UP = Request("warm")
 
 
@@ -64,7 +66,8 @@ class Ticket:
     is_job: bool = False  # somebody asks for it again and again, or cancels it
     number: int = 0
     n_attempts: int = 0
-    is_at_work: bool = False
+    patience: float = 0.0  # seconds that it may wait for a worker, each time
+    timer: asyncio.TimerHandle | None = None  # the end of that
     is_short: bool = False  # where it is at work
     is_cancelled: bool = False
 
@@ -95,8 +98,9 @@ class Pool:
 
     @property
     def is_ready(self) -> bool:
-        """Whether all workers run and have loaded what they need."""
-        return not self._is_closed and all(w.is_alive and w.has_answered for w in self.workers)
+        """Whether all workers could be started; one that was ended since does not change that."""
+        has_started = all(worker.has_answered for worker in self.workers)
+        return not self._is_closed and has_started and self.n_alive > 0
 
     @property
     def n_alive(self) -> int:
@@ -167,22 +171,35 @@ class Pool:
         if self._is_closed:
             raise Busy(STOPPED)
         if len(self._queue) >= MAX_WAITING:
-            raise Busy("too many requests are waiting; try again later")
+            raise Busy(CROWDED)
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         ticket = Ticket(request, level, client, seconds, Deadline(seconds), done, tell)
         ticket.number, ticket.is_job = next(self._numbers), is_job
-        self._queue.append(ticket)
+        ticket.patience = seconds if patience is None else patience
+        self._enqueue(ticket)
         self._dispatch()
         try:
-            await asyncio.wait({done}, timeout=None if is_job else patience or seconds)
-            if not done.done() and not ticket.is_at_work:
-                raise Busy("too many requests are waiting; try again later")
             return await done
+        except asyncio.CancelledError:
+            ticket.is_cancelled = is_job
+            raise
         finally:
-            if ticket in self._queue:
-                self._queue.remove(ticket)
-            ticket.is_cancelled = is_job and not done.done()
-            done.cancel()  # nobody waits for it any more
+            self._give_up(ticket)
+
+    def _enqueue(self, ticket: Ticket) -> None:
+        """Let a task wait for a worker, no longer than it may; a job waits as long as it takes."""
+        self._queue.append(ticket)
+        if not ticket.is_job:
+            seconds = min(ticket.patience, ticket.deadline.seconds_left or 0.0)
+            ticket.timer = asyncio.get_running_loop().call_later(seconds, self._give_up, ticket)
+
+    def _give_up(self, ticket: Ticket) -> None:
+        """Let a task wait no longer."""
+        if ticket.timer is not None:
+            ticket.timer.cancel()
+        if ticket in self._queue:
+            self._queue.remove(ticket)
+            _settle(ticket, Busy(CROWDED))
 
     def _dispatch(self) -> None:
         """Give workers what they can begin now."""
@@ -198,9 +215,11 @@ class Pool:
                 return
             if (worker := self._worker_for(ticket)) is not None:
                 self._queue.remove(ticket)
+                if ticket.timer is not None:
+                    ticket.timer.cancel()
                 self._at_work[worker] = ticket
                 self._served[ticket.client] = next(self._numbers)
-                ticket.is_at_work, ticket.is_short = True, _is_short(ticket, worker)
+                ticket.is_short = _is_short(ticket, worker)
                 self._spawn(self._run(worker, ticket))
 
     def _worker_for(self, ticket: Ticket) -> Worker | None:
@@ -287,8 +306,7 @@ class Pool:
             died = "the worker process ended twice at this; try again, or ask for less"
             _settle(ticket, Busy(died))
         else:
-            ticket.is_at_work = False
-            self._queue.insert(0, ticket)
+            self._enqueue(ticket)
 
     async def _keep_warm(self) -> None:
         """Have workers load what they need, one after another, whenever they have not."""

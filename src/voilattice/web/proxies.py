@@ -15,12 +15,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from voilattice.errors import InputError
 
-__all__ = ["Network", "ProxyGuard", "client_behind", "read_network"]
+__all__ = ["Network", "ProxyGuard", "client_behind", "client_key", "read_network"]
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 FORWARDED = b"x-forwarded-for"
+MAPPED_BITS = 96  # before the IPv4 address in ::ffff:192.0.2.1
+CLIENT_BITS = 64  # of an IPv6 address, that name the network of a client
 
 
 def read_network(text: str) -> Network:
@@ -32,16 +34,18 @@ def read_network(text: str) -> Network:
         It is neither an address nor a network.
     """
     try:
-        return ip_network(text)
+        network = ip_network(text)
     except ValueError:
         raise InputError(
             f"must be an address such as 10.0.0.7 or a network such as 10.0.0.0/8, got {text!r}",
             "--trusted-proxy",
         ) from None
+    mapped = getattr(network.network_address, "ipv4_mapped", None)
+    return network if mapped is None else IPv4Network((mapped, network.prefixlen - MAPPED_BITS))
 
 
 class ProxyGuard:
-    """Replaces the address of a trusted proxy by that of the client behind it."""
+    """Replaces the address of whoever is connected by what stands for the client behind it."""
 
     def __init__(self, app: ASGIApp, trusted: Sequence[Network] = ()) -> None:
         self._app, self._trusted = app, trusted
@@ -50,7 +54,8 @@ class ProxyGuard:
         if scope["type"] == "http" and scope.get("client"):
             lines = [text.decode("latin-1") for name, text in scope["headers"] if name == FORWARDED]
             peer, port = scope["client"]
-            scope["client"] = (client_behind(peer, ",".join(lines), self._trusted), port)
+            client = client_behind(peer, ",".join(lines), self._trusted)
+            scope["client"] = (client_key(client), port)
         await self._app(scope, receive, send)
 
 
@@ -75,6 +80,20 @@ def client_behind(peer: str, forwarded: str, trusted: Iterable[Network]) -> str:
     return str(client)
 
 
+def client_key(client: str) -> str:
+    """Return what stands for a client in the limits: an IPv4 address, or an IPv6 network.
+
+    A machine has a whole network of IPv6 addresses, and can take any of them for a request.
+
+    >>> client_key("2001:db8::1:2:3"), client_key("192.0.2.5")
+    ('2001:db8::/64', '192.0.2.5')
+    """
+    address = _read_address(client)
+    if isinstance(address, IPv6Address):
+        return str(IPv6Network((address, CLIENT_BITS), strict=False))
+    return client
+
+
 def _read_address(text: str) -> Address | None:
     """Return an address, without a port; None: it is none."""
     text = text.strip().strip('"')
@@ -86,5 +105,8 @@ def _read_address(text: str) -> Address | None:
         address = ip_address(text)
     except ValueError:
         return None
-    # A socket for both families shows IPv4 addresses as ::ffff:192.0.2.1.
-    return getattr(address, "ipv4_mapped", None) or address
+    if isinstance(address, IPv4Address):
+        return address
+    # A socket for both families shows IPv4 addresses as ::ffff:192.0.2.1. What follows % names a
+    # part of some machine.
+    return address.ipv4_mapped or IPv6Address(int(address))

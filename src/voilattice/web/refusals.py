@@ -25,6 +25,7 @@ __all__ = [
     "TooMany",
     "UnknownProblem",
     "describe",
+    "place_of",
     "refusal_document",
     "refusal_of",
     "status_of",
@@ -43,15 +44,21 @@ class TooMany(VoilatticeError):
     """One client asks for too much at once."""
 
 
+def place_of(error: BaseException) -> str:
+    """Return the class of an error and where in the code it happened, without its message."""
+    name = type(error).__name__
+    if not (frames := traceback.extract_tb(error.__traceback__)):
+        return name
+    return f"{name} in {Path(frames[-1].filename).name}, line {frames[-1].lineno}"
+
+
 class Broken(VoilatticeError):
     """The server met an error of its own."""
 
     @classmethod
     def by(cls, error: Exception) -> Broken:
         """Say where an error happened, and nothing of what was asked: it may be about a patient."""
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-        return cls(f"the server met an error of its own ({where}): please report it")
+        return cls(f"the server met an error of its own ({place_of(error)}): please report it")
 
 
 class UnknownProblem(UnknownNameError):

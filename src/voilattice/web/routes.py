@@ -104,12 +104,15 @@ def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
     @routes.post("/advise", response_model=schemas.Advice)
     async def advise(client: Client, asked: AdviceAsked) -> Response:
         """Say what to do now; greedy says it where the policy asked for cannot in time."""
-        return _json(await advisor.advise(asked, client))
+        return _json(await advisor.advise("advise", asked, client))
 
     @routes.post("/advise/batch", response_model=schemas.Batch)
     async def advise_batch(client: Client, asked: BatchAsked) -> Response:
-        """Say what to do now in each of many cases; a case that is wrong is answered as such."""
-        return _json(await advisor.answer("batch", asked, client))
+        """Say what to do now in each of many cases; a case that is wrong is answered as such.
+
+        Greedy says it where the policy asked for cannot in time.
+        """
+        return _json(await advisor.advise("batch", asked, client))
 
     @routes.post("/first-steps", response_model=schemas.FirstSteps)
     async def first_steps(client: Client, asked: FirstStepsAsked) -> Response:

@@ -360,10 +360,11 @@ def _do(asked: Request, tell: Tell) -> Outcome:
     document = TASKS[asked.task](Matter(asked.name, asked.changes, **case), tell, **options)
     if isinstance(document, str):
         return Outcome(_encode(document))
-    is_fallback = document.get("fallback") is not None
+    parts = document.get("answers", [document])  # of a batch
+    n_fallbacks = sum(part.get("fallback") is not None for part in parts)
     # At a limit, more time could make a better answer.
-    is_final = document.get("status", "ok") == "ok" and not is_fallback
-    return Outcome(_encode(document), is_final, is_fallback)
+    is_complete = all(part.get("status", "ok") == "ok" and "error" not in part for part in parts)
+    return Outcome(_encode(document), is_complete and not n_fallbacks, n_fallbacks)
 
 
 def _encode(document: Document | str) -> bytes:

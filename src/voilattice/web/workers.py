@@ -63,7 +63,7 @@ class Outcome:
 
     content: bytes
     is_final: bool = True  # False: with more time the answer could be a better one
-    is_fallback: bool = False  # greedy answered in place of the policy asked for
+    n_fallbacks: int = 0  # advice by greedy in place of the policy asked for
     problem: Problem | None = None
 
 
@@ -79,7 +79,7 @@ class Worker:
     def __init__(self, memory_bytes: int) -> None:
         self._memory_bytes = memory_bytes
         self.n_deaths = 0  # of processes that ended by themselves
-        self.has_answered = False  # the process has loaded what it needs, and does tasks
+        self.has_answered = False  # this process, or one before it, has done a task
         self._process: Any = None
         self._is_ended = False  # on purpose
         self._pipe: Connection | None = None
@@ -171,7 +171,7 @@ class Worker:
         if self._pipe is not None:
             self._pipe.close()
         self._process = self._pipe = None
-        self.has_answered = self._is_ended = False
+        self._is_ended = False
         self._told.clear()
         self._variants.clear()
 
