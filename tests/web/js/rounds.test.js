@@ -62,6 +62,12 @@ test("a test that began a round and can be had after all leaves the round to the
   assert.deepEqual(rounds(withEntry({ ...now, steps: without(now.steps, "a") }, "c", 1, ["b", "c"]).steps), [["b", "c"]]);
 });
 
+test("a result in the place of \"not available\" is a result of its round", () => {
+  const half = withEntry(nothing, "a", 1, ["a", "b"]);
+  const over = { ...half, steps: [...half.steps, ["b", null]] }; // said elsewhere that it cannot be had
+  assert.deepEqual(rounds(withEntry(over, "b", 1, ["a", "b"]).steps), [["a", "b"]]);
+});
+
 test("a round is open between its first and its last result", () => {
   assert.equal(isOpen(null, []), false);
   assert.equal(isOpen(["a", "b"], []), false);

@@ -88,14 +88,15 @@ async function answer(now, signal) {
   const situation = await call("POST", "posterior", body, signal);
   if (isLeft(signal)) return;
   session.situation = situation;
+  const latest = address.state(); // the round, the view and what is imagined may have changed meanwhile
   showSituation();
-  showHistory(now);
+  showHistory(latest);
   steadily(showCandidates);
-  fillSheet(now);
+  fillSheet(latest);
   await Promise.all([
-    advise(now, body, signal).then(() => fillView(now, signal)),
-    fillView(now, signal),
-    showImagined(now, signal),
+    advise(now, body, signal).then(() => fillView(address.state(), signal)),
+    fillView(latest, signal),
+    showImagined(latest, signal),
   ]);
 }
 

@@ -17,9 +17,10 @@ export const updateImagined = () => redraw();
 export async function showImagined(now, signal) {
   const card = $("imagined"), { imagined } = now;
   const isKnown = !imagined || imagined[1] === null || now.steps.some(([name]) => name === imagined[0]);
-  card.hidden = isKnown || now.view !== "consult";
+  card.hidden = isKnown || now.view !== "consult" || !session.situation;
   const question = JSON.stringify([asked(now), now.policy, imagined]);
   if (isKnown) { shown = ""; card.replaceChildren(); return; }
+  if (!session.situation) return; // it comes with the answer
   if (shown === question && !card.classList.contains("stale")) return;
   shown = question;
   const [feature, found] = imagined;

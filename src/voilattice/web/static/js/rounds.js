@@ -45,10 +45,10 @@ export function orderOf(entered, steps) {
 // that were asked for together with it.
 export function withEntry({ steps, round, entered }, feature, found, asked = [feature]) {
   const batch = isOpen(round, steps) && round.includes(feature) ? round : asked;
-  const at = steps.findIndex(([name]) => name === feature);
-  const before = steps.findLastIndex((step) => step[0] !== feature && batch.includes(step[0]) && isBought(step));
-  const after = [...steps];
-  if (at >= 0) after[at] = [feature, found, ...steps[at].slice(2)]; // another result in its place
+  const after = stepOf(steps, feature)?.[1] === null ? without(steps, feature) : [...steps]; // it can be had after all
+  const at = after.findIndex(([name]) => name === feature);
+  const before = after.findLastIndex((step) => step[0] !== feature && batch.includes(step[0]) && isBought(step));
+  if (at >= 0) after[at] = [feature, found, ...after[at].slice(2)]; // another result in its place
   else after.splice(before >= 0 ? before + 1 : after.length, 0, before >= 0 ? [feature, found, true] : [feature, found]);
   const order = [...orderOf(entered, steps).filter((name) => name !== feature), feature];
   return { steps: after, round: [batch, round].find((open) => isOpen(open, after)) ?? null, entered: order };
