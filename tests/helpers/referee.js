@@ -1,126 +1,168 @@
-// A referee in the page. It sees what a person does (trusted events alone) and what the person sees, knows
-// what must then be in the address, and compares after each event. It knows nothing of the page's own state.
+// A referee in the page. It sees what a person does (trusted events alone) and what the person sees, writes
+// down what was entered (ledger.js), and compares that with the address after each event. It knows
+// nothing of the page's own state.
 //
-// It also delays every answer of the server at random, and lets the timers of the page run SPEED times as fast.
+// It also delays the answers of the server at random, lets some of them fail, and lets the timers of the page
+// run SPEED times as fast.
 
 (() => {
   const { SPEED, SEED } = globalThis.soak;
-  const NEW = 1000 / SPEED - 50; // ms after a change of the question in which no key may act; less a little, for late clocks
-  const UNSEEN = 300 / SPEED - 25; // ms in which a person does not see that what is under the pointer has changed
+  const second = 1000 / SPEED, LATE = 40; // ms; clocks are late by some
+  const NEW = second - LATE; // after a change of the question, or the loss of a field, no key may act
+  const MOVED = second / 2 - LATE; // and none after the next test of a round has its turn
+  const UNSEEN = 0.3 * second - LATE / 2; // a person does not see yet that what is under the pointer has changed
+
+  const book = JSON.parse(sessionStorage.getItem("referee") ?? "null") ??
+    { ledger: newLedger(), faults: [], log: [], entered: 0, failing: 0, visited: [] };
+  let ledger = ledgerOf(book.ledger);
+  const keep = () => sessionStorage.setItem("referee", JSON.stringify(book));
+  const note = (text) => { book.log.push(text); keep(); };
+  const fault = (text) => { if (!book.faults.length) { book.faults.push(text); note(text); } };
+
+  // -- the server
 
   let x = SEED;
   const random = () => { x ^= x << 13; x >>>= 0; x ^= x >>> 17; x ^= x << 5; x >>>= 0; return x / 2 ** 32; };
-
   const timeout = window.setTimeout.bind(window), fetchNow = window.fetch.bind(window);
+  const later = (ms) => new Promise((resolve) => timeout(resolve, ms));
   window.setTimeout = (work, ms = 0, ...rest) => timeout(work, ms / SPEED, ...rest);
   window.fetch = async (input, options = {}) => {
-    const answer = await fetchNow(input, options);
-    if (random() < 0.7) await new Promise((resolve) => timeout(resolve, random() * 2000 / SPEED));
+    const fate = random() < book.failing ? random() : 1;
+    const answer = fate < 1 ? null : await fetchNow(input, options);
+    if (random() < 0.7) await later(random() * 2000 / SPEED);
     options.signal?.throwIfAborted();
-    return answer;
+    if (fate < 0.5) throw new TypeError("Failed to fetch");
+    return answer ?? new Response('{"detail": "too many requests are waiting"}', { status: 503 });
   };
 
-  const book = JSON.parse(sessionStorage.getItem("referee") ?? '{"findings":{},"faults":[],"log":[],"entered":0}');
-  const keep = () => sessionStorage.setItem("referee", JSON.stringify(book));
-  const note = (text) => { book.log.push(text); keep(); };
-  const steps = () => new URLSearchParams(location.hash.slice(1)).getAll("step").map((text) => JSON.parse(text));
+  // -- what a person sees
+
+  const box = () => document.getElementById("advice-fields");
+  const asked = () => [...box().querySelectorAll("fieldset")].map((fields) => fields.dataset.feature);
+  const nextFields = () => [...box().querySelectorAll("fieldset")].find((fields) => !ledger.lineOf(fields.dataset.feature));
+  const isPlain = (one) => { // not grey
+    for (let at = one; at; at = at.parentElement) if (Number(getComputedStyle(at).opacity) < 1) return false;
+    return one.getClientRects().length > 0;
+  };
+  const textOf = (button) => [...button.childNodes].filter((child) => child.nodeName !== "KBD").map((child) => child.textContent).join("").trim();
+  const resultOf = (button) => (textOf(button) === "not available" ? null : textOf(button));
+  const BUTTONS = "fieldset .result, fieldset .quiet";
+  const entryOf = (button) => (button ? [button.closest("fieldset").dataset.feature, resultOf(button)] : null);
+  const isAt = (button, left, top) => [...button.getClientRects()].some((place) =>
+    place.left <= left && left <= place.right && place.top <= top && top <= place.bottom);
+  const buttonAt = (left, top) => [...document.querySelectorAll(BUTTONS)].find((button) => isAt(button, left, top));
+  const hasText = (field) => field.getClientRects().length > 0 && (field.value !== "" || field.validity.badInput);
+  const isTyping = (target) => /INPUT|SELECT|TEXTAREA/.test(target.tagName) ||
+    [...document.querySelectorAll("#consult .number-form input, #free input")].some(hasText);
+
+  let changedAt = -Infinity, movedAt = -Infinity, lostAt = -Infinity, before = "", next = "";
+  const used = new Set(); // fields in which the person was
+  const look = () => {
+    const now = performance.now(), text = asked().join(), target = nextFields()?.dataset.feature ?? "";
+    if (text !== before) { changedAt = now; note(`asked: ${text || "nothing"}`); }
+    else if (target !== next) movedAt = now;
+    before = text;
+    next = target;
+    for (const field of used) if (!field.isConnected) { used.delete(field); lostAt = now; }
+  };
+  addEventListener("DOMContentLoaded", () => new MutationObserver(look).observe(document.getElementById("consult"), { childList: true, subtree: true }));
+
+  // -- what is written down
 
   function compare(where) {
-    const found = Object.fromEntries(steps().map(([feature, result]) => [feature, result]));
-    for (const name of new Set([...Object.keys(found), ...Object.keys(book.findings)]))
-      if (found[name] !== book.findings[name] && !book.faults.length)
-        book.faults.push(`${where}: ${name} is ${found[name]} in the address; entered was ${book.findings[name]}`);
+    const steps = new URLSearchParams(location.hash.slice(1)).getAll("step").map((text) => JSON.parse(text));
+    const found = new Map(steps.map(([feature, result]) => [feature, result]));
+    const entered = new Map(book.ledger.lines.map(([feature, result]) => [feature, result]));
+    for (const name of new Set([...found.keys(), ...entered.keys()]))
+      if (found.get(name) !== entered.get(name)) fault(`${where}: ${name} is ${found.get(name)} in the address; entered was ${entered.get(name)}`);
+    look();
+    const visit = book.visited.at(-1);
+    if (visit?.hash === location.hash) visit.ledger = structuredClone(book.ledger);
+    else book.visited.push({ hash: location.hash, ledger: structuredClone(book.ledger) });
     keep();
   }
 
-  function enter(feature, result, how) {
-    book.findings[feature] = result;
+  // `where`: an element of the form. Tests whose fields are in the advice were asked for together.
+  function enter(feature, result, where, how) {
+    const isAdvised = box().contains(where) || (where.closest("#imagined") && asked().includes(feature));
+    ledger.enter(feature, result, isAdvised ? asked() : [feature]);
     book.entered += 1;
     note(`${how}: ${feature} = ${result}`);
   }
 
-  function takeBack(feature, how) {
-    delete book.findings[feature];
-    note(`${how}: takes back ${feature}`);
+  function enterFree(form) {
+    const [feature, result] = form.querySelectorAll("select"), number = form.querySelector("input")?.valueAsNumber;
+    const text = result.selectedOptions[0].textContent;
+    ledger.enterFree(feature.value, Number.isFinite(number) ? number : text === "cannot be had" ? null : text);
+    book.entered += 1;
+    note(`free: ${feature.value} = ${Number.isFinite(number) ? number : text}`);
   }
 
-  // -- what a person sees
-
-  let changedAt = -Infinity, aim = null, aimedAt = "", arrived = 0;
-  const box = () => document.getElementById("advice-fields");
-  const questionText = () => [...box().querySelectorAll("fieldset")].map((fields) => fields.dataset.feature).join();
-  addEventListener("DOMContentLoaded", () => {
-    let before = "";
-    new MutationObserver(() => {
-      const text = questionText();
-      if (text === before) return;
-      before = text;
-      changedAt = performance.now();
-      note(`asked: ${text || "nothing"}`);
-    }).observe(box(), { childList: true });
-  });
-
-  const resultOf = (button) => {
-    const text = [...button.childNodes].filter((node) => node.nodeName !== "KBD").map((node) => node.textContent).join("").trim();
-    return text === "not available" ? null : text;
-  };
-  const BUTTONS = "fieldset .result, fieldset .quiet";
-  const entryOf = (button) => (button ? [button.closest("fieldset").dataset.feature, resultOf(button)] : null);
-  const isAt = (button, x, y) => [...button.getClientRects()].some(({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom);
-  // What is seen at a place, whether it can be clicked or not.
-  const entryAt = (x, y) => entryOf([...document.querySelectorAll(BUTTONS)].find((button) => isAt(button, x, y)));
-  const hasText = (field) => field.getClientRects().length > 0 && (field.value !== "" || field.validity.badInput);
-  const isTyping = (target) => /INPUT|SELECT|TEXTAREA/.test(target.tagName) ||
-    [...document.querySelectorAll("#consult fieldset input, #free input")].some(hasText);
+  function takeBack(feature, how) {
+    if (feature === undefined) return;
+    ledger.takeBack(feature);
+    note(`${how}: takes back ${feature}`);
+  }
 
   // -- what a person does
 
   const listen = (kind, hear) => addEventListener(kind, (event) => {
     if (!event.isTrusted) return;
+    look();
     hear(event);
     timeout(() => compare(kind), 0);
   }, { capture: true });
 
-  listen("mousemove", (event) => { // what is under the pointer when it arrives is what a click is meant for
-    const at = `${event.clientX},${event.clientY}`;
-    if (at !== aimedAt) { aimedAt = at; arrived = performance.now(); aim = entryAt(event.clientX, event.clientY); }
+  let aim = null, aimedAt = "", arrived = 0, isSlip = false; // a slip: a key that is held, the second click of two
+  listen("mousemove", ({ clientX, clientY }) => { // what is under the pointer when it arrives is what a click is meant for
+    const at = `${clientX},${clientY}`;
+    if (at !== aimedAt) { aimedAt = at; arrived = performance.now(); aim = entryOf(buttonAt(clientX, clientY)); }
   });
 
   listen("click", (event) => {
-    const entry = entryOf(event.target.closest(BUTTONS)), button = event.target.closest("button");
-    if (entry && event.detail < 2) {
-      const isSeen = changedAt > arrived && performance.now() - changedAt > UNSEEN;
-      if (event.detail === 1 && JSON.stringify(entry) !== JSON.stringify(aim) && !isSeen)
-        book.faults.push(`a click meant for ${aim} enters ${entry}`);
-      enter(...entry, "click");
+    const hit = event.target.closest(BUTTONS), entry = entryOf(hit), button = event.target.closest("button"), now = performance.now();
+    if (event.detail) isSlip = event.detail > 1;
+    if (entry && !isSlip) {
+      const isSeen = changedAt > arrived && now - changedAt > UNSEEN;
+      if (event.detail === 1 && JSON.stringify(entry) !== JSON.stringify(aim) && !isSeen) fault(`a click meant for ${aim} enters ${entry}`);
+      enter(...entry, hit, "click");
     }
-    if (button?.id === "undo" && !button.disabled) takeBack(steps().at(-1)?.[0], "undo");
-    if (button?.id === "again") for (const name of Object.keys(book.findings)) takeBack(name, "again");
-    const row = event.target.closest("#history li");
-    if (row && button) takeBack(row.querySelector(".found").textContent.split(/ = |: /)[0], "history");
+    const seen = event.detail === 1 && buttonAt(event.clientX, event.clientY);
+    if (seen && !hit && isPlain(seen) && now - Math.max(changedAt, lostAt) > 4 * second) fault(`a click on ${entryOf(seen)} is lost`);
+    if (!button || button.disabled) return;
+    if (button.id === "undo") takeBack(ledger.last(), "undo");
+    if (button.id === "again") { ledger.clear(); note("start again"); }
+    if (button.textContent === "Plan again without the rest") { ledger.leaveRound(); note("plan again"); }
+    if (isSlip) return;
+    if (button.textContent === "It can be had after all") takeBack(button.closest("li").dataset.feature, "after all");
+    if (button.textContent === "×") takeBack(button.getAttribute("aria-label").slice("Take back ".length), "×");
+    const imagined = button.textContent === "Enter this result" && /^If (.*) were (.*) …$/.exec(document.querySelector("#imagined h2").textContent);
+    if (imagined) enter(imagined[1], imagined[2], button, "imagined");
   });
 
-  listen("submit", (event) => {
-    const field = event.target.querySelector("fieldset .number-form input");
-    if (field && Number.isFinite(field.valueAsNumber)) enter(field.closest("fieldset").dataset.feature, field.valueAsNumber, "number");
+  listen("submit", ({ target }) => {
+    const field = target.matches(".number-form") ? target.querySelector("input") : null;
+    if (field && Number.isFinite(field.valueAsNumber)) enter(field.closest("fieldset").dataset.feature, field.valueAsNumber, field, "number");
+    if (target.matches(".free-form") && !isSlip) enterFree(target);
   });
+
+  listen("focusin", ({ target }) => { if (target.matches("#consult input")) used.add(target); });
 
   listen("keydown", (event) => {
-    const { key, target } = event;
+    const { key, target } = event, now = performance.now();
+    isSlip = event.repeat;
     if (!/^[1-9nu]$/.test(key)) return;
-    const next = [...box().querySelectorAll("fieldset")].find((fields) => !(fields.dataset.feature in book.findings));
-    const button = next && (key === "n" ? next.querySelector(".quiet") : key === "u" ? null : next.querySelectorAll(".result")[Number(key) - 1]);
-    const mayNot = event.repeat || isTyping(target) || performance.now() - changedAt < NEW;
+    const fields = nextFields(), buttons = fields ? [...fields.querySelectorAll(".result")] : [];
+    const button = key === "n" ? fields?.querySelector(".quiet") : buttons[Number(key) - 1];
+    const isNew = now - Math.max(changedAt, lostAt) < NEW || now - movedAt < MOVED;
+    const mayNot = event.repeat || isTyping(target) || isNew;
     note(`key ${key} ${mayNot ? "in vain" : ""}`);
-    if (mayNot) return;
-    const isLate = box().hasAttribute("data-settling"); // the clock of the page is late: it may not act yet
-    const before = location.hash, last = steps().at(-1)?.[0];
-    const isSure = !isLate && (key === "u" ? !document.getElementById("undo").disabled : button && !box().inert);
-    if (isSure) { if (key === "u") takeBack(last, "u"); else enter(next.dataset.feature, resultOf(button), `key ${key}`); }
-    else if (isLate) timeout(() => { // runs before the comparison
-      if (location.hash === before) return;
-      if (key === "u") takeBack(last, "u"); else enter(next.dataset.feature, resultOf(button), `late key ${key}`);
-    }, 0);
+    if (mayNot || (key === "u" ? ledger.last() === undefined : !button)) return;
+    const act = () => { if (key === "u") takeBack(ledger.last(), "u"); else enter(fields.dataset.feature, resultOf(button), button, `key ${key}`); };
+    // A key that is shown, and is not grey, acts. The clock of the page may be late: a grey one may act or not.
+    const hash = location.hash, shown = (button ?? fields)?.querySelector("kbd");
+    if (shown && isPlain(shown) && now - Math.max(changedAt, movedAt, lostAt) > second) act();
+    else timeout(() => { if (location.hash !== hash) act(); }, 0); // runs before the comparison
   });
 
   addEventListener("hashchange", () => compare("address"));
@@ -130,36 +172,62 @@
   const SELECTORS = {
     result: "#advice-fields .result", unavailable: "#advice-fields .quiet", number: "#advice-fields .number-form input",
     candidate: "#candidates > li > button", "candidate result": "#candidates .result", "candidate number": "#candidates .number-form input",
-    notice: "#advice-changed button", undo: "#undo", history: "#history .link", nowhere: "#title",
+    "candidate unavailable": "#candidates .quiet", notice: "#advice-changed button", undo: "#undo", again: "#again", history: "#history .link",
+    nowhere: "#title", "after all": "#ignored .link", "enter imagined": "#imagined button", summary: "#free summary", add: "#free .free-form button",
+    "free number": "#free input", ignored: "#ignored summary",
   };
+  const seenOf = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.getClientRects().length && !one.disabled);
+  const pick = (all, share) => all[Math.floor(share * all.length)];
   globalThis.referee = {
     // Opens an address, as from a link; the page has heard of it when this ends.
-    async begin(address) {
+    async begin(address, failing) {
       const heard = new Promise((resolve) => { addEventListener("hashchange", () => timeout(resolve, 0), { once: true }); });
-      Object.assign(book, { findings: {}, faults: [], log: [], entered: 0 });
-      if (location.hash === address) return;
-      location.hash = address;
-      await heard;
+      Object.assign(book, { ledger: newLedger(), faults: [], log: [], entered: 0, failing, visited: [] });
+      ledger = ledgerOf(book.ledger);
+      used.clear();
+      if (location.hash !== address) { location.hash = address; await heard; }
+      book.visited = [{ hash: location.hash, ledger: structuredClone(book.ledger) }];
+      keep();
     },
     // A place on one of the elements of a kind, scrolled into view; null: there is none.
     place(kind, share) {
-      const found = [...document.querySelectorAll(SELECTORS[kind])].filter((one) => one.getClientRects().length && !one.disabled);
-      if (!found.length) return null;
-      const one = found[Math.floor(share * found.length)];
+      const one = pick(seenOf(SELECTORS[kind]), share);
+      if (!one) return null;
       one.scrollIntoView({ block: "nearest" });
       const { left, top, width, height } = one.getBoundingClientRect();
       return [left + width / 2, top + height / 2];
     },
+    // Chooses something in one of the lists of a kind, as a person does.
+    choose(selector, share, choice) {
+      const list = pick(seenOf(selector), share), option = list && pick([...list.options].filter((one) => one.value), choice);
+      if (!option) return;
+      list.value = option.value;
+      list.dispatchEvent(new Event("change", { bubbles: true }));
+    },
+    // Whether there is a way back in this consultation. Its ledger is the one of that time then.
+    goBack() {
+      if (book.visited.length < 2 || book.visited.at(-1).hash !== location.hash) return false;
+      book.visited.pop();
+      book.ledger = structuredClone(book.visited.at(-1).ledger);
+      ledger = ledgerOf(book.ledger);
+      note(`back to ${book.visited.at(-1).hash}`);
+      return true;
+    },
     isAimed: () => aim !== null,
-    isAsked: () => box().querySelector("fieldset") !== null,
-    isQuiet: () => new Promise((resolve) => timeout(resolve, 30)).then(() => document.getElementById("advice").getAttribute("aria-busy") === "false" && !document.querySelector("#working progress")),
-    // What went wrong; the page is quiet.
+    isAsked: () => seenOf("#advice-fields fieldset").length > 0,
+    isQuiet: () => later(30).then(() => document.getElementById("advice").getAttribute("aria-busy") === "false" && !document.querySelector("#working progress")),
+    // Whether the keys are shown as acting; true if there are none, or if something is being typed.
+    isAnswerable: () => !nextFields() || isTyping(document.activeElement) || isPlain(nextFields().querySelector("kbd")),
+    isWhole: () => document.querySelector("#money dd") !== null && document.getElementById("error").hidden,
+    calm() { book.failing = 0; keep(); },
+    fault,
+    // What went wrong, what was entered, and what the page says was spent; the page is quiet.
     report() {
       compare("end");
       const shown = [...document.querySelectorAll("#history .found")].map((one) => one.firstChild.textContent);
-      if (shown.length !== Object.keys(book.findings).length) book.faults.push(`the page shows ${shown}; entered was ${JSON.stringify(book.findings)}`);
-      if (box().querySelector("fieldset") && box().inert && !box().hasAttribute("data-settling")) book.faults.push("the question takes no answer");
-      return { faults: book.faults, log: book.log, entered: book.entered };
+      if (shown.length !== book.ledger.lines.length) fault(`the page shows ${shown}; entered was ${JSON.stringify(book.ledger.lines)}`);
+      const spent = Number(document.querySelectorAll("#money dd")[1]?.textContent.replace(/[^\d.]/g, ""));
+      return { faults: book.faults, log: book.log, entered: book.entered, lines: book.ledger.lines, spent };
     },
   };
 })();

@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 from helpers.serving import start_server, stop_server
+from helpers.ward import VISITS
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -63,6 +64,20 @@ def page(browser, server):
     assert [url for url in requests if not url.startswith((server, "data:", "blob:"))] == []
     # A request that was refused on purpose is no complaint of the page's.
     assert [c for c in complaints if "Failed to load resource" not in c] == []
+
+
+@pytest.fixture
+def visit_page(page, server, tmp_path):
+    """The page with a problem whose first visit has three tests."""
+    # Here: without playwright, the tests of the server still run.
+    from helpers.browsing import open_page, ready, upload
+    from playwright.sync_api import expect
+
+    open_page(page, server)
+    upload(page, tmp_path, "visits.toml", VISITS, "Lung ward")
+    expect(page.locator("#say")).to_have_text("Acquire X-ray, blood and consent in one round.")
+    ready(page)
+    return page
 
 
 @pytest.fixture

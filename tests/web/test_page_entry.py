@@ -13,9 +13,7 @@ from helpers.browsing import (
     ready,
     settle,
     steps,
-    upload,
 )
-from helpers.ward import VISITS
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.slow
@@ -213,16 +211,6 @@ def test_what_is_being_typed_as_known_stays_when_a_result_is_taken_back(page, se
 # -- rounds
 
 
-@pytest.fixture
-def visit_page(page, server, tmp_path):
-    """The page with a problem whose first visit has three tests."""
-    open_page(page, server)
-    upload(page, tmp_path, "visits.toml", VISITS, "Lung ward")
-    expect(page.locator("#say")).to_have_text("Acquire X-ray, blood and consent in one round.")
-    ready(page)
-    return page
-
-
 def spent_and_left(page):
     return page.locator("#money dd").all_text_contents()[1:]
 
@@ -253,7 +241,10 @@ def test_keys_enter_one_test_of_a_round_after_the_other(visit_page):
     expect(page.locator("#advice fieldset.next")).to_have_attribute("data-feature", "blood")
     page.keyboard.press("2")
     expect(page.locator("#advice fieldset.next")).to_have_attribute("data-feature", "consent")
+    settle(page)  # each test has its own moment without keys
     page.keyboard.press("1")
+    expect(page.locator("#advice fieldset.next")).to_have_attribute("data-feature", "xray")
+    settle(page)
     page.keyboard.press("2")
     assert findings(page) == [["blood", "high"], ["consent", "given"], ["xray", "shadow"]]
     expect(page.locator("#say")).to_have_text("Decide: treat.")

@@ -2,16 +2,25 @@
 
 import pytest
 from helpers.serving import run_async
-from helpers.soak import run_sessions
+from helpers.soak import run_sessions, upload_visits
+from helpers.worlds import some
 
 pytestmark = pytest.mark.slow
 
-SEEDS = range(12)
+
+def check(browser_path, server, seeds):
+    problems = ["heart", "asia", upload_visits(server)]
+    sessions = run_async(run_sessions(browser_path, server, problems, seeds))
+    faults = [(session.seed, session.faults, session.log) for session in sessions if session.faults]
+    assert faults == []
+    assert len(sessions) == len(seeds)
+    assert sum(session.entered for session in sessions) > len(seeds) / 2
 
 
 def test_every_finding_is_the_user_s_and_none_is_lost(browser_path, server):
-    sessions = run_async(run_sessions(browser_path, server, ["heart", "asia"], SEEDS))
-    faults = [(session.seed, session.faults, session.log) for session in sessions if session.faults]
-    assert faults == []
-    assert len(sessions) == len(SEEDS)
-    assert sum(session.entered for session in sessions) > len(SEEDS) / 2
+    check(browser_path, server, some(range(72)))
+
+
+@pytest.mark.nightly
+def test_every_finding_of_two_thousand_sessions_is_the_user_s(browser_path, server):
+    check(browser_path, server, range(100, 2100))

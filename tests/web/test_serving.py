@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import psutil
 import pytest
-from helpers.serving import start_server, stop_server, waited_for
+from helpers.serving import read_complaints, start_server, stop_server, waited_for
 
 pytestmark = pytest.mark.slow
 
@@ -128,7 +128,7 @@ def test_a_server_that_ends_leaves_no_process_behind(own_server, how):
     children = psutil.Process(process.pid).children(recursive=True)
     assert len(children) >= 2
     process.send_signal(how)
-    _, complaints = process.communicate(timeout=30)
+    complaints = read_complaints(process)
     _, alive = psutil.wait_procs(children, timeout=30)
     assert not alive
     assert "Traceback" not in complaints
@@ -152,7 +152,7 @@ def test_a_server_that_is_stopped_under_load_answers_or_says_so(own_server):
         while metric(client, "voilattice_tasks_waiting") < 20:
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
-        _, complaints = process.communicate(timeout=30)
+        complaints = read_complaints(process)
     assert (process.returncode, complaints) == (0, "")
     found = [answer.result() for answer in answers]
     assert set(found) <= {200, 503, "closed"}

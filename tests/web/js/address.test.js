@@ -6,6 +6,7 @@ import { test } from "node:test";
 // As in a browser: what is written begins with "#".
 globalThis.location = { text: "", get hash() { return this.text; }, set hash(text) { this.text = "#" + text.replace(/^#/, ""); } };
 const { asked, state, write } = await import("../js/address.js");
+const { withEntry, withoutLast } = await import("../js/rounds.js");
 
 const open = (hash) => { location.hash = hash; return state(); };
 
@@ -29,4 +30,18 @@ test("a round that is over is not written, and one that cannot be is said", () =
   assert.ok(!location.hash.includes("round="));
   for (const wrong of ['["a"]', '["a","a"]', '["x","y"]', "nonsense", '"ab"'])
     assert.deepEqual(open(`#problem=ward&step=["a",1]&round=${wrong}`).unread, [`round=${wrong}`]);
+});
+
+test("the order of entry is kept where it differs from the order of purchase", () => {
+  open("#problem=ward");
+  write(withEntry(state(), "a", 1, ["a", "b", "c"]));
+  write(withEntry(state(), "x", 1));
+  assert.ok(!location.hash.includes("entered="));
+  write(withEntry(state(), "b", 1));
+  assert.deepEqual(state().entered, ["a", "x", "b"]);
+  assert.deepEqual(state().unread, []);
+  write({ steps: withoutLast(state()) });
+  assert.deepEqual(state().steps, [["a", 1], ["x", 1]]);
+  for (const wrong of ['["a","y"]', '["a","a"]', "nonsense"])
+    assert.deepEqual(open(`#problem=ward&step=["a",1]&step=["x",1]&entered=${wrong}`).unread, [`entered=${wrong}`]);
 });

@@ -3,27 +3,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { freeStep, isOpen, isRound, isStep, pendingOf, rounds, withEntry, without } from "../js/rounds.js";
+import { freeStep, isOpen, isRound, isStep, orderOf, pendingOf, rounds, withEntry, without, withoutLast } from "../js/rounds.js";
 
-const nothing = { steps: [], round: null };
+const nothing = { steps: [], round: null, entered: [] };
 
 test("results of a round are taken one by one and are one round", () => {
   const first = withEntry(nothing, "b", "yes", ["a", "b", "c"]);
-  assert.deepEqual(first, { steps: [["b", "yes"]], round: ["a", "b", "c"] });
+  assert.deepEqual(first, { steps: [["b", "yes"]], round: ["a", "b", "c"], entered: ["b"] });
   assert.deepEqual(pendingOf(first.round, first.steps), ["a", "c"]);
   const second = withEntry(first, "a", 3.5, ["a", "b", "c"]);
-  assert.deepEqual(second, { steps: [["b", "yes"], ["a", 3.5, true]], round: ["a", "b", "c"] });
+  assert.deepEqual(second, { steps: [["b", "yes"], ["a", 3.5, true]], round: ["a", "b", "c"], entered: ["b", "a"] });
   const third = withEntry(second, "c", "no", ["a", "b", "c"]);
-  assert.deepEqual(third, { steps: [["b", "yes"], ["a", 3.5, true], ["c", "no", true]], round: null });
+  assert.deepEqual(third, { steps: [["b", "yes"], ["a", 3.5, true], ["c", "no", true]], round: null, entered: ["b", "a", "c"] });
   assert.deepEqual(rounds(third.steps), [["b", "a", "c"]]);
 });
 
 test("a round is over at once when one of its tests is not available", () => {
   const half = withEntry(nothing, "a", "yes", ["a", "b", "c"]);
   const over = withEntry(half, "b", null, ["a", "b", "c"]);
-  assert.deepEqual(over, { steps: [["a", "yes"], ["b", null, true]], round: null });
+  assert.deepEqual(over, { steps: [["a", "yes"], ["b", null, true]], round: null, entered: ["a", "b"] });
   assert.deepEqual(rounds(over.steps), []);
-  assert.deepEqual(withEntry(nothing, "b", null, ["a", "b", "c"]), { steps: [["b", null]], round: null });
+  assert.deepEqual(withEntry(nothing, "b", null, ["a", "b", "c"]), { steps: [["b", null]], round: null, entered: ["b"] });
 });
 
 test("what is planned after the end of a round is a new round", () => {
@@ -35,14 +35,37 @@ test("what is planned after the end of a round is a new round", () => {
 
 test("another result of an open round takes the place of the first", () => {
   const half = withEntry(nothing, "a", "yes", ["a", "b"]);
-  assert.deepEqual(withEntry(half, "a", "no", ["a", "b"]), { steps: [["a", "no"]], round: ["a", "b"] });
+  assert.deepEqual(withEntry(half, "a", "no", ["a", "b"]), { steps: [["a", "no"]], round: ["a", "b"], entered: ["a"] });
 });
 
 test("a candidate that is entered while a round is open is a purchase of its own", () => {
   const half = withEntry(withEntry(nothing, "a", "yes", ["a", "b"]), "x", "yes");
-  assert.deepEqual(half, { steps: [["a", "yes"], ["x", "yes"]], round: ["a", "b"] });
+  assert.deepEqual(half, { steps: [["a", "yes"], ["x", "yes"]], round: ["a", "b"], entered: ["a", "x"] });
   const whole = withEntry(half, "b", "no"); // entered among the candidates: it was ordered in the round all the same
-  assert.deepEqual(whole, { steps: [["a", "yes"], ["b", "no", true], ["x", "yes"]], round: null });
+  assert.deepEqual(whole, { steps: [["a", "yes"], ["b", "no", true], ["x", "yes"]], round: null, entered: ["a", "x", "b"] });
+});
+
+test("what is taken back is what was entered last, wherever it stands", () => {
+  const beside = withEntry(withEntry(withEntry(nothing, "a", 1, ["a", "b", "c"]), "x", 1), "b", 1);
+  assert.deepEqual(withoutLast(beside), [["a", 1], ["x", 1]]); // b
+  const corrected = withEntry(withEntry(withEntry(nothing, "a", 1, ["a", "b", "c"]), "b", 1), "a", 2);
+  assert.deepEqual(withoutLast(corrected), [["b", 1]]);
+  assert.deepEqual(withoutLast({ steps: [...beside.steps, freeStep("y", 1)], entered: beside.entered }), beside.steps); // added since
+  assert.deepEqual(withoutLast(nothing), []);
+  assert.deepEqual(orderOf(["b", "gone", "a"], [["a", 1], ["b", 1], ["c", 1]]), ["b", "a", "c"]);
+});
+
+test("a test that began a round and can be had after all leaves the round to the others", () => {
+  let now = withEntry(nothing, "x", 1);
+  for (const [name, found] of [["a", 1], ["b", 1], ["a", null]]) now = withEntry(now, name, found, ["a", "b", "c"]);
+  assert.deepEqual(rounds(without(now.steps, "a")), []);
+  assert.deepEqual(rounds(withEntry({ ...now, steps: without(now.steps, "a") }, "c", 1, ["b", "c"]).steps), [["b", "c"]]);
+});
+
+test("a result in the place of \"not available\" is a result of its round", () => {
+  const half = withEntry(nothing, "a", 1, ["a", "b"]);
+  const over = { ...half, steps: [...half.steps, ["b", null]] }; // said elsewhere that it cannot be had
+  assert.deepEqual(rounds(withEntry(over, "b", 1, ["a", "b"]).steps), [["a", "b"]]);
 });
 
 test("a round is open between its first and its last result", () => {
@@ -74,31 +97,51 @@ const FEATURES = [..."abcdefgh"];
 test("500 random consultations have the rounds and the results of a ledger", () => {
   for (let seed = 1; seed <= 500; seed += 1) {
     const random = randomFrom(seed);
-    let now = nothing, ledger = [], gone = new Set(), ordered = null; // ordered: the round that is open
-    const known = () => new Set([...ledger.flatMap((bought) => [...bought.keys()]), ...gone]);
-    for (let k = 0; k < 12; k += 1) {
-      const left = FEATURES.filter((name) => !known().has(name));
-      if (!left.length) break;
-      const feature = left[random(left.length)], what = random(8);
-      if (what === 0 && ledger.length && !ordered) { // take back the last result
-        const last = ledger.at(-1), name = [...last.keys()].at(-1);
-        last.delete(name);
-        if (!last.size) ledger.pop();
-        now = { ...now, steps: without(now.steps, name) };
-      } else if (ordered) {
-        const isMember = ordered.names.includes(feature), found = isMember && what === 1 ? null : random(5);
-        now = withEntry(now, feature, found, isMember && what !== 2 ? ordered.names : [feature]);
-        if (found === null) gone.add(feature);
-        else if (isMember) ordered.bought.set(feature, found);
-        else ledger.push(new Map([[feature, found]]));
-        if (found === null || ordered.names.every((name) => known().has(name))) ordered = null;
-      } else {
-        const batch = left.filter((name) => name === feature || random(2));
-        const bought = new Map([[feature, random(5)]]);
-        now = withEntry(now, feature, bought.get(feature), batch);
-        ledger.push(bought);
-        if (batch.length > 1) ordered = { names: batch, bought };
+    let now = nothing, ledger = [], order = []; // order: of entry
+    let ordered = null; // the round that is open
+    const gone = new Set(), known = () => new Set([...ledger.flatMap((bought) => [...bought.keys()]), ...gone]);
+    const remove = (name) => {
+      gone.delete(name);
+      order = order.filter((other) => other !== name);
+      for (const bought of ledger) bought.delete(name);
+      ledger = ledger.filter((bought) => bought.size || bought === ordered?.bought);
+      now = { ...now, steps: without(now.steps, name) };
+    };
+    for (let k = 0; k < 16; k += 1) {
+      const left = FEATURES.filter((name) => !known().has(name)), what = random(10);
+      if (what === 0 && order.length) {
+        const last = order.at(-1), steps = withoutLast(now);
+        remove(last);
+        assert.deepEqual(steps, now.steps, `seed ${seed}`);
+      } else if (what === 1 && gone.size) { // it can be had after all
+        remove([...gone][random(gone.size)]);
+      } else if (what === 2 && ordered && ordered.bought.size) { // another result in the place of one
+        const name = [...ordered.bought.keys()][random(ordered.bought.size)], found = random(5);
+        now = withEntry(now, name, found, ordered.names);
+        ordered.bought.set(name, found);
+        order = [...order.filter((other) => other !== name), name];
+      } else if (left.length) {
+        const feature = left[random(left.length)];
+        order.push(feature);
+        if (ordered) {
+          const isMember = ordered.names.includes(feature), found = isMember && what === 3 ? null : random(5);
+          now = withEntry(now, feature, found, isMember && what !== 4 ? ordered.names : [feature]);
+          if (found === null) gone.add(feature);
+          else if (isMember) ordered.bought.set(feature, found);
+          else ledger.push(new Map([[feature, found]]));
+        } else {
+          const batch = left.filter((name) => name === feature || random(2));
+          const bought = new Map([[feature, random(5)]]);
+          now = withEntry(now, feature, bought.get(feature), batch);
+          ledger.push(bought);
+          if (batch.length > 1) ordered = { names: batch, bought };
+        }
       }
+      if (ordered && (!ordered.bought.size || ordered.names.some((name) => gone.has(name)) || ordered.names.every((name) => known().has(name)))) {
+        if (!ordered.bought.size) ledger = ledger.filter((bought) => bought !== ordered.bought);
+        ordered = null;
+      }
+      now = { ...now, round: isOpen(now.round, now.steps) ? now.round : null }; // as the address has it
       const results = now.steps.filter(([, found]) => found !== null).map(([name, found]) => [name, found]);
       assert.deepEqual(Object.fromEntries(results), Object.fromEntries(ledger.flatMap((bought) => [...bought])), `seed ${seed}`);
       assert.equal(now.steps.length, new Set(now.steps.map(([name]) => name)).size, `seed ${seed}`);

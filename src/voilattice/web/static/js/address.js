@@ -1,12 +1,12 @@
 // A consultation lives in the address: the problem, the policy, what was found so far, and what is
 // changed to see what would happen. The server is asked anew at every step and keeps nothing of it.
 
-import { isFree, isOpen, isRound, isStep, rounds } from "./rounds.js";
+import { isFree, isOpen, isRound, isStep, orderOf, rounds } from "./rounds.js";
 import { session } from "./session.js";
 
 export const VIEWS = ["consult", "whatif", "lattice", "policy", "curves", "network"];
 const KINDS = ["symmetric", "asymmetric"];
-const KEYS = ["problem", "policy", "view", "step", "round", "was", "if", "kind", "expected", "scale", "price", "cell"];
+const KEYS = ["problem", "policy", "view", "step", "round", "entered", "was", "if", "kind", "expected", "scale", "price", "cell"];
 const AMOUNT = /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 export function state() {
@@ -41,6 +41,8 @@ export function state() {
     steps,
     // The features of the round of which some results are to come.
     round: parts("round", (names) => isRound(names) && isOpen(names, steps)).at(0) ?? null,
+    // The features of the steps in the order in which their results were entered.
+    entered: orderOf(parts("entered", (names) => isRound(names) && names.every((name) => steps.some(([taken]) => taken === name))).at(0) ?? [], steps),
     // [feature, result]: what was found, where another result stands in the steps to see what if.
     replaced: parts("was", isStep).map((found) => found.slice(0, 2)),
     imagined: parts("if", isStep).at(0)?.slice(0, 2) ?? null,
@@ -63,6 +65,8 @@ export function write(changes) {
   for (const cell of now.cells) address.append("cell", JSON.stringify(cell));
   for (const step of now.steps) address.append("step", JSON.stringify(step));
   if (isOpen(now.round, now.steps)) address.set("round", JSON.stringify(now.round));
+  const entered = orderOf(now.entered, now.steps);
+  if (entered.some((name, k) => name !== now.steps[k][0])) address.set("entered", JSON.stringify(entered));
   for (const [feature, found] of now.replaced)
     if (now.steps.some(([name, other]) => name === feature && other !== found)) address.append("was", JSON.stringify([feature, found]));
   if (now.imagined) address.set("if", JSON.stringify(now.imagined));

@@ -38,14 +38,20 @@ export function clearAdvice(now, isOther) {
   }
 }
 
-// An open round is shown before any advice: it is in the address.
+// An open round is shown before any advice: it is in the address. While somebody answers another
+// question it waits, as advice does. Returns what it does to the question, see `meet`.
 export function showRound(now) {
-  const round = roundOf(now);
-  isRound = round !== null;
-  if (!round) return;
-  $("advice").classList.remove("stale", "decide");
-  say(action({ action: "acquire", features: round }));
-  if (isSame(questionShown(), round)) go(now); else ask(round, now);
+  const round = roundOf(now), change = round && meet(questionShown(), round, isEngaged(now));
+  isRound = round !== null && change !== "hold";
+  if (change === "hold") {
+    announce(`Results of a round are to come: ${list(labels(pendingOf(round, now.steps)))}`, "Go to the round", leaveQuestion);
+    go(now);
+  } else if (round) {
+    $("advice").classList.remove("stale", "decide");
+    say(action({ action: "acquire", features: round }));
+    if (change === "keep") go(now); else ask(round, now);
+  }
+  return change;
 }
 
 // `about` says that the advice is not the one asked for; empty: it is.
@@ -53,15 +59,17 @@ export function showAdvice(now, about) {
   const { advice, isQuick } = session, isDecided = advice.action === "decide";
   const card = $("advice"), advised = isDecided ? [] : advice.features;
   note = about;
-  showRound(now);
+  const isRoundHeld = showRound(now) === "hold";
   const change = meet(questionShown(), advised, isEngaged(now));
   if (isRound) {
     const isGoingOn = isSame(advised, pendingOf(questionShown(), now.steps));
-    announce(isGoingOn ? null : `With the results so far, the advice is: ${action(advice)}`, "Plan again without the rest");
+    announce(isGoingOn ? null : `With the results so far, the advice is: ${action(advice)}`, "Plan again without the rest", leaveRound);
+    explain([]);
+  } else if (isRoundHeld) {
     explain([]);
   } else if (change === "hold") {
     announce(`The advice has changed: ${list(labels(questionShown()))} -> ${isDecided ? `decide ${decisionLabel(advice.decision)}` : list(labels(advised))}`,
-      "Go to the new advice");
+      "Go to the new advice", leaveQuestion);
     explain([]);
     go(now);
   } else {
@@ -94,6 +102,7 @@ export function showNoAdvice(now, text) {
   explain([]);
   if (isKept) {
     go(now);
+    showRound(now);
   } else {
     card.classList.remove("stale", "decide");
     say(text);
@@ -107,16 +116,20 @@ function say(text) {
 }
 
 // What has changed beside the question that is shown, and the way there.
-function announce(text, way) {
+function announce(text, way, leave) {
   const box = $("advice-changed");
   box.hidden = text === null;
-  box.replaceChildren(...(text === null ? [] : [element("p", {}, text), button(way, leaveQuestion)]));
+  box.replaceChildren(...(text === null ? [] : [element("p", {}, text), button(way, leave)]));
+}
+
+function leaveRound() {
+  write({ round: null });
+  leaveQuestion();
 }
 
 function leaveQuestion() {
   askNothing();
-  write({ round: null });
-  showAdvice(state(), note);
+  if (session.advice) showAdvice(state(), note); else showRound(state());
   $("main").focus({ preventScroll: true });
 }
 

@@ -7,6 +7,7 @@ import { comparisonWith, overOf } from "./comparison.js";
 import { $, button, element, isInUse } from "./dom.js";
 import { enter } from "./question.js";
 import { resultFields } from "./results.js";
+import { without } from "./rounds.js";
 import { session } from "./session.js";
 import { priceField, updatePrice } from "./whatif.js";
 import { count, label, labels, list, money } from "./wording.js";
@@ -22,6 +23,14 @@ export function clearCandidates() {
   open.clear();
   isUnfolded = false;
   $("candidates").replaceChildren();
+  $("ignored").replaceChildren();
+  $("candidates-card").classList.remove("stale");
+}
+
+// There is nothing to offer for want of an answer. A row that is in use stays, and takes a result.
+export function showNoCandidates() {
+  for (const item of [...$("candidates").children])
+    if (!isInUse(item)) { open.delete(item.dataset.features); item.remove(); }
   $("ignored").replaceChildren();
   $("candidates-card").classList.remove("stale");
 }
@@ -133,4 +142,4 @@ function showIgnored() {
 
 const isUnavailable = (feature) => state().steps.some(([name, found]) => name === feature && found === null);
 
-const again = (feature) => button("It can be had after all", () => write({ steps: state().steps.filter(([name]) => name !== feature) }), { class: "link" });
+const again = (feature) => button("It can be had after all", () => write({ steps: without(state().steps, feature) }), { class: "link" });

@@ -4,7 +4,7 @@
 
 import * as address from "./address.js";
 import { clearAdvice, followRound, showAdvice, showNoAdvice, showRound } from "./advice.js";
-import { clearCandidates, showCandidates } from "./candidates.js";
+import { clearCandidates, showCandidates, showNoCandidates } from "./candidates.js";
 import { showChanged } from "./changes.js";
 import { clearComparison, offerComparison } from "./comparison.js";
 import { $, button, isInUse, steadily } from "./dom.js";
@@ -39,7 +39,7 @@ function sayUnread({ unread }) {
 
 export async function show() {
   const now = address.state();
-  const asking = JSON.stringify([address.asked(now), now.policy]);
+  const asking = questionOf(now);
   selectView(now.view);
   sayUnread(now);
   if (asking === question) {
@@ -54,15 +54,20 @@ export async function show() {
   try {
     await answer(now, signal);
   } catch (error) {
-    if (signal.aborted || isStale(error)) return;
+    if (isLeft(signal) || isStale(error)) return;
     say(error);
-    showNoAdvice(now, "There is no advice: see the error above.");
-    clearCandidates();
+    showNoAdvice(address.state(), "There is no advice: see the error above.");
+    showNoCandidates();
     clearSituation();
     clearViews();
-    fillSheet(now);
+    fillSheet(address.state());
   }
 }
+
+const questionOf = (now) => JSON.stringify([address.asked(now), now.policy]);
+
+// Whether the address asks something else; the event that says so may still be on its way.
+const isLeft = (signal) => signal.aborted || questionOf(address.state()) !== question;
 
 async function answer(now, signal) {
   grey(now);
@@ -72,7 +77,7 @@ async function answer(now, signal) {
     signal.throwIfAborted();
     session.problem = problem;
     // The stakes of a scaled kind are known only now.
-    question = JSON.stringify([address.asked(now), now.policy]);
+    question = questionOf(now);
   }
   document.title = `${titleOf(session.problem)}: which test next?`;
   showSettings(now);
@@ -81,16 +86,17 @@ async function answer(now, signal) {
   showRound(now);
   const body = address.asked(now);
   const situation = await call("POST", "posterior", body, signal);
-  signal.throwIfAborted();
+  if (isLeft(signal)) return;
   session.situation = situation;
+  const latest = address.state(); // the round, the view and what is imagined may have changed meanwhile
   showSituation();
-  showHistory(now);
+  showHistory(latest);
   steadily(showCandidates);
-  fillSheet(now);
+  fillSheet(latest);
   await Promise.all([
-    advise(now, body, signal).then(() => fillView(now, signal)),
-    fillView(now, signal),
-    showImagined(now, signal),
+    advise(now, body, signal).then(() => fillView(address.state(), signal)),
+    fillView(latest, signal),
+    showImagined(latest, signal),
   ]);
 }
 
@@ -118,33 +124,36 @@ async function advise(now, body, signal) {
   let isDone = false;
   const quick = isPlain ? Promise.resolve(null) : (async () => {
     await pause(QUICK_AFTER, signal);
-    if (isDone || signal.aborted) return null;
+    if (isDone || isLeft(signal)) return null;
     const found = await call("POST", "advise", { ...body, policy: QUICK }, signal);
-    if (isDone || signal.aborted) return null;
-    take(now, found, true, `Quick advice, from the ${QUICK} policy. The ${now.policy} policy is still being worked out.`);
+    if (isDone || isLeft(signal)) return null;
+    take(found, true, `Quick advice, from the ${QUICK} policy. The ${now.policy} policy is still being worked out.`);
     return found;
   })().catch(() => null); // the advice that was asked for may still come
   try {
     const found = await job.result;
     isDone = true;
+    if (isLeft(signal)) return;
     shown.end();
-    take(now, found, false, "");
+    take(found, false, "");
     offerComparison(now, body, signal, performance.now() - started < SOON);
   } catch (error) {
-    if (signal.aborted) return;
+    if (isLeft(signal)) return;
     shown.end();
     const found = await quick;
     isDone = true;
-    if (signal.aborted) return;
+    if (isLeft(signal)) return;
     const why = error instanceof Cancelled ? `The ${now.policy} policy was cancelled.` : `The ${now.policy} policy has no answer: ${error.message}.`;
     if (!found && !(error instanceof Cancelled)) throw error;
-    if (found) take(now, found, true, `${why} This is what the ${QUICK} policy does.`);
-    else showNoAdvice(now, why);
+    if (found) take(found, true, `${why} This is what the ${QUICK} policy does.`);
+    else showNoAdvice(address.state(), why);
     offerAgain();
   }
 }
 
-function take(now, advice, isQuick, note) {
+// The round and the view of the address may have changed since the question was asked.
+function take(advice, isQuick, note) {
+  const now = address.state();
   session.advice = advice;
   session.isQuick = isQuick;
   steadily(() => { showAdvice(now, note); showCandidates(); });

@@ -22,6 +22,9 @@ export function fill(box, ...children) {
 
 export const button = (text, onclick, attributes = {}) => element("button", { type: "button", onclick, ...attributes }, text);
 
+// Hears a click, and not the second one of a double click: that was meant for what was here before.
+export const singly = (act) => (event) => { if (event.detail < 2) act(event); };
+
 // Fields that a person fills in to enter a result.
 const ENTRIES = ".number-form input, .free-form input";
 

@@ -2,10 +2,12 @@
 //
 // Advice can change while a result is being typed: quick advice comes first, the policy's own later. A field
 // that has focus or text is never taken away. Keys act on the question alone that has been on the page for
-// a while, and never while anything is being typed: digits belong to a number then. A click on its way
-// to the question before is not taken either.
+// a while, and never while anything is being typed: digits belong to a number then. The same holds after a
+// field has vanished in which somebody typed, and, for a shorter while, after a key has moved on to the next
+// test of a round. A click on its way to the question before is not taken either.
 
 export const SETTLING = 1000; // ms from a new question to the first key that answers it; if it came unasked, click too
+export const MOVING = 500; // ms from one test of a round to the first key that answers the next
 export const SEEING = 300; // ms from a question that was asked for, or from fields that moved, to the first click
 
 // What new advice does to the question that is shown: both are features, none to decide.

@@ -27,7 +27,7 @@ export function save() {
     format: FORMAT, saved: new Date().toISOString(),
     problem: now.problem, title: problem.title, policy: now.policy, question: asked(now),
     found: now.steps.map(([feature, result, how]) => ({ feature, result, ...(how === "free" ? { free: true } : {}), ...(how === true ? { same_round: true } : {}) })),
-    together: asked(now).together, round: now.round ?? undefined, stakes: asked(now).stakes,
+    together: asked(now).together, round: now.round ?? undefined, entered: now.entered, stakes: asked(now).stakes,
     changes: { prices: now.prices, cells: now.cells, scale: now.scale, kind: now.kind, expected: now.expected, replaced: now.replaced },
     advice: isQuick ? null : advice, bill: session.situation?.bill ?? [],
     files: keptFiles(now.problem) ?? undefined,
@@ -50,7 +50,7 @@ async function openRecord(name, record) {
   let { problem } = record;
   if (record.files && typeof record.files === "object") problem = (await upload(record.files)).name;
   const steps = record.found.map(({ feature, result, free, same_round }) => [feature, result, ...(free ? ["free"] : same_round ? [true] : [])]);
-  begin(problem, { ...record.changes, policy: record.policy, steps, round: record.round ?? null });
+  begin(problem, { ...record.changes, policy: record.policy, steps, round: record.round ?? null, entered: record.entered ?? [] });
 }
 
 // Files, or a folder with them.

@@ -1,7 +1,7 @@
 // What was found so far and what it cost; and what is known for free, or cannot be had.
 
 import { state, write } from "./address.js";
-import { $, button, element } from "./dom.js";
+import { $, button, element, singly } from "./dom.js";
 import { isNumber } from "./results.js";
 import { freeStep, isFree, rounds, without } from "./rounds.js";
 import { session } from "./session.js";
@@ -19,7 +19,7 @@ export function showHistory(now) {
     const note = isFree(step) ? " (known for free)" : same.includes(feature) ? " (same round)" : null;
     return element("li", {}, element("span", { class: "found" }, text, note ? element("small", {}, note) : null),
       round ? element("span", { class: "paid", title: describe(round) }, money(round.cost)) : null,
-      button("×", () => write({ steps: without(state().steps, feature) }), { class: "link", "aria-label": `Take back ${label(feature)}` }));
+      button("×", singly(() => write({ steps: without(state().steps, feature) })), { class: "link", "aria-label": `Take back ${label(feature)}` }));
   }));
   $("undo").disabled = $("again").disabled = !now.steps.length;
   showFree(now);
@@ -34,33 +34,44 @@ function showFree(now) {
   if (!left.length) { box.replaceChildren(); return; }
   if (box.dataset.problem !== problem.name || !box.childElementCount) { box.dataset.problem = problem.name; box.replaceChildren(freeForm()); }
   const feature = box.querySelector("select"), chosen = feature.value;
-  if ([...feature.options].map((option) => option.value).join() === left.join()) return;
-  feature.replaceChildren(...left.map((name) => element("option", { value: name, selected: name === chosen }, label(name))));
+  if ([...feature.options].slice(1).map((option) => option.value).join() === left.join()) return;
+  feature.replaceChildren(element("option", { value: "" }, "which …"),
+    ...left.map((name) => element("option", { value: name, selected: name === chosen }, label(name))));
   if (feature.value !== chosen) feature.onchange();
 }
 
+// Nothing is chosen beforehand, and nothing after each result: one that is added was chosen. A key that
+// is held down, or the second click of a double one, adds nothing.
 function freeForm() {
   const value = element("span", { class: "value" });
-  const feature = element("select", { "aria-label": "Feature" });
-  feature.onchange = () => value.replaceChildren(...valueFields(feature.value));
+  const feature = element("select", { "aria-label": "Feature", required: true });
+  feature.onchange = () => value.replaceChildren(...(feature.value ? valueFields(feature.value) : []));
   const submit = (event) => {
     event.preventDefault();
     const name = feature.value, typed = value.querySelector("input")?.valueAsNumber, chosen = value.querySelector("select").value;
-    const found = Number.isFinite(typed) ? typed : session.problem.states[name][Number(chosen)];
-    if (chosen === CANNOT && !Number.isFinite(typed)) write({ steps: [...state().steps, [name, null]] });
-    else if (found !== undefined) write({ steps: [...state().steps, freeStep(name, found)] });
+    const step = Number.isFinite(typed) ? freeStep(name, typed)
+      : chosen === CANNOT ? [name, null] : freeStep(name, session.problem.states[name][Number(chosen)]);
+    feature.value = "";
+    feature.onchange();
+    write({ steps: [...state().steps, step] });
   };
+  const refuse = (isAgain) => (event) => { if (isAgain(event)) event.preventDefault(); };
   return element("details", { class: "no-print" }, element("summary", {}, "Already known, or not to be had"),
     element("p", { class: "hint" }, "What is already known costs nothing. A test that cannot be had is left out of the advice."),
-    element("form", { class: "free-form", onsubmit: submit }, feature, value, element("button", {}, "Add")));
+    element("form", { class: "free-form", onsubmit: submit, onkeydown: refuse((event) => event.repeat && event.key === "Enter") },
+      feature, value, element("button", { onclick: refuse((event) => event.detail > 1) }, "Add")));
 }
 
+// A state, or, where there are ranges, a number in its place: what is given last counts.
 function valueFields(feature) {
-  return [
-    isNumber(feature) ? element("input", { type: "number", step: "any", "aria-label": `${label(feature)} as a number`, placeholder: "number" }) : null,
-    element("select", { "aria-label": "Result" },
-      isNumber(feature) ? element("option", { value: "" }, "or a range …") : null,
-      session.problem.states[feature].map((found, k) => element("option", { value: k }, stateLabel(feature, found))),
-      element("option", { value: CANNOT }, "cannot be had")),
-  ].filter(Boolean);
+  const { states } = session.problem;
+  const result = element("select", { "aria-label": "Result", required: true },
+    element("option", { value: "" }, isNumber(feature) ? "or a range …" : "what …"),
+    states[feature].map((found, k) => element("option", { value: k }, stateLabel(feature, found))),
+    element("option", { value: CANNOT }, "cannot be had"));
+  if (!isNumber(feature)) return [result];
+  const number = element("input", { type: "number", step: "any", "aria-label": `${label(feature)} as a number`, placeholder: "number" });
+  number.oninput = () => { result.value = ""; result.required = number.value === ""; };
+  result.onchange = () => { number.value = ""; result.required = true; };
+  return [number, result];
 }

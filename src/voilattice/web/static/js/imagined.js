@@ -1,7 +1,8 @@
 // If a result were so: posterior, decision and next step beside the present ones. Nothing is entered.
 
-import { asked, state, write } from "./address.js";
-import { $, button, element, table } from "./dom.js";
+import { asked, write } from "./address.js";
+import { $, button, element, singly, table } from "./dom.js";
+import { batchOf, enter } from "./question.js";
 import { withEntry } from "./rounds.js";
 import { call, isStale, startJob } from "./server.js";
 import { session } from "./session.js";
@@ -16,13 +17,14 @@ export const updateImagined = () => redraw();
 export async function showImagined(now, signal) {
   const card = $("imagined"), { imagined } = now;
   const isKnown = !imagined || imagined[1] === null || now.steps.some(([name]) => name === imagined[0]);
-  card.hidden = isKnown || now.view !== "consult";
+  card.hidden = isKnown || now.view !== "consult" || !session.situation;
   const question = JSON.stringify([asked(now), now.policy, imagined]);
   if (isKnown) { shown = ""; card.replaceChildren(); return; }
+  if (!session.situation) return; // it comes with the answer
   if (shown === question && !card.classList.contains("stale")) return;
   shown = question;
   const [feature, found] = imagined;
-  const body = asked({ ...now, ...withEntry(now, feature, found) });
+  const body = asked({ ...now, ...withEntry(now, feature, found, batchOf(feature)) });
   const then = { situation: null, advice: null };
   card.classList.remove("stale");
   const draw = () => { if (shown === question && !signal.aborted) card.replaceChildren(...contents(imagined, then)); };
@@ -60,6 +62,6 @@ function contents(imagined, then) {
     element("h2", {}, title(imagined)),
     element("div", { class: "scroll" }, table("Nothing is entered yet.", ["", "now", "then"], rows)),
     element("p", { class: "buttons" },
-      button("Enter this result", () => write({ ...withEntry(state(), feature, found), imagined: null })), close()),
+      button("Enter this result", singly(() => enter(feature, found, batchOf(feature)))), close()),
   ];
 }

@@ -4,7 +4,7 @@
 import { VIEWS, state, write } from "./address.js";
 import { $, typedIn } from "./dom.js";
 import { meaningOf } from "./entry.js";
-import { isSettling, nextFields } from "./question.js";
+import { isSettling, nextFields, watchFields } from "./question.js";
 
 export function wireKeyboard() {
   for (const name of VIEWS) {
@@ -19,6 +19,7 @@ export function wireKeyboard() {
       write({ view: next });
     };
   }
+  watchFields();
   document.querySelector(".skip").onclick = (event) => { event.preventDefault(); $("main").focus(); };
   document.onkeydown = (event) => {
     if (state().view !== "consult") return;

@@ -7,6 +7,7 @@ import { $ } from "./dom.js";
 import { wireFiles } from "./files.js";
 import { wireKeyboard } from "./keyboard.js";
 import { openReport } from "./report.js";
+import { withoutLast } from "./rounds.js";
 import { call } from "./server.js";
 import { session } from "./session.js";
 import { fillSettings, wireSettings } from "./settings.js";
@@ -16,7 +17,7 @@ function wire() {
   wireSettings();
   wireFiles(say);
   wireKeyboard();
-  $("undo").onclick = () => write({ steps: state().steps.slice(0, -1) });
+  $("undo").onclick = () => write({ steps: withoutLast(state()) });
   $("again").onclick = () => write({ steps: [], imagined: null });
   $("print").onclick = printSheet;
   $("report").onclick = openReport;

@@ -3,21 +3,26 @@
 
 import { state, write } from "./address.js";
 import { $, element, isInUse } from "./dom.js";
-import { SEEING, SETTLING } from "./entry.js";
+import { MOVING, SEEING, SETTLING } from "./entry.js";
 import { markResult, resultFields } from "./results.js";
 import { pendingOf, withEntry } from "./rounds.js";
 import { label } from "./wording.js";
 
 let shown = []; // the features
 let isWaiting = false; // for the next question
-let settling = null, shielding = null; // timers after a change of the question: until keys act, until clicks do
+let target = null; // the feature that the keys answer
+// Timers: until keys act after a change of the question, or of the target; until clicks do.
+let settling = null, moving = null, shielding = null;
 
 export const questionShown = () => shown;
 
-export const isSettling = () => settling !== null;
+export const isSettling = () => settling !== null || moving !== null;
 
 // Whether somebody is answering the question: a focus or a text in a field that still asks.
 export const isEngaged = (now) => pendingOf(shown, now.steps).length > 0 && isInUse($("advice-fields"));
+
+// What is asked for together with a feature.
+export const batchOf = (feature) => (shown.includes(feature) ? shown : [feature]);
 
 export function ask(features, now) {
   change(features, features.map((feature) => resultFields(feature, (found) => enter(feature, found, features))));
@@ -36,18 +41,43 @@ function change(features, contents) {
   const isSudden = shown.length > 0 && !isWaiting; // nobody asked for the change
   const isOther = shown.length > 0 || features.length > 0;
   shown = features;
+  target = null;
   $("advice-fields").replaceChildren(...contents);
   if (!isOther) return;
-  clearTimeout(settling);
+  settle();
   clearTimeout(shielding);
-  settling = setTimeout(() => { settling = null; update(); }, SETTLING);
   shielding = setTimeout(() => { shielding = null; update(); }, isSudden ? SETTLING : SEEING);
+}
+
+// No key acts for a second.
+function settle() {
+  clearTimeout(settling);
+  settling = setTimeout(() => { settling = null; update(); }, SETTLING);
+}
+
+// Keys that were meant for a field are no answers if the field vanishes, whatever took it away.
+export function watchFields() {
+  const used = new Set();
+  $("consult").addEventListener("focusin", (event) => { if (event.target.matches("input, select")) used.add(event.target); });
+  new MutationObserver(() => {
+    const gone = [...used].filter((field) => !field.isConnected);
+    if (!gone.length) return;
+    for (const field of gone) used.delete(field);
+    settle();
+    update();
+  }).observe($("consult"), { childList: true, subtree: true });
 }
 
 // The question waits for results again. Shows which are here, and where the keys act.
 export function go(now) {
   isWaiting = false;
   const pending = pendingOf(shown, now.steps), isMany = shown.length > 1;
+  const isMoved = target !== null && pending.length > 0 && pending[0] !== target;
+  target = pending[0] ?? target;
+  if (isMoved) {
+    clearTimeout(moving);
+    moving = setTimeout(() => { moving = null; update(); }, MOVING);
+  }
   for (const fields of $("advice-fields").querySelectorAll("fieldset")) {
     const { feature } = fields.dataset;
     fields.classList.toggle("next", feature === pending[0]);

@@ -2,16 +2,14 @@
 // would follow from a result, without entering it.
 
 import { write } from "./address.js";
-import { element } from "./dom.js";
+import { element, singly } from "./dom.js";
 import { session } from "./session.js";
 import { label, stateLabel } from "./wording.js";
 
 // The keys are shown where they act. `take` gets the result; null is "not available".
 export function resultFields(feature, take) {
   const enterButton = (found, kind, key, text) => element("button", {
-    type: "button", class: kind, "data-found": JSON.stringify(found),
-    // The second click of a double one was meant for what was here before.
-    onclick: (event) => { if (event.detail < 2) take(found); },
+    type: "button", class: kind, "data-found": JSON.stringify(found), onclick: singly(() => take(found)),
   }, key ? element("kbd", { "aria-hidden": "true" }, key) : null, text);
   return element("fieldset", { "data-feature": feature },
     element("legend", {}, `What did ${label(feature)} show?`, element("output", {})),

@@ -6,6 +6,9 @@
 // A round is a list of features that were asked for together. It is open while some of its results are
 // here and others are to come. As soon as one of them cannot be had it is over: what is still to be
 // acquired is planned anew, with what the round has brought. A plan that was made with its results is a new round.
+//
+// Steps stand in the order of purchase, round by round. `entered` are their features in the order in which
+// the results were entered: that of a round may come after that of a later purchase.
 
 const FREE = "free";
 
@@ -32,16 +35,23 @@ export function isOpen(round, steps) {
 // What has no result yet, first what is to be entered next.
 export const pendingOf = (features, steps) => features.filter((name) => !stepOf(steps, name));
 
-// The steps and the open round once a result is entered. `asked` are the features that were asked for
-// together with it.
-export function withEntry({ steps, round }, feature, found, asked = [feature]) {
+// The features of the steps in the order of entry; a step that it does not name was entered after the others.
+export function orderOf(entered, steps) {
+  const names = steps.map(([name]) => name);
+  return [...entered.filter((name) => names.includes(name)), ...names.filter((name) => !entered.includes(name))];
+}
+
+// The steps, the open round and the order of entry once a result is entered. `asked` are the features
+// that were asked for together with it.
+export function withEntry({ steps, round, entered }, feature, found, asked = [feature]) {
   const batch = isOpen(round, steps) && round.includes(feature) ? round : asked;
-  const at = steps.findIndex(([name]) => name === feature);
-  const before = steps.findLastIndex((step) => step[0] !== feature && batch.includes(step[0]) && isBought(step));
-  const after = [...steps];
-  if (at >= 0) after[at] = [feature, found, ...steps[at].slice(2)]; // another result in its place
+  const after = stepOf(steps, feature)?.[1] === null ? without(steps, feature) : [...steps]; // it can be had after all
+  const at = after.findIndex(([name]) => name === feature);
+  const before = after.findLastIndex((step) => step[0] !== feature && batch.includes(step[0]) && isBought(step));
+  if (at >= 0) after[at] = [feature, found, ...after[at].slice(2)]; // another result in its place
   else after.splice(before >= 0 ? before + 1 : after.length, 0, before >= 0 ? [feature, found, true] : [feature, found]);
-  return { steps: after, round: [batch, round].find((open) => isOpen(open, after)) ?? null };
+  const order = [...orderOf(entered, steps).filter((name) => name !== feature), feature];
+  return { steps: after, round: [batch, round].find((open) => isOpen(open, after)) ?? null, entered: order };
 }
 
 // Without a step. The round it began is begun by the next one of that round.
@@ -50,6 +60,9 @@ export function without(steps, feature) {
   return steps.filter((_, k) => k !== at)
     .map((step, k) => (k === at && step[2] === true && steps[at][2] !== true ? step.slice(0, 2) : step));
 }
+
+// Without the result that was entered last.
+export const withoutLast = ({ steps, entered }) => without(steps, orderOf(entered, steps).at(-1));
 
 // The features of each round that brought several.
 export function rounds(steps) {

@@ -21,7 +21,7 @@ export function fillSettings() {
     element("option", { value: entry.name }, entry.title ? `${entry.name}: ${entry.title}` : entry.name)));
 }
 
-const NEW = { steps: [], round: null, replaced: [], imagined: null, prices: {}, cells: [], scale: 1, kind: "", expected: null };
+const NEW = { steps: [], round: null, entered: [], replaced: [], imagined: null, prices: {}, cells: [], scale: 1, kind: "", expected: null };
 
 export const begin = (problem, changes = {}) => write({ ...NEW, problem, ...changes });
 

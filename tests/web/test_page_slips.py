@@ -1,0 +1,209 @@
+"""The page in a real browser: slips of the hand, late answers and errors enter nothing."""
+
+import re
+
+import pytest
+from helpers.browsing import (
+    HeldAnswers,
+    field,
+    findings,
+    open_page,
+    press,
+    ready,
+    settle,
+    steps,
+)
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow
+
+
+def open_free(page):
+    page.get_by_text("Already known, or not to be had").click()
+    return page.locator("#free")
+
+
+def open_candidate(page, feature):
+    page.locator("#candidates button").filter(has_text=re.compile(f"^{feature}")).click()
+    return page.locator(f'#candidates [data-features="{feature}"]')
+
+
+def test_what_is_known_for_free_is_added_once_and_never_chosen_by_itself(page, server):
+    open_page(page, server, "#problem=asia&policy=greedy")
+    form = open_free(page)
+    add = form.get_by_role("button", name="Add")
+    add.focus()
+    page.keyboard.press("Enter")  # nothing is chosen
+    assert findings(page) == []
+    form.get_by_label("Feature").select_option("smoke")
+    form.get_by_label("Result").select_option("yes")
+    add.focus()
+    for _ in range(5):
+        page.keyboard.down("Enter")  # held: all but the first are repeats
+    page.keyboard.up("Enter")
+    expect(steps(page)).to_have_text(["smoke = yes (known for free)"])
+    expect(form.get_by_label("Feature")).to_have_value("")
+    form.get_by_label("Feature").select_option("bronc")
+    form.get_by_label("Result").select_option("no")
+    add.dblclick()
+    expect(steps(page)).to_have_count(2)
+    assert findings(page) == [["smoke", "yes"], ["bronc", "no"]]
+
+
+def test_a_number_or_a_range_is_known_for_free_and_the_last_counts(page, server):
+    open_page(page, server, "#problem=heart&policy=greedy")
+    form = open_free(page)
+    form.get_by_label("Feature").select_option("trestbps")
+    number, result = form.get_by_label("trestbps as a number"), form.get_by_label("Result")
+    number.focus()
+    page.keyboard.press("Enter")  # neither
+    assert findings(page) == []
+    number.fill("140")
+    result.select_option("cannot be had")
+    expect(number).to_have_value("")
+    number.fill("150")
+    expect(result).to_have_value("")
+    number.press("Enter")
+    expect(steps(page)).to_have_text(["trestbps = 150 (known for free)"])
+
+
+def test_a_double_click_takes_back_one_result(page, server):
+    found = '&step=["smoke","yes"]&step=["bronc","no"]&step=["asia","no"]'
+    open_page(page, server, f"#problem=asia&policy=greedy{found}")
+    page.get_by_role("button", name="Take back smoke").hover()
+    page.mouse.down()
+    page.mouse.up()
+    expect(steps(page)).to_have_count(2)  # another row is here now
+    page.mouse.down(click_count=2)
+    page.mouse.up(click_count=2)
+    expect(steps(page)).to_have_text(["bronc = no", "asia = no"])
+
+
+def test_an_error_leaves_what_is_being_typed(page, server):
+    open_page(page, server, "#problem=heart&policy=batch")
+    held = []
+    page.route(re.compile("/advise$"), lambda route: held.append(route))  # noqa: PLW0108
+    press(page, "age", "<54.5")
+    expect(page.locator("#progress")).to_contain_text("1 of 3 results are in.")
+    number = open_candidate(page, "trestbps").get_by_label("trestbps as a number")
+    settle(page)
+    number.click()
+    page.keyboard.type("1")
+    page.route("**/api/v1/**", lambda route: route.abort())
+    for route in held:
+        route.abort()
+    expect(page.locator("#error")).to_be_visible()
+    page.keyboard.type("21")
+    assert findings(page) == [["age", "<54.5"]]
+    expect(number).to_have_value("121")
+    expect(number).to_be_focused()
+    page.unroute_all()
+    page.keyboard.press("Enter")
+    expect(steps(page)).to_have_text(["age = <54.5", "trestbps = 121"])
+    ready(page)
+
+
+def test_no_key_acts_for_a_second_after_a_field_vanished(page, server):
+    open_page(page, server, "#problem=heart&policy=greedy")
+    number = open_candidate(page, "trestbps").get_by_label("trestbps as a number")
+    settle(page)
+    number.click()
+    page.clock.install(time=0)
+    page.clock.pause_at(600_000)
+    page.evaluate("document.activeElement.closest('li').remove()")
+    page.keyboard.press("1")
+    page.clock.run_for(999)
+    page.keyboard.press("1")
+    assert findings(page) == []
+    page.clock.run_for(1)
+    page.keyboard.press("1")
+    assert len(findings(page)) == 1
+
+
+# -- rounds
+
+
+def test_a_round_that_was_left_does_not_come_back_with_a_late_answer(visit_page):
+    page = visit_page
+    held = HeldAnswers(page)
+    press(page, "xray", "clear")
+    page.get_by_role("button", name="Plan again without the rest").click()
+    expect(page.locator("#progress")).to_be_hidden()
+    held.let_go()
+    ready(page)
+    expect(page.locator("#quick")).to_have_count(0)
+    expect(page.locator("#say")).to_have_text("Decide: discharge.")
+    assert "round=" not in page.url
+
+
+def test_an_open_round_waits_while_another_question_is_answered(visit_page):
+    page = visit_page
+    press(page, "blood", "low")
+    expect(page.locator("#progress")).to_contain_text("1 of 3 results are in.")
+    left = page.url
+    field(page, "consent").get_by_text("not available").click()
+    expect(page.locator("#say")).to_have_text("Acquire X-ray and age in one round.")
+    ready(page)
+    settle(page)
+    field(page, "age").locator("button.result").first.focus()
+    page.go_back()
+    expect(page).to_have_url(left)
+    expect(page.locator("#advice-changed p")).to_have_text(
+        "Results of a round are to come: X-ray and consent"
+    )
+    ready(page)
+    expect(field(page, "age").locator("button.result").first).to_be_focused()
+    page.get_by_role("button", name="Go to the round").click()
+    expect(page.locator("#progress")).to_contain_text("1 of 3 results are in.")
+
+
+def test_what_can_be_had_after_all_leaves_its_round_as_it_was_paid(visit_page):
+    page = visit_page
+    found = '&step=["age","young"]&step=["xray",null]&step=["blood","low",true]'
+    page.evaluate("found => { location.hash += found; }", found)
+    spent = page.locator("#money dd").nth(1)
+    expect(spent).to_have_text("88.00 CAD")  # two visits, and 8 for the blood
+    ready(page)
+    page.get_by_role("button", name="It can be had after all").click()
+    expect(steps(page)).to_have_text(["age = young", "blood = low"])
+    ready(page)
+    expect(spent).to_have_text("88.00 CAD")
+
+
+def test_undo_takes_back_what_was_entered_last(visit_page):
+    page = visit_page
+    press(page, "blood", "low")
+    open_candidate(page, "age").locator("button.result").filter(has_text="young").click()
+    expect(steps(page)).to_have_text(["blood = low", "age = young"])
+    press(page, "consent", "given")
+    expect(steps(page)).to_have_text(["blood = low", "consent = given (same round)", "age = young"])
+    page.get_by_role("button", name="Undo").click()
+    expect(steps(page)).to_have_text(["blood = low", "age = young"])
+    press(page, "blood", "high")  # corrected: entered last
+    expect(steps(page)).to_have_text(["blood = high", "age = young"])
+    page.get_by_role("button", name="Undo").click()
+    expect(steps(page)).to_have_text(["age = young"])
+
+
+def test_a_key_that_is_pressed_twice_answers_one_test_of_a_round(visit_page):
+    page = visit_page
+    settle(page)
+    page.clock.install(time=0)
+    page.clock.pause_at(600_000)
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    page.clock.run_for(499)
+    page.keyboard.press("1")
+    assert findings(page) == [["blood", "low"]]
+    page.clock.run_for(1)
+    page.keyboard.press("1")
+    assert findings(page) == [["blood", "low"], ["consent", "given"]]
+
+
+def test_an_imagined_result_that_is_entered_belongs_to_the_round_that_is_asked_for(visit_page):
+    page = visit_page
+    field(page, "xray").get_by_label("What if X-ray were").select_option("shadow")
+    page.get_by_role("button", name="Enter this result").click()
+    expect(page.locator("#progress")).to_contain_text("1 of 3 results are in.")
+    press(page, "blood", "low")
+    expect(steps(page)).to_have_text(["X-ray = shadow", "blood = low (same round)"])
