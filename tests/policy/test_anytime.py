@@ -85,7 +85,9 @@ def large():
 
 # A state takes one check. The exact solver and the bounds take some, so from some hundred checks on
 # greedy alone has more states than are its part here.
-@pytest.mark.parametrize(("n_checks", "of_greedy"), [(0, 0), (5, 5), (20, 20), (100, 80), (900, 300)])
+@pytest.mark.parametrize(
+    ("n_checks", "of_greedy"), [(0, 0), (5, 5), (20, 20), (100, 80), (900, 300)]
+)
 def test_a_large_problem_under_load_costs_no_more_than_greedy(large, n_checks, of_greedy):
     greedy = build_policy(large, "greedy", time_limit=Expiring(of_greedy))
     assert greedy.status == "time"

@@ -77,7 +77,9 @@ class OptimalSolver:
         note = " ".join(filter(None, [mine.note, least.note]))
         exact = mine.exact and least.exact
         policy = policy.certify(replace(mine, lower_bound=bound, exact=exact, note=note))
-        if mine.status != "time":  # a limit of states leaves the optimum's open leaves to be planned
+        if (
+            mine.status != "time"
+        ):  # a limit of states leaves the optimum's open leaves to be planned
             return policy
         # There was no time to write the optimum to its end: then greedy may cost less.
         first = first or _quick_start(limited, limits)
