@@ -69,6 +69,18 @@ def noisy_bayes(n, seed=0):
     return Problem.create(network, "Y", dict.fromkeys(problem.features, 1.0), [[0, 9], [5, 0]])
 
 
+def weak_bayes(n):
+    """Naive Bayes whose features each tell little: greedy's policy has thousands of nodes."""
+    rng, names = np.random.default_rng(0), [f"X{k}" for k in range(n)]
+    states = {"Y": ["a", "b", "c"], **{name: ["low", "middle", "high"] for name in names}}
+    tables = {"Y": np.full(3, 1 / 3)}
+    for name in names:
+        tables[name] = rng.dirichlet(20 * rng.dirichlet([3, 3, 3]), 3)
+    network = Network.from_tables(states, {name: ["Y"] for name in names}, tables)
+    prices = dict(zip(names, rng.integers(5, 30, n).astype(float).tolist(), strict=True))
+    return Problem.create(network, "Y", prices, ("symmetric", 500.0))
+
+
 def rare_findings(q, *, chain):
     """Four findings of probability about q each, and a sign that is not rare."""
     names = [f"X{k}" for k in range(4)]

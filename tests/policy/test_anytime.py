@@ -2,16 +2,20 @@
 
 import numpy as np
 import pytest
-from helpers.problems import noisy_bayes
+from helpers.problems import weak_bayes
 from helpers.rich_worlds import PARTS, Referee, rich_problem
 
-from voilattice import build_policy
+from voilattice import build_policy, emc, load_problem
 from voilattice.budgets import Deadline
 from voilattice.policy.interface import Limits
-from voilattice.policy.optimal.anytime import quick_start, search_optimum
+from voilattice.policy.optimal import solver
+from voilattice.policy.optimal.anytime import FIRST_STATES, quick_start, search_optimum
+from voilattice.policy.optimal.search import Search
 from voilattice.policy.optimal.solver import OptimalSolver
+from voilattice.policy.policy import Acquisition
 from voilattice.policy.rules import batch, greedy_la
 from voilattice.policy.solvers import solver_of
+from voilattice.policy.sweep import Sweep
 
 
 class Expiring(Deadline):
@@ -39,11 +43,11 @@ def build(problem, deadline):
 
 def search(problem, deadline):
     first = quick_start(problem, deadline=deadline, max_states=1000)
-    found = search_optimum(
+    result = search_optimum(
         problem, (greedy_la, batch), first=first, deadline=deadline, max_states=1000
     )
-    policy = found.policy("optimal")
-    assert found.upper <= first.expected_total_cost + 1e-9
+    policy = result.policy("optimal")
+    assert result.upper <= first.expected_total_cost + 1e-9
     return policy
 
 
@@ -69,33 +73,96 @@ def test_a_policy_that_was_stopped_at_any_check_costs_no_more_than_greedy(seed, 
         assert not policy.exact or policy.expected_total_cost == pytest.approx(optimum)
 
 
-@pytest.mark.parametrize("n_checks", [0, 1, 5, 20, 100])
-def test_a_large_problem_under_load_is_never_decided_at_once(n_checks):
-    problem = noisy_bayes(40)
-    greedy = build_policy(problem, "greedy")
-    assert greedy.exact
-    policy = build(problem, Expiring(n_checks))
+@pytest.fixture(scope="module")
+def large():
+    """A problem whose states do not fit, and whose greedy policy has thousands of nodes."""
+    problem = weak_bayes(40)
+    greedy = build_policy(problem, "greedy", max_states=2000, time_limit=None)
+    assert len(greedy.nodes) > 1990
+    assert greedy.status == "memory"
+    return problem
+
+
+# A state takes one check. The exact solver and the bounds take some, so from some hundred checks on
+# greedy alone has more states than are its part here.
+@pytest.mark.parametrize(
+    ("n_checks", "of_greedy"), [(0, 0), (5, 5), (20, 20), (100, 80), (900, 300)]
+)
+def test_a_large_problem_under_load_costs_no_more_than_greedy(large, n_checks, of_greedy):
+    greedy = build_policy(large, "greedy", time_limit=Expiring(of_greedy))
+    assert greedy.status == "time"
+    assert of_greedy == 0 or greedy.expected_total_cost < emc(large)
+    policy = build(large, Expiring(n_checks))
     assert policy.expected_total_cost <= greedy.expected_total_cost + 1e-9
-    assert not policy.exact
-    assert policy.status == "time"
-    step = solver_of("optimal").next_step(problem, None, Limits(time_limit=Expiring(n_checks)))
+    assert policy.expected_total_cost < emc(large)
+    assert (policy.status, policy.exact) == ("time", False)
+    step = solver_of("optimal").next_step(large, None, Limits(time_limit=Expiring(n_checks)))
     assert step.features
     assert step.cost_to_go <= greedy.expected_total_cost + 1e-9
 
 
-def test_with_no_time_at_all_greedys_first_states_are_there():
-    problem = noisy_bayes(40)
-    policy = build_policy(problem, "optimal", time_limit=0)
-    assert policy.expected_total_cost < build_policy(problem, "none").expected_total_cost
+def test_in_a_sweep_too_greedy_comes_before_the_exact_solver(large, monkeypatch):
+    order, solve, deadline = [], Sweep.solve, Deadline(1000.0)
+
+    def quick(*args, **options):
+        order.append("quick")
+        return quick_start(*args, **options)
+
+    def exact(sweep, problem, **options):
+        order.append("exact")
+        if problem is large:
+            deadline.stop()
+        return solve(sweep, problem, **options)
+
+    monkeypatch.setattr(solver, "quick_start", quick)
+    monkeypatch.setattr(Sweep, "solve", exact)
+    OptimalSolver().cost(large, Limits(100, deadline), sweep=Sweep(large))
+    assert order == ["quick", "exact"]
+    # Once the states are found, or without a limit, nothing is done before.
+    heart = load_problem("heart")
+    sweep, order[:] = Sweep(heart), []
+    OptimalSolver().cost(heart, Limits(time_limit=None), sweep=sweep)
+    OptimalSolver().cost(heart, Limits(time_limit=1000.0), sweep=sweep)
+    assert order == ["exact", "exact"]
+
+
+def test_greedy_la_comes_before_the_bounds_and_is_kept(monkeypatch):
+    problem, deadline = load_problem("asia"), Deadline(1000.0)
+    first = quick_start(problem, deadline=deadline, max_states=1000)
+    ahead = build_policy(problem, "greedy-la").expected_total_cost
+    assert ahead < 0.7 * first.expected_total_cost
+    monkeypatch.setattr(Search, "reveal", lambda self, part: deadline.stop())
+    policy = search_optimum(
+        problem, (greedy_la,), first=first, deadline=deadline, max_states=1000
+    ).policy("optimal")
+    assert policy.status == "time"
+    assert policy.expected_total_cost == pytest.approx(ahead)
+
+
+def test_with_no_time_at_all_greedys_first_states_are_there(large):
+    policy = build_policy(large, "optimal", time_limit=0)
+    assert policy.expected_total_cost < build_policy(large, "none").expected_total_cost
     assert policy.lower_bound <= policy.expected_total_cost
     assert "no time for a search" in policy.certificate.note
 
 
-@pytest.mark.parametrize("max_states", [1, 5, 30])
-def test_a_limit_of_states_does_not_make_the_optimum_dearer_than_greedy(max_states):
-    for seed in range(6):
-        problem = rich_problem(seed, ("groups",))
-        greedy = build_policy(problem, "greedy", max_states=max_states)
-        optimal = build_policy(problem, "optimal", max_states=max_states)
-        assert optimal.expected_total_cost <= greedy.expected_total_cost + 1e-9
-        assert len(optimal.nodes) <= max_states
+@pytest.mark.parametrize("name", ["heart", "asia", "hepatitis"])
+def test_a_limit_of_states_keeps_the_top_of_the_optimum(name):
+    problem, optimal = load_problem(name), OptimalSolver()
+    optimal.next_step(problem, None, Limits())  # the optimum is kept
+    optimum = optimal.build(problem, Limits())
+    for max_states in (1, 3, 8):
+        policy = optimal.build(problem, Limits(max_states))
+        assert policy.status == "memory"
+        assert len(policy.nodes) <= max_states
+        assert policy.lower_bound == pytest.approx(optimum.expected_total_cost)
+        pairs = [(policy.root, optimum.root)]
+        for mine, whole in pairs:
+            if isinstance(mine, Acquisition):
+                assert mine.features == whole.features
+                pairs += [
+                    (policy.nodes[a.child], optimum.nodes[b.child])
+                    for a, b in zip(mine.branches, whole.branches, strict=True)
+                ]
+            else:
+                assert mine.is_open or mine == whole

@@ -1,19 +1,26 @@
 """The optimum over fewer features is a policy of the whole problem, exact in the smaller one."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers.problems import noisy_bayes
+from helpers.problems import noisy_bayes, weak_bayes
 from helpers.strategies import possible_knowledge, problems
 from helpers.worlds import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import build_policy, load_problem
+from voilattice.model.acquisition import PathLimits
 from voilattice.policy.application import apply_policy
 from voilattice.policy.cases import draw_cases
-from voilattice.policy.focus import FocusedSolver, find_planner, rank_features
+from voilattice.policy.focus import (
+    MAX_STATES_OF_BATCHES,
+    FocusedSolver,
+    find_planner,
+    rank_features,
+)
 from voilattice.policy.interface import Limits
 from voilattice.policy.optimal.plain import count_states
 from voilattice.policy.solvers import RuleSolver, solver_of
@@ -92,3 +99,20 @@ def test_cases_are_followed_around_missing_cells():
     for row, path in enumerate(found.bought.tolist()):
         assert first not in path or cases[first][row] is not None
     assert not found.unfinished.any()
+
+
+def test_a_step_of_the_whole_problem_without_a_time_limit_is_counted_in_states(monkeypatch):
+    problem = replace(weak_bayes(10), limits=PathLimits(rounds=2))
+    assert n_states(problem) > MAX_STATES_OF_BATCHES
+    solved = []
+
+    def solve(small, deadline, sweep=None, *, choices=True):
+        solved.append(small)
+
+    monkeypatch.setattr(FocusedSolver, "solve", staticmethod(solve))
+    monkeypatch.setattr(FocusedSolver, "_search", None)  # a search without a deadline may not end
+    step = FocusedSolver(problem).next_step(problem, None, FOREVER)
+    assert [n_states(small) <= MAX_STATES_OF_BATCHES for small in solved] == [True]
+    assert step.features == solver_of("greedy").next_step(problem, None, FOREVER).features != set()
+    monkeypatch.undo()
+    assert FocusedSolver(problem).focus(problem) is problem  # with a time limit nothing is hidden

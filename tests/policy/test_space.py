@@ -235,12 +235,12 @@ def test_room_for_values_is_lent_again_when_it_comes_back():
 
     space = space_of(noisy_bayes(3))
     first, second = Borrower(), Borrower()
-    one, other = space.room.lend(first), space.room.lend(second)
+    one, other = space.buffers.lend(first), space.buffers.lend(second)
     assert one is not other
     assert len(one) == len(other) == space.n_states
     del first
     gc.collect()
-    assert space.room.lend(Borrower()) is one
+    assert space.buffers.lend(Borrower()) is one
 
 
 def test_the_memory_budget_counts_25_bytes_a_state(monkeypatch):

@@ -101,16 +101,17 @@ class FocusedSolver(OptimalSolver):
         The features are ranked for this problem. Those of its variants, with other evidence or
         without some features, have the same ranks.
     max_states
-        The states of the table. That of a variant has `MAX_STATES_OF_VARIANT` at most, with limits
-        or rounds `MAX_STATES_OF_BATCHES`, because there may be many variants: one for each set of
-        missing cells.
+        The states of the table. That of a variant has `MAX_STATES_OF_VARIANT` at most, because
+        there may be many variants: one for each set of missing cells. With limits or rounds it has
+        `MAX_STATES_OF_BATCHES`, and so has that of the whole problem if a step has no time limit.
     """
 
     def __init__(self, problem: Problem, max_states: int = MAX_STATES) -> None:
         super().__init__()
         self.max_states = max_states
         self._problem = problem
-        self._last: tuple[Problem, Problem] | None = None  # a problem, and its focus
+        # A problem, the most states of its table, and its focus.
+        self._last: tuple[Problem, int, Problem] | None = None
 
     @property
     def ranking(self) -> tuple[str, ...]:
@@ -123,10 +124,15 @@ class FocusedSolver(OptimalSolver):
         Which ones does not depend on evidence, so that all cases in one state do the same. But what
         is known, in addition to the problem's own evidence, is not hidden.
         """
+        return self._focus(problem, self._most_states(problem, is_timed=True), known)
+
+    def _focus(
+        self, problem: Problem, most: int, known: Mapping[str, str] | None = None
+    ) -> Problem:
         last = self._last  # another thread may exchange it
-        if not known and last is not None and last[0] is problem:
-            return last[1]
-        own, most, small = self._problem.evidence, self._most_states(problem), problem
+        if not known and last is not None and last[0] is problem and last[1] == most:
+            return last[-1]
+        own, small = self._problem.evidence, problem
         sizes = {name: len(problem.states(name)) for name in problem.features if name not in own}
         if count_states(list(sizes.values())) > most:
             kept: list[str] = []
@@ -136,7 +142,7 @@ class FocusedSolver(OptimalSolver):
             seen = {*kept, *problem.evidence, *(known or {})}
             small = problem.without(sizes.keys() - seen)
         if not known:
-            self._last = problem, small
+            self._last = problem, most, small
         return small
 
     def build(
@@ -175,13 +181,16 @@ class FocusedSolver(OptimalSolver):
     ) -> Step:
         """Return what the policy acquires at some evidence.
 
-        What a variant takes is counted in states: the clock is not looked at. If the optimum does
-        not fit memory even so, the greedy rule takes the step.
+        What a variant takes is counted in states: the clock is not looked at. The same holds for
+        the whole problem if there is no time limit. If the optimum does not fit memory even so, the
+        greedy rule takes the step.
         """
-        small = self.focus(problem)
+        is_timed = self._is_whole(problem) and limits.deadline.seconds_left is not None
+        most = self._most_states(problem, is_timed=is_timed)
+        small = self._focus(problem, most)
         if any(name not in small.features for name in evidence or {}):
-            small = self.focus(problem, evidence)
-        if not self._is_whole(problem):
+            small = self._focus(problem, most, evidence)
+        if not is_timed:
             limits = Limits(time_limit=None)
             if self.solution_at(small, evidence, limits)[-1] is None:
                 return solver_of("greedy").next_step(problem, evidence, limits)
@@ -193,11 +202,11 @@ class FocusedSolver(OptimalSolver):
         own = self._problem
         return len(problem.features) == len(own.features) and problem.evidence == own.evidence
 
-    def _most_states(self, problem: Problem) -> int:
+    def _most_states(self, problem: Problem, *, is_timed: bool) -> int:
         """Return how many states the table of a problem may have."""
-        if self._is_whole(problem):
-            return self.max_states
         is_plain = _has_plain_table(problem)
+        if self._is_whole(problem) and (is_plain or is_timed):
+            return self.max_states
         return min(self.max_states, MAX_STATES_OF_VARIANT if is_plain else MAX_STATES_OF_BATCHES)
 
     @staticmethod

@@ -55,6 +55,11 @@ class Sweep:
         self._space: ExactSpace | None = None
         self._refused: TooLargeError | None = None
 
+    @property
+    def has_states(self) -> bool:
+        """Whether the states of the optimum are found already."""
+        return self._space is not None
+
     def covers(self, problem: Problem) -> bool:
         """Return whether a problem differs only in prices and in the scale of the stakes."""
         mine = self.problem

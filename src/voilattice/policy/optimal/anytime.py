@@ -1,10 +1,11 @@
 """The best policy that can be found in time, with a bound, for problems that cannot be solved.
 
-Greedy's policy comes first (`quick_start`). Its most probable states are worked out whatever time
-is left, and what is found never costs more. Then a search (`search`) gets a part of the time for
-its lower bounds, a part for policies to start from, and the rest for its trials. Problems that it
-does not support (prices of your own, cyclic prices, extreme probabilities, limits, rounds) are left
-to a search that supports all of them, and is far slower (`ao_star`).
+Quick policies come first: greedy's (`quick_start`), whose most probable states are worked out
+whatever time is left, and the first states of greedy-la's. The cheaper one is kept, and the result
+never costs more. Then a search (`search`) gets a part of the time for its lower bounds, a part for
+larger policies to start from, and the rest for its trials. Problems that it does not support
+(prices of your own, cyclic prices, extreme probabilities, limits, rounds) are left to a search that
+supports all of them, and is far slower (`ao_star`).
 
 Limits and rounds can be left out for a lower bound. Every policy that keeps to the limits is a
 policy without them. If it acquires anything, it pays for a round. So with c the cost of a round and
@@ -31,7 +32,7 @@ from voilattice.policy.optimal import ao_star
 from voilattice.policy.optimal.exact import find_states, solve_exactly
 from voilattice.policy.optimal.search import Search
 from voilattice.policy.policy import Acquisition, Certificate, Leaf, Policy
-from voilattice.policy.rules import greedy, markov_blanket
+from voilattice.policy.rules import greedy, greedy_la, markov_blanket
 from voilattice.policy.situations import PolicyBuilder, Situation
 from voilattice.ties import tolerance
 from voilattice.valuation.valuation import emc
@@ -42,12 +43,13 @@ __all__ = ["Found", "quick_start", "search_optimum"]
 # write the policy down.
 SHARE_OF_BOUND = 0.3
 SHARE_OF_START = 0.07
-SHARE_OF_FIRST = 0.2  # greedy's policy, which is kept whatever happens
+SHARE_OF_FIRST = 0.2  # for each of the quick policies, which are kept whatever happens
 SHARE_OF_WRITING = 0.1
 SHARE_OF_EXACT = 0.5  # of the time for a bound without limits, to solve that problem exactly
 
 MAX_QUICK_STATES = 20_000  # of a policy to start from
 # Greedy's policy gets all the time for its first states, and the very first even if time is up.
+# Greedy-la's has no more than these first states.
 FIRST_STATES = 256
 SURE_STATES = 64
 SECONDS_TO_LOAD = 3.0  # the compiled search; with less time the slower one begins at once
@@ -121,14 +123,11 @@ def search_optimum(
         Whether the policy will be written down. This takes a part of the time.
     """
     until = deadline.share(1 - SHARE_OF_WRITING) if writes else deadline
-    if first is not None and until.is_over:
-        return _Quick(first, "time")
-    left = until.seconds_left
-    try:
-        if left is not None and left < SECONDS_TO_LOAD and not is_loaded():
-            raise TooLargeError("there is no time to load the compiled search")
-        search = Search(problem)
-    except TooLargeError:
+    if first is not None:
+        if until.is_over:
+            return _QuickResult(first, "time")
+        first = _look_ahead(problem, first, until.share(SHARE_OF_FIRST), max_states)
+    if (search := _new_search(problem, until)) is None:
         try:
             at_least = _bound_without_limits(problem, until.share(SHARE_OF_BOUND))
             return ao_star.Search(
@@ -138,7 +137,7 @@ def search_optimum(
         except TooLargeError:
             if first is None:
                 raise
-            return _Quick(first, "memory")
+            return _QuickResult(first, "memory")
     search.reveal(until.share(SHARE_OF_BOUND))
     if not search.is_settled:
         search.repeat(until.share(SHARE_OF_BOUND))
@@ -149,7 +148,28 @@ def search_optimum(
             part = until.share(SHARE_OF_START)
             search.start_from(_quick_policy(problem, rule, part.share(0.5)), part)
     search.run(until, progress=progress)
-    return _Written(search, deadline, max_states)
+    return _SearchResult(search, deadline, max_states)
+
+
+def _new_search(problem: Problem, until: Deadline) -> Search | None:
+    """Return a search over a join tree; None: not for this problem, or no time to load it."""
+    left = until.seconds_left
+    if left is not None and left < SECONDS_TO_LOAD and not is_loaded():
+        return None
+    try:
+        return Search(problem)
+    except TooLargeError:
+        return None
+
+
+def _look_ahead(problem: Problem, first: Policy, deadline: Deadline, max_states: int) -> Policy:
+    """Return the first states of greedy-la's policy if they cost less than a first policy."""
+    with nullcontext() if is_loaded() else use_engine("python"):
+        try:
+            policy = _quick_policy(problem, greedy_la, deadline, min(max_states, FIRST_STATES))
+        except TooLargeError:
+            return first
+    return min(first, policy, key=lambda either: either.expected_total_cost)
 
 
 def _bound_without_limits(problem: Problem, deadline: Deadline) -> float:
@@ -163,8 +183,8 @@ def _bound_without_limits(problem: Problem, deadline: Deadline) -> float:
         solution = solve_exactly(space, free, choices=False, deadline=deadline)
         least = max(solution.expected_total_cost - solution.error({}), 0.0)
     except TooLargeError:
-        found = search_optimum(free, (), first=None, deadline=deadline, max_states=1, writes=False)
-        least = found.certificate.lower_bound or 0.0
+        result = search_optimum(free, (), first=None, deadline=deadline, max_states=1, writes=False)
+        least = result.certificate.lower_bound or 0.0
     return min(emc(problem), costs.round_cost + least)
 
 
@@ -184,8 +204,8 @@ def _quick_policy(
     return PolicyBuilder(problem, max_states=most, deadline=deadline).build("start", rule)
 
 
-class _Quick:
-    """Greedy's policy alone: there was no time or no memory for a search."""
+class _QuickResult:
+    """A quick policy alone: there was no time or no memory for a search."""
 
     def __init__(self, policy: Policy, short_of: str) -> None:
         self._policy, self._short_of = policy, short_of
@@ -219,7 +239,7 @@ class _Quick:
         return replace(self._policy, name=name).certify(self.certificate)
 
 
-class _Written:
+class _SearchResult:
     """What a search has found, with a policy that can be written down."""
 
     def __init__(self, search: Search, deadline: Deadline, max_states: int) -> None:

@@ -43,16 +43,23 @@ class KeptOptima:
         """Keep an optimum; None: these seconds did not suffice to solve the problem."""
         key = _key(problem)
         with self._lock:
+            other, tried = self._optima.pop(key, (None, 0.0))
+            if solution is None:  # meanwhile another thread may have solved it, or had more time
+                solution, seconds = other, max(tried, seconds)
+            self._drop_oldest()
             self._optima[key] = solution, seconds
-            self._optima.move_to_end(key)
 
     def make_room(self) -> None:
         """Drop the optima that were asked for longest ago, if they have many states."""
         with self._lock:
-            n_states = sum(s.space.n_states for s, _ in self._optima.values() if s is not None)
-            while self._optima and (len(self._optima) >= MAX_KEPT or n_states > MAX_KEPT_STATES):
-                _, (dropped, _) = self._optima.popitem(last=False)
-                n_states -= 0 if dropped is None else dropped.space.n_states
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        """Make room for one more optimum; the others have `MAX_KEPT_STATES` states at most."""
+        n_states = sum(s.space.n_states for s, _ in self._optima.values() if s is not None)
+        while len(self._optima) >= MAX_KEPT or n_states > MAX_KEPT_STATES:
+            _, (dropped, _) = self._optima.popitem(last=False)
+            n_states -= 0 if dropped is None else dropped.space.n_states
 
 
 def _key(problem: Problem) -> object:

@@ -39,7 +39,7 @@ from voilattice.policy.optimal.plain import (
     solve_cuda,
     solve_plain,
 )
-from voilattice.policy.optimal.space import Deeper, Room, check_same_states, check_supported
+from voilattice.policy.optimal.space import BufferPool, Deeper, check_same_states, check_supported
 from voilattice.policy.relevance import Relevance, step_conditions
 from voilattice.ties import TOLERANCE
 from voilattice.valuation.tables import TABLES_AT_ONCE, root_table
@@ -92,7 +92,7 @@ class PlainSpace:
             )
         root = root_table(problem, problem.evidence, self.features)
         self.joint, self.probability = root.shaped, root.probability
-        self.room = Room(self.n_states)
+        self.buffers = BufferPool(self.n_states)
 
     @property
     def n_states(self) -> int:
@@ -129,7 +129,7 @@ class PlainSolution:
             values = solve_cuda(joint, space.sizes, cost, prices, deadline=deadline)
             self._values, self._error_of, least = values, values.error, values.least_mass
         else:
-            self._values = space.room.lend(self)
+            self._values = space.buffers.lend(self)
             self._error_of, least = _no_error, 0.0
             solve_plain(
                 joint, space.sizes, cost, prices,

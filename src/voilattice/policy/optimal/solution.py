@@ -59,7 +59,7 @@ class Solution:
         check_same_states(space.problem, problem)
         self.space, self.problem = space, problem
         self._prices = space.prices(problem)
-        self._values = space.room.lend(self)
+        self._values = space.buffers.lend(self)
         self._choice = np.empty(space.n_states, np.int8) if choices else None
         self._is_solved = np.zeros(len(space.blocks), np.uint8)
         kind = type(self)

@@ -1,8 +1,11 @@
 """The optimal policy, behind the interface of a solver.
 
 The problem is solved exactly if its states fit memory and a part of the time (`optimal.exact`).
-Otherwise a search finds a policy and a bound (`optimal.anytime`). Whatever stops the work, the
-policy costs no more than greedy's, as far as that was built (`anytime.quick_start`).
+Otherwise a search finds a policy and a bound (`optimal.anytime`). Whatever the clock does, the
+policy costs no more than greedy's, as far as that was built (`anytime.quick_start`). A limit of
+states is another matter: it cuts the optimum off, and the states beyond are left open. They are
+planned when a case comes to them, but until then they count as decisions, so such a policy may
+seem to cost more than greedy's.
 """
 
 from __future__ import annotations
@@ -60,10 +63,10 @@ class OptimalSolver:
         deadline, limited = limits.deadline, without_idle_limits(problem)
         first = self._first(limited, limits, sweep)
         if (solution := self._solve(limited, deadline, sweep)) is None:
-            found = self._search(limited, limits, first, progress).policy(self.name)
-            found = replace(found, problem=problem)
-            ended_by = "time" if found.status == "time" else "memory"
-            return found.admit_open(ended_by) if found.open_share else found
+            policy = self._search(limited, limits, first, progress).policy(self.name)
+            policy = replace(policy, problem=problem)
+            ended_by = "time" if policy.status == "time" else "memory"
+            return policy.admit_open(ended_by) if policy.open_share else policy
         builder = PolicyBuilder(problem, max_states=limits.max_states, deadline=deadline)
         policy = builder.build(
             self.name, lambda situation: solution.choose(situation.known, situation.left)
@@ -74,16 +77,17 @@ class OptimalSolver:
         note = " ".join(filter(None, [mine.note, least.note]))
         exact = mine.exact and least.exact
         policy = policy.certify(replace(mine, lower_bound=bound, exact=exact, note=note))
-        if mine.status != "time":  # who asked for few states has the optimum's, to be planned on
+        if (
+            mine.status != "time"
+        ):  # a limit of states leaves the optimum's open leaves to be planned
             return policy
         # There was no time to write the optimum to its end: then greedy may cost less.
         first = first or _quick_start(limited, limits)
         if first.expected_total_cost >= policy.expected_total_cost:
             return policy
-        found = replace(first, problem=problem, name=self.name)
-        return found.certify(Certificate(bound, False, mine.status, least.note)).admit_open(
-            mine.status
-        )
+        certificate = Certificate(bound, False, mine.status, least.note)
+        quick = replace(first, problem=problem, name=self.name).certify(certificate)
+        return quick.admit_open(mine.status)
 
     def cost(
         self,
@@ -104,10 +108,9 @@ class OptimalSolver:
         quick = self._first(problem, limits, sweep)
         solution = self._solve(problem, deadline, sweep, choices=with_first)
         if solution is not None:
-            found = solution.expected_total_cost
             step = solution.choose({}, problem.limits) if with_first else None
             first = None if step is None else problem.feature_names(step)
-            return Cost(found, _certificate(solution, {}), first=first)
+            return Cost(solution.expected_total_cost, _certificate(solution, {}), first=first)
         search = self._search(problem, limits, quick, writes=False)
         first = problem.feature_names(search.action) if with_first else None
         return Cost(search.upper, search.certificate, first=first)
@@ -158,7 +161,8 @@ class OptimalSolver:
     def _first(self, problem: Problem, limits: Limits, sweep: Sweep | None) -> Policy | None:
         """Return greedy's policy before the exact solver begins; None: there is no hurry."""
         is_timed = limits.deadline.seconds_left is not None
-        if sweep is not None or not is_timed or not may_take_long(problem):
+        is_found = sweep is not None and sweep.has_states  # then what takes longest is done
+        if is_found or not is_timed or not may_take_long(problem):
             return None
         kept, _ = self._kept.find(problem)
         return _quick_start(problem, limits) if kept is None else None

@@ -33,8 +33,8 @@ from voilattice.valuation.tables import risk_tables, root_table
 
 __all__ = [
     "BYTES_PER_STATE",
+    "BufferPool",
     "Deeper",
-    "Room",
     "StateSpace",
     "check_own_prices",
     "check_same_states",
@@ -93,8 +93,8 @@ def has_same_states(mine: Problem, problem: Problem) -> bool:
     )
 
 
-class Room:
-    """Room for V of every state, lent to one solution after another.
+class BufferPool:
+    """Arrays for V of every state, lent to one solution after another.
 
     A sweep makes one solution after another. Allocating new memory for each would take a fifth of
     the time to solve it.
@@ -125,7 +125,7 @@ class Deeper(Generic[S]):
     ----------
     solve
         Solves a problem that has the evidence from the start. It must not hold the solution that
-        owns this object: its room is taken back as soon as nobody holds it.
+        owns this object: its array is taken back as soon as nobody holds it.
     """
 
     def __init__(self, problem: Problem, solve: Callable[[Problem], S]) -> None:
@@ -195,7 +195,7 @@ class StateSpace:
         self.tables, self.probability = _state_tables(problem, blocks, self.unit, self.engine)
         self._price_of, self._price_sets = _price_sets(problem, blocks)
         self._locked = _locked_steps(problem, blocks)
-        self.room = Room(self.n_states)
+        self.buffers = BufferPool(self.n_states)
         self.gain = self._measure_gains(deadline)
 
     @property
@@ -250,7 +250,7 @@ class StateSpace:
             1.0,
         )
         value, gain = np.empty(self.n_states), np.zeros(n_blocks)
-        self.room.take_back(value)
+        self.buffers.take_back(value)
         every = np.arange(n_blocks)
         cost_to_go(
             self.blocks, every, self.layout, self.tables, free, value,
