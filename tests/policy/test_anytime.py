@@ -8,7 +8,7 @@ from helpers.rich_worlds import PARTS, Referee, rich_problem
 from voilattice import build_policy, emc, load_problem
 from voilattice.budgets import Deadline
 from voilattice.policy.interface import Limits
-from voilattice.policy.optimal import solver
+from voilattice.policy.optimal import anytime, solver
 from voilattice.policy.optimal.anytime import quick_start, search_optimum
 from voilattice.policy.optimal.search import Search
 from voilattice.policy.optimal.solver import OptimalSolver
@@ -166,3 +166,12 @@ def test_a_limit_of_states_keeps_the_top_of_the_optimum(name):
                 ]
             else:
                 assert mine.is_open or mine == whole
+
+
+def test_a_search_that_must_be_compiled_begins_only_if_there_is_time(monkeypatch):
+    monkeypatch.setattr(anytime, "are_ready", lambda loop: False)
+    problem = load_problem("asia")
+    assert anytime._new_search(problem, Deadline(anytime.SECONDS_TO_COMPILE / 2)) is None
+    monkeypatch.setattr(anytime, "are_ready", lambda loop: True)
+    monkeypatch.setattr(anytime, "is_loaded", lambda: True)
+    assert anytime._new_search(problem, Deadline(anytime.SECONDS_TO_COMPILE / 2)) is not None

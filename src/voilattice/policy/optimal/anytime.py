@@ -25,6 +25,7 @@ from typing import Protocol, TypeAlias
 from voilattice.budgets import Deadline
 from voilattice.engines import is_loaded, use_engine
 from voilattice.errors import TooLargeError
+from voilattice.kernel_cache import are_ready
 from voilattice.model.acquisition import NO_LIMITS
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
@@ -52,7 +53,9 @@ MAX_QUICK_STATES = 20_000  # of a policy to start from
 # Greedy-la's has no more than these first states.
 FIRST_STATES = 256
 SURE_STATES = 64
-SECONDS_TO_LOAD = 3.0  # the compiled search; with less time the slower one begins at once
+# To load the compiled search, or to compile it first; with less time the slower one begins at once.
+SECONDS_TO_LOAD = 3.0
+SECONDS_TO_COMPILE = 30.0
 
 Progress: TypeAlias = Callable[[int, tuple[float, float]], bool | None]
 
@@ -154,12 +157,19 @@ def search_optimum(
 def _new_search(problem: Problem, until: Deadline) -> Search | None:
     """Return a search over a join tree; None: not for this problem, or no time to load it."""
     left = until.seconds_left
-    if left is not None and left < SECONDS_TO_LOAD and not is_loaded():
+    if left is not None and left < _seconds_to_start():
         return None
     try:
         return Search(problem)
     except TooLargeError:
         return None
+
+
+def _seconds_to_start() -> float:
+    """Return the time that the compiled search needs before its first trial."""
+    if not are_ready("search"):
+        return SECONDS_TO_COMPILE
+    return 0.0 if is_loaded() else SECONDS_TO_LOAD
 
 
 def _look_ahead(problem: Problem, first: Policy, deadline: Deadline, max_states: int) -> Policy:
