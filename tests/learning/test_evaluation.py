@@ -19,7 +19,7 @@ from voilattice.learning.evaluation import (
 from voilattice.learning.held_out_results import summarize
 from voilattice.learning.rivals import AtOnce, Decided, list_paths
 
-SETTINGS = {"costs": COSTS, "misclassification": STAKES, "n_folds": 3}
+SETTINGS = {"costs": COSTS, "misclassification": STAKES, "n_folds": 2}
 QUICK = {**SETTINGS, "policies": ["greedy"], "recipes": ["naive"]}
 
 # 40 cases: the sure test is right except in the last two; the other column tells nothing.
@@ -89,15 +89,13 @@ def test_costs_add_up_and_the_lowest_comes_first(seed):
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_costs_in_any_number_of_processes():
     table = draw_clinic(80)
-    one, again, other = (
-        evaluate(table, "ill", seed=seed, n_jobs=n_jobs, **QUICK)
-        for seed, n_jobs in ((3, 1), (3, 2), (4, 1))
-    )
+    one, again = (evaluate(table, "ill", seed=3, n_jobs=n_jobs, **QUICK) for n_jobs in (1, 2))
+    other = evaluate(table, "ill", seed=4, **QUICK | {"rivals": [AtOnce()]})
     for result in one.results:
         same = again[result.method]
         assert (result.total_cost == same.total_cost).all()
         assert (result.probability == same.probability).all()
-    assert any((r.decision != other[r.method].decision).any() for r in one.results)
+    assert any((r.decision != one[r.method].decision).any() for r in other.results)
 
 
 def test_what_a_row_holds_does_not_change_the_other_rows_of_its_fold():
@@ -136,7 +134,7 @@ def test_auto_chooses_without_the_rows_to_decide():
 def test_auto_says_what_it_chose_in_each_fold():
     found = evaluate(draw_clinic(60), "ill", **SETTINGS | {"policies": ["none"], "rivals": ()})
     [result] = found.results
-    assert len(result.chosen) == 3
+    assert len(result.chosen) == 2
     assert result.method == "voilattice none (auto)"
 
 
@@ -172,7 +170,7 @@ def test_rows_without_a_class_are_left_out():
     table = draw_clinic(60)
     columns = {name: column.raw().tolist() for name, column in table.columns.items()}
     columns["ill"][7] = None
-    found = evaluate(columns, "ill", **QUICK)
+    found = evaluate(columns, "ill", **QUICK | {"rivals": [AtOnce()]})
     assert len(found.rows) == 59
     assert 7 not in found.rows
 
@@ -231,7 +229,7 @@ def test_a_referral_is_a_decision_and_never_the_true_class():
         "no": {"yes": 90, "no": 0},
     }
     changes = {"misclassification": rows, "policies": ["none", "greedy"]}
-    found = evaluate(draw_clinic(120), "ill", **SETTINGS | changes)
+    found = evaluate(draw_clinic(120), "ill", **QUICK | changes)
     for result in found.results:
         assert set(result.decision) <= set(rows)
         paid = [rows[d][t] for d, t in zip(result.decision, result.truth, strict=True)]
@@ -284,7 +282,8 @@ def test_two_classes_of_two_rows_are_needed():
 
 
 def test_some_folds_can_be_put_together():
-    folds = list(evaluate_folds(draw_clinic(60), "ill", **QUICK))
+    settings = QUICK | {"n_folds": 3, "rivals": [AtOnce()]}
+    folds = list(evaluate_folds(draw_clinic(60), "ill", **settings))
     part = summarize(folds[:2])
     assert (part.n_folds, len(part.rows)) == (2, 40)
     assert (np.diff(part.rows) > 0).all()
