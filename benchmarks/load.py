@@ -90,7 +90,7 @@ def main(small: bool) -> None:
                 parts[k].print(name)
     n_errors = sum(len(answers.errors) for answers in parts)
     if n_errors and not small:
-        sys.exit(f"{n_errors} errors: there must be none")
+        sys.exit(f"errors: {n_errors}, there must be none")
 
 
 def _quantile(waits: Sequence[float], share: float) -> float:

@@ -137,8 +137,8 @@ async def _ask(
     status, answer = await line.ask("POST", what, asked)
     into.append(time.perf_counter() - begin)
     waits.n_errors += status != 200
-    found: dict[str, Any] = answer
-    return found
+    document: dict[str, Any] = answer
+    return document
 
 
 async def _consult_and_kill(

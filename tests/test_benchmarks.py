@@ -162,7 +162,7 @@ def test_an_error_under_load_is_a_failure_at_full_size(small, errors, monkeypatc
     monkeypatch.setattr(script, "draw", lambda name, n: [])
     with ThreadPoolExecutor(1) as thread:
         outcome = thread.submit(script.main, small=small).exception()
-    assert str(outcome) == ("1 errors: there must be none" if errors and not small else "None")
+    assert str(outcome) == ("errors: 1, there must be none" if errors and not small else "None")
 
 
 @pytest.mark.parametrize("small", [False, True])

@@ -28,6 +28,18 @@ def test_kernels_land_in_the_cache_and_are_found_there(tmp_path, monkeypatch):
     assert kernel_cache._is_cached("blocks.expand")
 
 
+def test_every_kernel_of_a_loop_is_called():
+    script = (
+        "from voilattice.kernel_cache import KERNELS, _is_loaded\n"
+        "from voilattice.kernel_calls import CALLS, call_kernels\n"
+        "for loop in CALLS:\n"
+        "    call_kernels(loop)\n"
+        "print([name for names in KERNELS.values() for name in names if not _is_loaded(name)])\n"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout
+    assert out == b"[]\n"
+
+
 class Inline:
     """A pool that does everything at once, in this process."""
 

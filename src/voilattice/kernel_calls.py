@@ -104,8 +104,8 @@ def _search(problem: Problem) -> None:
     search = Search(problem)
     search.reveal(Deadline())
     search.repeat(Deadline())
+    search.run(Deadline())  # before it starts from a policy: that leaves nothing to search here
     search.start_from(build_policy(problem, "greedy"))
-    search.run(Deadline())
     search.policy("optimal", Deadline(), MAX_STATES)
     move_rows(state_rows(2, 1), state_rows(4, 1))
 

@@ -63,10 +63,12 @@ def test_no_more_jobs_are_active_than_may():
     async def test():
         jobs = Jobs(3, 2, 3)
         first, second = jobs.start(for_ever, "a"), jobs.start(for_ever, "a")
-        with pytest.raises(TooMany, match="^2 jobs of yours are running or waiting"):
+        with pytest.raises(TooMany, match="^you have 2 jobs running or waiting"):
             jobs.start(for_ever, "a")
         jobs.start(for_ever, "b")
-        with pytest.raises(Busy, match="^3 jobs are running or waiting; try again later$"):
+        with pytest.raises(
+            Busy, match="^the server has 3 jobs running or waiting; try again later$"
+        ):
             jobs.start(for_ever, "c")
         jobs.cancel(second)
         third = jobs.start(answering(b"3"), "a")
@@ -82,11 +84,11 @@ def test_advice_does_not_wait_until_longer_jobs_have_ended():
     async def test():
         jobs = Jobs(1, 9, 2)
         jobs.start(for_ever)
-        with pytest.raises(Busy, match="^1 jobs are running or waiting"):
+        with pytest.raises(Busy, match="^the server has 1 job running or waiting"):
             jobs.start(for_ever)
         for _ in range(2):
             jobs.start(for_ever, is_advice=True)
-        with pytest.raises(Busy, match="^2 jobs are running or waiting"):
+        with pytest.raises(Busy, match="^the server has 2 jobs running or waiting"):
             jobs.start(for_ever, is_advice=True)
         assert len(jobs.states) == 3
         jobs.cancel_all()

@@ -7,7 +7,7 @@ from helpers.ward import WARD
 
 from voilattice import load_problem
 from voilattice.web import schemas, tasks
-from voilattice.web.tasks import Matter
+from voilattice.web.tasks import ServedCase
 from voilattice.web.uploads import read_upload
 
 pytestmark = pytest.mark.slow
@@ -38,14 +38,16 @@ TASKS = {
 
 
 @pytest.fixture(scope="module", params=[*PROBLEMS, "ward"])
-def matter(request):
+def case(request):
     """A problem, with something known and something not available."""
     name = request.param
     problem = read_upload({"w.toml": WARD.encode()}) if name == "ward" else load_problem(name)
     tasks.keep(name, problem)
     first, last = problem.features[0], problem.features[-1]
     known = {first: problem.states(first)[0]}
-    return Matter(name, evidence=known, unavailable=(last,) if len(problem.features) > 2 else ())
+    return ServedCase(
+        name, evidence=known, unavailable=(last,) if len(problem.features) > 2 else ()
+    )
 
 
 def check(model, document):
@@ -56,14 +58,14 @@ def check(model, document):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_answer_fits_its_model(matter, task):
+def test_every_answer_fits_its_model(case, task):
     model, options = TASKS[task]
-    unknown = [f for f in matter.narrowed.features if f not in matter.evidence]
+    unknown = [f for f in case.narrowed.features if f not in case.evidence]
     if task == "explain":
         options = {"features": unknown}
     if task == "threshold":
         options = options | {"feature": unknown[0]}
-    check(model, tasks.TASKS[task](matter, lambda *told: None, **options))
+    check(model, tasks.TASKS[task](case, lambda *told: None, **options))
 
 
 def test_every_task_has_a_model_here():

@@ -16,7 +16,7 @@ from voilattice.errors import InputError, TooLargeError
 from voilattice.model.acquisition import PathLimits
 from voilattice.policy.threshold import find_threshold
 from voilattice.web import tasks
-from voilattice.web.tasks import Matter
+from voilattice.web.tasks import ServedCase
 
 
 @pytest.mark.slow
@@ -144,19 +144,19 @@ def asia():
 
 
 def test_a_problem_with_the_same_changes_is_kept_with_what_was_solved(asia):
-    assert Matter("asia").problem is asia
+    assert ServedCase("asia").problem is asia
     changes = json.dumps({"stakes": {"kind": "symmetric", "expected": 50.0}})
-    matter = Matter("asia", changes, unavailable=("xray",))
-    assert matter.narrowed is Matter("asia", changes, unavailable=("xray",)).narrowed
-    assert "xray" not in matter.narrowed.features
-    assert "xray" in matter.problem.features
-    assert emc(matter.narrowed) == pytest.approx(50)
+    case = ServedCase("asia", changes, unavailable=("xray",))
+    assert case.narrowed is ServedCase("asia", changes, unavailable=("xray",)).narrowed
+    assert "xray" not in case.narrowed.features
+    assert "xray" in case.problem.features
+    assert emc(case.narrowed) == pytest.approx(50)
 
 
 def test_another_problem_under_the_same_name_replaces_it(asia):
-    before = Matter("asia", '{"stakes": {"scale": 2}}').problem
+    before = ServedCase("asia", '{"stakes": {"scale": 2}}').problem
     tasks.keep("asia", asia.with_evidence({"smoke": "yes"}))
-    after = Matter("asia", '{"stakes": {"scale": 2}}').problem
+    after = ServedCase("asia", '{"stakes": {"scale": 2}}').problem
     assert (before.evidence, after.evidence) == ({}, {"smoke": "yes"})
 
 
@@ -166,52 +166,52 @@ def silent(text, fraction):
 
 def test_a_large_lattice_has_no_values_no_list_of_sets_and_no_drawing(asia, monkeypatch):
     options = {"containing": [], "top": 2}
-    small = tasks.TASKS["lattice"](Matter("asia"), silent, **options)
+    small = tasks.TASKS["lattice"](ServedCase("asia"), silent, **options)
     assert {"sets", "values"} <= set(small)
     assert small["svg"].startswith("<")
     monkeypatch.setattr(tasks, "MAX_VALUED", 3)
     monkeypatch.setattr(tasks, "MAX_DRAWN", 3)
-    large = tasks.TASKS["lattice"](Matter("asia"), silent, **options)
+    large = tasks.TASKS["lattice"](ServedCase("asia"), silent, **options)
     assert not {"sets", "values"} & set(large)
     assert (large["nodes"], large["svg"]) == (small["nodes"], None)
     assert [row["count"] for row in large["rows"]] == [row["count"] for row in small["rows"]]
     monkeypatch.setattr(tasks, "MAX_LATTICE", 3)
     with pytest.raises(TooLargeError, match="more than 3 irreducible sets"):
-        tasks.TASKS["lattice"](Matter("asia"), silent, **options)
+        tasks.TASKS["lattice"](ServedCase("asia"), silent, **options)
 
 
 def test_a_comparison_tells_how_far_it_is(asia):
     told = []
     tell = lambda *what: told.append(what)  # noqa: E731
-    tasks.TASKS["compare"](Matter("asia"), tell, points=[0.0, 50.0], seconds=5.0)
+    tasks.TASKS["compare"](ServedCase("asia"), tell, points=[0.0, 50.0], seconds=5.0)
     assert told[-1] == ("4 of 4 points", 1.0)  # of both kinds of stakes
 
 
 def test_what_is_given_is_known_to_every_task(asia):
-    given = Matter("asia", given={"smoke": "yes"})
-    known = Matter("asia", evidence={"smoke": "yes"})
+    given = ServedCase("asia", given={"smoke": "yes"})
+    known = ServedCase("asia", evidence={"smoke": "yes"})
     features = {"features": ["xray"]}
     assert tasks.TASKS["value"](given, silent, **features) == tasks.TASKS["value"](
         known, silent, **features
     )
     with pytest.raises(InputError, match="known, so it cannot be unavailable"):
-        assert Matter("asia", given={"smoke": "yes"}, unavailable=("smoke",)).narrowed
+        assert ServedCase("asia", given={"smoke": "yes"}, unavailable=("smoke",)).narrowed
 
 
 def test_a_batch_answers_each_case_and_says_which_are_wrong(asia):
     cases = [{"evidence": {"smoke": "yes"}}, {"evidence": {"smoke": "maybe"}}, {"given": {}}]
-    found = tasks.TASKS["batch"](Matter("asia"), silent, "greedy", cases, 20.0)["answers"]
-    single = tasks.TASKS["advise"](Matter("asia", **cases[0]), silent, "greedy", 20.0)
+    found = tasks.TASKS["batch"](ServedCase("asia"), silent, "greedy", cases, 20.0)["answers"]
+    single = tasks.TASKS["advise"](ServedCase("asia", **cases[0]), silent, "greedy", 20.0)
     assert found[0] == single
     assert found[1]["error"]["status"] == 400
     assert "'maybe'" in found[1]["error"]["detail"]
-    late = tasks.TASKS["batch"](Matter("asia"), silent, "greedy", cases, 0.0)["answers"]
+    late = tasks.TASKS["batch"](ServedCase("asia"), silent, "greedy", cases, 0.0)["answers"]
     assert {answer["error"]["status"] for answer in late} == {413}
 
 
 def test_a_policy_is_followed_for_rows_as_for_a_table(asia):
     rows = [{"tub": "yes", "lung": "yes"}, {"tub": "no", "xray": "no", "lung": "no", "other": 1}]
-    found = tasks.TASKS["apply"](Matter("asia"), silent, "greedy-la", rows, 20.0)
+    found = tasks.TASKS["apply"](ServedCase("asia"), silent, "greedy-la", rows, 20.0)
     assert [case["bought"] for case in found["cases"]] == [["tub"], ["tub", "xray"]]
     assert found["mean_total_cost"] == pytest.approx(
         sum(case["total_cost"] for case in found["cases"]) / 2
@@ -232,7 +232,7 @@ def two_visits():
 
 
 def ask(task, case, **options):
-    return tasks.TASKS[task](Matter("ward", **case), silent, **options)
+    return tasks.TASKS[task](ServedCase("ward", **case), silent, **options)
 
 
 @pytest.mark.parametrize("policy", ["greedy", "batch", "optimal"])
@@ -273,7 +273,7 @@ def test_what_is_left_of_the_limits_is_left_for_sets_and_thresholds(two_visits):
 
 
 def test_a_case_of_a_problem_without_limits_keeps_what_was_solved(asia):
-    problem, evidence = Matter("asia", evidence={"smoke": "yes"}).start
+    problem, evidence = ServedCase("asia", evidence={"smoke": "yes"}).start
     assert problem is asia
     assert evidence == {"smoke": "yes"}
 
@@ -288,9 +288,9 @@ def test_a_policy_in_the_middle_of_a_case_is_the_best_that_the_limits_leave(seed
     cells = [(c, p) for c, p in referee.cells if problem.evidence.items() <= c.items() and p > 0]
     case = cells[int(rng.integers(len(cells)))][0]
     acquired = {f: case[f] for f in names}
-    matter = Matter("rich", evidence=acquired, together=[names])
-    found = tasks.TASKS["policy"](matter, silent, policy="optimal", seconds=20.0)
+    case = ServedCase("rich", evidence=acquired, together=[names])
+    found = tasks.TASKS["policy"](case, silent, policy="optimal", seconds=20.0)
     assert found["expected_total_cost"] == pytest.approx(referee.optimum(acquired, [names]))
-    steps = tasks.TASKS["first_steps"](matter, silent, "optimal", None, 20.0)
+    steps = tasks.TASKS["first_steps"](case, silent, "optimal", None, 20.0)
     least = min([steps["decide"], *(step["cost_to_go"] for step in steps["steps"])])
     assert found["expected_total_cost"] == pytest.approx(least)

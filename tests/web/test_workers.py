@@ -86,7 +86,7 @@ def test_a_problem_that_the_worker_no_longer_has_is_asked_for(monkeypatch):
 
 
 def test_an_error_of_our_own_says_where_and_nothing_of_what_was_asked(monkeypatch):
-    def broken(matter, tell, features):
+    def broken(case, tell, features):
         raise KeyError(features[0])
 
     monkeypatch.setitem(tasks.TASKS, "value", broken)

@@ -121,8 +121,8 @@ def serve_command(
         listener.close()
         why = error.strerror or error
         raise InputError(f"cannot listen there: {why}", f"{host}:{port}") from None
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listener.getsockname()[1]}/"
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{listener.getsockname()[1]}/"
     click.echo(f"The advisor is at {address} (API: {address}openapi.json). Ctrl-C ends it.")
     if open_page:
         import webbrowser

@@ -29,6 +29,7 @@ from voilattice.web.refusals import Busy, TooMany, UnknownProblem
 from voilattice.web.shelf import Shelf
 from voilattice.web.uploads import upload_id
 from voilattice.web.workers import Outcome, Request, Tell
+from voilattice.wording import count_noun
 
 __all__ = ["Advisor", "Limits"]
 
@@ -148,7 +149,8 @@ class Advisor:
         self._uploads = {c: times for c, times in lately.items() if times}
         mine = self._uploads.setdefault(client, [])
         if len(mine) >= self.limits.client_uploads:
-            raise TooMany(f"{len(mine)} uploads of yours came in a minute; try again later")
+            uploads = count_noun(len(mine), "upload")
+            raise TooMany(f"you sent {uploads} in a minute; try again later")
         mine.append(time.monotonic())
 
     async def _read(self, files: Mapping[str, bytes], client: str) -> Outcome:

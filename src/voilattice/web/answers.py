@@ -27,9 +27,9 @@ class Answers:
 
     def find(self, question: str) -> bytes | None:
         """Return a kept answer, which is now the last one asked for."""
-        if (found := self._kept.get(question)) is not None:
+        if (answer := self._kept.get(question)) is not None:
             self._kept.move_to_end(question)
-        return found
+        return answer
 
     def keep(self, question: str, answer: bytes) -> None:
         """Keep an answer, and drop those that were asked for longest ago if there is no room."""

@@ -46,7 +46,7 @@ REFUSALS = {
     405: "The route has other methods: Allow names them.",
     408: "The request came too slowly.",
     413: "The work or the upload exceeds a limit of the server.",
-    422: "The request has not the form that this document describes.",
+    422: "The request does not have the form that this document describes.",
     429: "One client asks for too much at once.",
     500: "The server met an error of its own; the detail says where in its code.",
     503: "The server is busy: try again later.",

@@ -35,8 +35,8 @@ class Catalogue:
         UnknownProblem
             There is none of that name, or it was uploaded too long ago.
         """
-        if (found := self._fixed.get(name)) is not None:
-            return found
+        if (problem := self._fixed.get(name)) is not None:
+            return problem
         if name in self._uploads:
             self._uploads.move_to_end(name)
             return self._uploads[name]

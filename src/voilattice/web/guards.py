@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from voilattice.web.logs import log
 from voilattice.web.refusals import STOPPED, Broken, Refusal
 from voilattice.web.uploads import MAX_BYTES
+from voilattice.wording import count_noun
 
 __all__ = ["BodyGuard", "BrowserGuard", "ClientGuard", "OriginGuard", "client_of"]
 
@@ -150,8 +151,10 @@ class ClientGuard:
             return
         client = client_of(scope)
         if self._in_work[client] >= self._max_requests:
-            said = f"{self._max_requests} requests of yours are in work; try again later"
-            await Refusal(429, said)(scope, receive, send)
+            requests = count_noun(self._max_requests, "request")
+            await Refusal(429, f"you have {requests} in work; try again later")(
+                scope, receive, send
+            )
             return
         self._in_work[client] += 1
         try:

@@ -14,6 +14,7 @@ from voilattice.errors import VoilatticeError
 from voilattice.web.logs import log
 from voilattice.web.refusals import Broken, Busy, TooMany, refusal_of
 from voilattice.web.workers import Outcome, Tell
+from voilattice.wording import count_noun
 
 __all__ = ["Job", "Jobs"]
 
@@ -106,10 +107,12 @@ class Jobs:
         active = [job for job in self._jobs.values() if job.is_active]
         mine = sum(job.client == client for job in active)
         if mine >= self._max_of_client:
-            raise TooMany(f"{mine} jobs of yours are running or waiting; cancel one, or wait")
+            own = count_noun(mine, "job")
+            raise TooMany(f"you have {own} running or waiting; cancel one, or wait")
         alike = sum(job.is_advice == is_advice for job in active)
         if alike >= (self._max_advice if is_advice else self._max_active):
-            raise Busy(f"{alike} jobs are running or waiting; try again later")
+            others = count_noun(alike, "job")
+            raise Busy(f"the server has {others} running or waiting; try again later")
         self._drop_old()
         job = Job(client, is_advice)
         self._jobs[job.id] = job

@@ -54,12 +54,12 @@ def _place(report: Report, body: object) -> str:
     source, *parts = report["loc"]
     if source != "body":
         return ".".join(map(str, parts))
-    found, at = [], body
+    names, at = [], body
     for part in parts:
         inside = dict(enumerate(at)) if isinstance(at, list) else at
         if isinstance(inside, dict) and part in inside:
             at = inside[part]
-            found.append(str(part))
+            names.append(str(part))
     if report["type"] == "missing" and parts:  # it is not in the body, but it has a name
-        found.append(str(parts[-1]))
-    return ".".join(found) or "the body"
+        names.append(str(parts[-1]))
+    return ".".join(names) or "the body"

@@ -55,10 +55,10 @@ def _route(method: str, path: str, operation: Mapping[str, Any], schemas: Mappin
         f"<code>{escape(path)}</code></h3><p>{escape(operation.get('description', ''))}</p>"
     ]
     for parameter in operation.get("parameters", ()):
-        said = f"{escape(parameter['description'])} In the {escape(parameter['in'])}: "
-        said += _type(parameter["schema"])
+        text = f"{escape(parameter['description'])} In the {escape(parameter['in'])}: "
+        text += _type(parameter["schema"])
         example = f", such as <code>{escape(parameter.get('example', ''))}</code>"
-        parts.append(f"<p><code>{escape(parameter['name'])}</code> {said}{example}</p>")
+        parts.append(f"<p><code>{escape(parameter['name'])}</code> {text}{example}</p>")
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         schema = content["schema"]
         parts.append(f"<p>Asked with {_type(schema)} (<code>{escape(kind)}</code>).</p>")
@@ -77,8 +77,8 @@ def _route(method: str, path: str, operation: Mapping[str, Any], schemas: Mappin
 
 
 def _model(name: str, schema: Mapping[str, Any]) -> str:
-    said = escape(schema.get("description", ""))
-    head = f'<section id="{escape(name)}"><h3>{escape(name)}</h3><p>{said}</p>'
+    text = escape(schema.get("description", ""))
+    head = f'<section id="{escape(name)}"><h3>{escape(name)}</h3><p>{text}</p>'
     return f"{head}{_fields(schema)}</section>"
 
 
@@ -87,10 +87,10 @@ def _fields(schema: Mapping[str, Any]) -> str:
     rows = []
     for name, field in schema.get("properties", {}).items():
         is_needed = name in schema.get("required", ())
-        said = escape(field.get("description", ""))
+        text = escape(field.get("description", ""))
         rows.append(
             f"<tr><td><code>{escape(name)}</code></td><td>{_type(field)}</td>"
-            f"<td>{'needed' if is_needed else 'optional'}</td><td>{said}</td></tr>"
+            f"<td>{'needed' if is_needed else 'optional'}</td><td>{text}</td></tr>"
         )
     if not rows:
         return ""
@@ -101,8 +101,8 @@ def _fields(schema: Mapping[str, Any]) -> str:
 def resolve_schema(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schema that another one refers to, or itself."""
     reference = schema.get("$ref", "")
-    found: Mapping[str, Any] = schemas.get(reference.removeprefix(_PREFIX), schema)
-    return found
+    resolved: Mapping[str, Any] = schemas.get(reference.removeprefix(_PREFIX), schema)
+    return resolved
 
 
 def _type(schema: Mapping[str, Any]) -> str:

@@ -146,7 +146,7 @@ def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
 
 
 def _add_jobs(routes: APIRouter, advisor: Advisor) -> None:
-    def found(name: str) -> Job:
+    def find_job(name: str) -> Job:
         if (job := advisor.jobs.find(name)) is None:
             raise HTTPException(404, f"no job {name!r}: it is too old, or the server was restarted")
         return job
@@ -182,11 +182,11 @@ def _add_jobs(routes: APIRouter, advisor: Advisor) -> None:
     @routes.get("/jobs/{name}", response_model=schemas.JobStatus)
     async def show_job(name: Name) -> Response:
         """Say how far a job has come, with its result when it is done."""
-        return _json(found(name).document)
+        return _json(find_job(name).document)
 
     @routes.delete("/jobs/{name}", response_model=schemas.JobStatus)
     async def cancel_job(name: Name) -> Response:
         """Cancel a job."""
-        job = found(name)
+        job = find_job(name)
         advisor.jobs.cancel(job)
         return _json(job.document)

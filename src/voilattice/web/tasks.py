@@ -1,8 +1,8 @@
 """What a worker does: the functions of the command line, on problems that it keeps.
 
 A worker is told a problem once, and keeps it, with its variants for other prices and stakes and
-without some features: what was solved for one request is there for the next. A task gets a `Matter`
-(a problem, and what is known of a case), tells how far it is, and returns a document.
+without some features: what was solved for one request is there for the next. A task gets a
+`ServedCase` (a problem, and what is known of a case), tells how far it is, and returns a document.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ from voilattice.web.refusals import Broken, refusal_of
 from voilattice.web.uploads import read_upload
 from voilattice.web.workers import MAX_VARIANTS, Outcome, Request, Tell
 
-__all__ = ["TASKS", "Matter", "do_tasks", "keep"]
+__all__ = ["TASKS", "ServedCase", "do_tasks", "keep"]
 
 MAX_PROBLEMS = 32
 MAX_LATTICE = 100_000
@@ -105,7 +105,7 @@ def _narrowed(
 
 
 @dataclass(frozen=True, slots=True)
-class Matter:
+class ServedCase:
     """A problem that a worker keeps, and what is known of a case."""
 
     name: str
@@ -134,11 +134,11 @@ class Matter:
         if not self.problem.limits:
             return self.narrowed, self.evidence  # this problem is kept, with what was solved for it
         # What was acquired has used up some of the limits.
-        start = start_from(self.problem, **self.case)
+        start = start_from(self.problem, **self.arguments)
         return start.problem, start.acquired
 
     @property
-    def case(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """The case, as `advise` takes it."""
         return {
             "evidence": self.evidence,
@@ -148,23 +148,23 @@ class Matter:
         }
 
 
-def _describe(matter: Matter, tell: Tell) -> Document:
-    return {"name": matter.name} | problem_document(matter.problem, {})
+def _describe(case: ServedCase, tell: Tell) -> Document:
+    return {"name": case.name} | problem_document(case.problem, {})
 
 
-def _advise(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
-    return advice_document(advise(matter.problem, policy, **matter.case, time_limit=seconds))
+def _advise(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Document:
+    return advice_document(advise(case.problem, policy, **case.arguments, time_limit=seconds))
 
 
 def _batch(
-    matter: Matter, tell: Tell, policy: str, cases: Sequence[Mapping[str, Any]], seconds: float
+    case: ServedCase, tell: Tell, policy: str, cases: Sequence[Mapping[str, Any]], seconds: float
 ) -> Document:
     deadline, answers = Deadline(seconds), list[Document]()
-    for case in cases:
+    for arguments in cases:
         try:
             if deadline.is_over:
                 raise TooLargeError("there was no time left", remedies=(Remedy("ask for less"),))
-            advice = advise(matter.problem, policy, **case, time_limit=deadline)
+            advice = advise(case.problem, policy, **arguments, time_limit=deadline)
             answers.append(advice_document(advice))
         except VoilatticeError as error:
             answers.append({"error": refusal_of(error)})
@@ -172,42 +172,42 @@ def _batch(
 
 
 def _apply(
-    matter: Matter, tell: Tell, policy: str, rows: Sequence[Mapping[str, Any]], seconds: float
+    case: ServedCase, tell: Tell, policy: str, rows: Sequence[Mapping[str, Any]], seconds: float
 ) -> Document:
     names = dict.fromkeys(name for row in rows for name in row)
     table = {name: [row.get(name) for row in rows] for name in names}
-    applied = apply_policy(policy, table, problem=matter.problem, time_limit=seconds)
+    applied = apply_policy(policy, table, problem=case.problem, time_limit=seconds)
     return applied_document(applied) | {"cases": case_documents(applied)}
 
 
-def _posterior(matter: Matter, tell: Tell) -> Document:
-    return standing_document(standing_at(matter.problem, **matter.case))
+def _posterior(case: ServedCase, tell: Tell) -> Document:
+    return standing_document(standing_at(case.problem, **case.arguments))
 
 
 def _first_steps(
-    matter: Matter, tell: Tell, policy: str, features: Sequence[str] | None, seconds: float
+    case: ServedCase, tell: Tell, policy: str, features: Sequence[str] | None, seconds: float
 ) -> Document:
-    found = find_first_steps(matter.problem, **matter.case, features=features, time_limit=seconds)
-    return first_steps_document(found)
+    steps = find_first_steps(case.problem, **case.arguments, features=features, time_limit=seconds)
+    return first_steps_document(steps)
 
 
-def _value(matter: Matter, tell: Tell, features: Sequence[str]) -> Document:
-    problem, evidence = matter.start
+def _value(case: ServedCase, tell: Tell, features: Sequence[str]) -> Document:
+    problem, evidence = case.start
     return value_document(value(problem, features, evidence))
 
 
-def _best(matter: Matter, tell: Tell, seconds: float) -> Document:
-    problem, evidence = matter.start
+def _best(case: ServedCase, tell: Tell, seconds: float) -> Document:
+    problem, evidence = case.start
     return best_document(best_set(problem, evidence, time_limit=seconds))
 
 
-def _explain(matter: Matter, tell: Tell, features: Sequence[str]) -> Document:
-    problem, evidence = matter.start
+def _explain(case: ServedCase, tell: Tell, features: Sequence[str]) -> Document:
+    problem, evidence = case.start
     return explanation_document(explain(problem, features, evidence or {}))
 
 
-def _lattice(matter: Matter, tell: Tell, containing: Sequence[str], top: int) -> Document:
-    problem, evidence = matter.start
+def _lattice(case: ServedCase, tell: Tell, containing: Sequence[str], top: int) -> Document:
+    problem, evidence = case.start
     lattice = Lattice(problem, evidence, max_nodes=MAX_LATTICE)
     values = None
     if len(lattice) <= MAX_VALUED:
@@ -221,8 +221,8 @@ def _lattice(matter: Matter, tell: Tell, containing: Sequence[str], top: int) ->
     return document | levels | {"svg": svg}
 
 
-def _policy(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
-    problem, evidence = matter.start
+def _policy(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Document:
+    problem, evidence = case.start
     built = build_policy(
         problem, policy, evidence, time_limit=seconds, max_states=MAX_DRAWN_STATES,
         progress=lambda n, interval: tell(describe_search(n, interval), None),
@@ -231,9 +231,9 @@ def _policy(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document
     return policy_document(built, emc(problem, evidence)) | pictures
 
 
-def _report(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document:
+def _report(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Document:
     deadline = Deadline(seconds)
-    problem, evidence = matter.start
+    problem, evidence = case.start
     problem = problem.with_evidence(evidence)
     built = build_policy(
         problem, policy, time_limit=deadline.share(SHARE_OF_USE), max_states=MAX_DRAWN_STATES,
@@ -244,18 +244,18 @@ def _report(matter: Matter, tell: Tell, policy: str, seconds: float) -> Document
     return {"html": report_html(built, steps)}
 
 
-def _network(matter: Matter, tell: Tell) -> str:
-    return network_svg(matter.problem)
+def _network(case: ServedCase, tell: Tell) -> str:
+    return network_svg(case.problem)
 
 
 def _compare(
-    matter: Matter,
+    case: ServedCase,
     tell: Tell,
     points: Sequence[float],
     seconds: float,
     kinds: Sequence[str] = KINDS,
 ) -> Document:
-    problem, evidence = matter.start
+    problem, evidence = case.start
     rows = compare(
         problem, points, kinds=list(dict.fromkeys(kinds)), evidence=evidence, n_jobs=1,
         time_limit=seconds,
@@ -267,9 +267,9 @@ def _compare(
     }
 
 
-def _threshold(matter: Matter, tell: Tell, feature: str, seconds: float) -> Document:
+def _threshold(case: ServedCase, tell: Tell, feature: str, seconds: float) -> Document:
     deadline = Deadline(seconds)
-    problem, evidence = matter.start
+    problem, evidence = case.start
 
     def note(n: int, along: str) -> None:
         tell(f"{n} values along {along}", None)
@@ -281,24 +281,24 @@ def _threshold(matter: Matter, tell: Tell, feature: str, seconds: float) -> Docu
         )
     )  # fmt: skip
     changes = {
-        along: _advice_threshold(matter, deadline.share(share), note, changed)
+        along: _advice_threshold(case, deadline.share(share), note, changed)
         for along, share, changed in (("price", 0.5, feature), ("stakes", 1.0, None))
     }
-    said = [use["text"], *(change["text"] for change in changes.values() if change)]
-    return use | {"advice": changes, "text": "\n".join(said)}
+    texts = [use["text"], *(change["text"] for change in changes.values() if change)]
+    return use | {"advice": changes, "text": "\n".join(texts)}
 
 
 def _advice_threshold(
-    matter: Matter, deadline: Deadline, note: Callable[[int, str], None], feature: str | None
+    case: ServedCase, deadline: Deadline, note: Callable[[int, str], None], feature: str | None
 ) -> Document | None:
     """Return where the first step changes; None: the problem is too large to tell."""
     try:
-        found = find_advice_threshold(
-            matter.problem, **matter.case, feature=feature, time_limit=deadline, progress=note
+        threshold = find_advice_threshold(
+            case.problem, **case.arguments, feature=feature, time_limit=deadline, progress=note
         )
     except (InputError, TooLargeError):
         return None
-    return advice_threshold_document(found)
+    return advice_threshold_document(threshold)
 
 
 TASKS: dict[str, Callable[..., Document | str]] = {
@@ -355,9 +355,9 @@ def _do(asked: Request, tell: Tell) -> Outcome:
         problem = read_upload(asked.options["files"])
         document: Document | str = {"name": asked.options["name"]} | problem_document(problem, {})
         return Outcome(_encode(document), problem=problem)
-    case = asked.options.get("case", {})
-    options = {key: option for key, option in asked.options.items() if key != "case"}
-    document = TASKS[asked.task](Matter(asked.name, asked.changes, **case), tell, **options)
+    options = dict(asked.options)
+    case = ServedCase(asked.name, asked.changes, **options.pop("case", {}))
+    document = TASKS[asked.task](case, tell, **options)
     if isinstance(document, str):
         return Outcome(_encode(document))
     parts = document.get("answers", [document])  # of a batch
