@@ -32,6 +32,7 @@ export function clearAdvice(now, isOther) {
     askNothing();
   } else {
     $("advice-why").classList.add("stale");
+    if (isEngaged(now)) go(now);
     if (roundOf(now) || isEngaged(now)) return;
     card.classList.add("stale");
     stop();
