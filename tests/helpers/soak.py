@@ -183,6 +183,7 @@ async def wait_until(page: Page, condition: str, patience: float = PATIENCE) -> 
 
 async def act(page: Page, action: str, chance: random.Random) -> None:
     """Do one thing that a person might do."""
+    await page.evaluate("action => referee.note(`(${action})`)", action)
     match action:
         case "type":
             await type_some(page, chance)
@@ -246,7 +247,8 @@ async def click(page: Page, kind: str, chance: random.Random, n_clicks: int = 1)
     )
     if place is None:
         return False
-    await page.mouse.move(*place)
+    # Never to the same place twice: that would be no move.
+    await page.mouse.move(place[0] + chance.uniform(-3, 3), place[1] + chance.uniform(-3, 3))
     if kind in MEANT and not await page.evaluate("referee.isAimed()"):
         return False  # it has moved away
     await asyncio.sleep(chance.choice((0, 0, 0.05, 0.15)))

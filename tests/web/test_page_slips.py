@@ -120,7 +120,52 @@ def test_no_key_acts_for_a_second_after_a_field_vanished(page, server):
     assert len(findings(page)) == 1
 
 
+def test_a_click_that_the_page_moves_to_another_button_enters_nothing(page, server):
+    open_page(page, server, "#problem=heart&policy=greedy")
+    result = open_candidate(page, "trestbps").locator("button.result").first
+    result.scroll_into_view_if_needed()
+    place = result.bounding_box()
+    page.evaluate("document.body.style.paddingTop = '400px'")
+    page.mouse.move(place["x"] + 5, place["y"] + 5)
+    page.clock.install(time=0)
+    page.clock.pause_at(600_000)
+    page.evaluate("document.body.style.paddingTop = ''")
+    page.mouse.down()
+    page.mouse.up()
+    assert findings(page) == []
+    page.clock.run_for(301)  # now it has been seen
+    page.mouse.down()
+    page.mouse.up()
+    assert [name for name, _ in findings(page)] == ["trestbps"]
+
+
+def test_a_result_is_imagined_when_the_question_has_its_answer(page, server):
+    open_page(page, server, "#problem=asia&policy=greedy")
+    held = []
+    page.route("**/api/v1/posterior", lambda route: held.append(route))  # noqa: PLW0108
+    page.evaluate('location.hash += \'&step=["smoke","yes"]\'')
+    expect(steps(page)).to_have_count(1)
+    page.evaluate('location.hash += \'&if=["bronc","yes"]\'')
+    expect(page.locator("#imagined")).to_be_hidden()
+    page.unroute_all()
+    expect(page.locator("#imagined h2")).to_have_text("If bronc were yes …")
+    ready(page)
+
+
 # -- rounds
+
+
+def test_a_result_that_is_taken_back_by_the_browser_is_gone_at_once(visit_page):
+    page = visit_page
+    press(page, "blood", "low")
+    expect(page.locator("#progress")).to_contain_text("1 of 3 results are in.")
+    ready(page)
+    held = []
+    page.route("**/api/v1/posterior", lambda route: held.append(route))  # noqa: PLW0108
+    page.go_back()
+    expect(page.locator("#progress")).to_have_text("0 of 3 results are in. Keys act on blood.")
+    page.unroute_all()
+    ready(page)
 
 
 def test_a_round_that_was_left_does_not_come_back_with_a_late_answer(visit_page):

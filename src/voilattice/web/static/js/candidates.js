@@ -4,7 +4,7 @@
 import { state, write } from "./address.js";
 import { bar } from "./bars.js";
 import { comparisonWith, overOf } from "./comparison.js";
-import { $, button, element, isInUse } from "./dom.js";
+import { $, button, element, isInUse, singly } from "./dom.js";
 import { enter } from "./question.js";
 import { resultFields } from "./results.js";
 import { without } from "./rounds.js";
@@ -142,4 +142,4 @@ function showIgnored() {
 
 const isUnavailable = (feature) => state().steps.some(([name, found]) => name === feature && found === null);
 
-const again = (feature) => button("It can be had after all", () => write({ steps: without(state().steps, feature) }), { class: "link" });
+const again = (feature) => button("It can be had after all", singly(() => write({ steps: without(state().steps, feature) })), { class: "link" });

@@ -22,8 +22,23 @@ export function fill(box, ...children) {
 
 export const button = (text, onclick, attributes = {}) => element("button", { type: "button", onclick, ...attributes }, text);
 
-// Hears a click, and not the second one of a double click: that was meant for what was here before.
-export const singly = (act) => (event) => { if (event.detail < 2) act(event); };
+// Hears a click, and not the second one of a double click: that was meant for what was here before. So
+// was a click just after the page, and not a hand, has put something else under the pointer.
+export const singly = (act) => (event) => { if (event.detail < 2 && isMeant(event)) act(event); };
+
+const pointer = { moved: null, over: null, since: 0 }; // what a hand, and what anything, has brought under it
+
+const isMeant = ({ detail, pointerType, currentTarget }) => detail === 0 || pointerType !== "mouse" ||
+  currentTarget.contains(pointer.moved) || (currentTarget.contains(pointer.over) && performance.now() - pointer.since > SEEING);
+
+// A button that takes no click yet is seen all the same.
+const seenAt = (x, y) => [...document.querySelectorAll("[inert] [data-found]")].find((one) =>
+  [...one.getClientRects()].some(({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom));
+
+export function watchPointer() {
+  addEventListener("mousemove", ({ target, clientX, clientY }) => { pointer.moved = seenAt(clientX, clientY) ?? target; }, { passive: true });
+  addEventListener("mouseover", ({ target }) => Object.assign(pointer, { over: target, since: performance.now() }), { passive: true });
+}
 
 // Fields that a person fills in to enter a result.
 const ENTRIES = ".number-form input, .free-form input";

@@ -3,7 +3,7 @@
 import { state, write } from "./address.js";
 import { undoAll } from "./changes.js";
 import { leave, say, show, showAgain } from "./consultation.js";
-import { $ } from "./dom.js";
+import { $, watchPointer } from "./dom.js";
 import { wireFiles } from "./files.js";
 import { wireKeyboard } from "./keyboard.js";
 import { openReport } from "./report.js";
@@ -17,6 +17,7 @@ function wire() {
   wireSettings();
   wireFiles(say);
   wireKeyboard();
+  watchPointer();
   $("undo").onclick = () => write({ steps: withoutLast(state()) });
   $("again").onclick = () => write({ steps: [], imagined: null });
   $("print").onclick = printSheet;
