@@ -9,7 +9,7 @@ from voilattice import build_policy, emc, load_problem
 from voilattice.budgets import Deadline
 from voilattice.policy.interface import Limits
 from voilattice.policy.optimal import solver
-from voilattice.policy.optimal.anytime import FIRST_STATES, quick_start, search_optimum
+from voilattice.policy.optimal.anytime import quick_start, search_optimum
 from voilattice.policy.optimal.search import Search
 from voilattice.policy.optimal.solver import OptimalSolver
 from voilattice.policy.policy import Acquisition
