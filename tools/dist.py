@@ -32,6 +32,7 @@ PACKAGE = ROOT / "src" / "voilattice"
 # folder beside the project are skipped without it.)
 NEEDED_BY_TESTS = ("tests", "docs", "examples", "benchmarks", "tools", ".github")
 SECONDS = 300  # for one command
+SECONDS_OF_THREADS = 2.0  # for each scenario of tests/test_threads.py
 
 # Everything that is public is imported, and nothing but NumPy comes with it.
 IMPORTS = """
@@ -234,7 +235,7 @@ def try_archive(folder: Path, python: str, archive: Path) -> str:
         done = bare.voilattice(arguments, status=2)
         expect((done.stdout, done.stderr), ("", f"{line}\n"))
     expect({path.name for path in bare.work.iterdir()}, {*FILES, "report.html"})
-    bare.run(str(ROOT / "tests" / "test_threads.py"))
+    bare.run(str(ROOT / "tests" / "test_threads.py"), str(SECONDS_OF_THREADS))
     bare.install("web")
     serve(bare)
     seconds = time.monotonic() - start

@@ -32,7 +32,8 @@ export function clearAdvice(now, isOther) {
     askNothing();
   } else {
     $("advice-why").classList.add("stale");
-    if (roundOf(now) || isEngaged(now)) { go(now); return; } // other results may be here
+    if (isEngaged(now)) go(now); // other results may be here
+    if (roundOf(now) || isEngaged(now)) return;
     card.classList.add("stale");
     stop();
   }
