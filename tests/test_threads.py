@@ -4,9 +4,9 @@ Each scenario is a list of questions about shared objects. They are answered one
 some threads ask them in random order, and each of them lets the others go on at random lines of the
 package. So a missing lock of the join tree, the kept optima or the lattices is noticed in a few
 rounds, whatever Python does on its own. What is too short to be hit by chance has tests of its own
-(`policy/test_turns_of_threads.py`). The suite asks each thread a few times. With VOILATTICE_STRESS_SECONDS=60, each scenario runs for a
-minute. The file needs nothing but the package, so ``make dist`` runs it as a script on other
-Pythons, a few seconds a scenario.
+(`policy/test_turns_of_threads.py`). The suite asks each thread a few times. With
+VOILATTICE_STRESS_SECONDS=60, each scenario runs for a minute. The file needs nothing but the
+package, so ``make dist`` runs it as a script on other Pythons, a few seconds a scenario.
 """
 
 import os
@@ -22,7 +22,7 @@ import numpy as np
 import voilattice
 from voilattice import Lattice, Network, Problem, advise, best_set, build_policy, load_problem
 from voilattice.lattice.growth import _Cache
-from voilattice.model.acquisition import PathLimits
+from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.policy.application import apply_policy
 from voilattice.policy.focus import FocusedSolver
 from voilattice.policy.interface import Limits
@@ -76,7 +76,7 @@ def of_kept_optima():
         yield lambda problem=problem: solver.next_step(problem, None, Limits()).cost_to_go
 
 
-def of_one_optimum(limits=PathLimits()):
+def of_one_optimum(limits=NO_LIMITS):
     """A solution solves further blocks of states when they are asked for."""
     problem = replace(load_problem("asia"), limits=limits)
     solution = solve_exactly(find_states(problem), problem)
@@ -160,8 +160,8 @@ def of_one_cache():
 
 SCENARIOS = [
     of_one_join_tree, of_greedy_policies, of_kept_optima, of_one_optimum, of_one_optimum_of_rounds,
-    of_one_space, of_one_sweep, of_one_focus, of_focused_steps, of_one_applied_policy, of_one_problem,
-    of_one_cache,
+    of_one_space, of_one_sweep, of_one_focus, of_focused_steps, of_one_applied_policy,
+    of_one_problem, of_one_cache,
 ]  # fmt: skip
 
 
