@@ -16,7 +16,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("data", ["drawn", "given"])
+@pytest.mark.parametrize("data", ["drawn", pytest.param("given", marks=pytest.mark.nightly)])
 def test_the_heart_goes_from_a_table_to_a_served_policy(data, tmp_path, monkeypatch):
     folder = os.environ.get("VOILATTICE_DATA", DATA) if data == "given" else tmp_path
     if data == "given" and not (Path(folder) / "heart.csv").exists():

@@ -128,6 +128,7 @@ def test_processes_of_one_machine_share_its_threads(where, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     found = list(run_in_order(ask_threads, range(3), where=where))
     assert found == [["1"] * len(THREAD_VARIABLES)] * 3
+    assert not set(THREAD_VARIABLES) & set(os.environ)  # of this process
 
 
 @pytest.mark.parametrize("where", PLACES, indirect=True)
@@ -175,13 +176,6 @@ def test_filters_of_warnings_are_the_callers():
             warnings.simplefilter("ignore", FutureWarning)
         assert warnings.filters[0][2] is FutureWarning
         assert warnings.filters[1:] == before
-
-
-@pytest.mark.slow
-def test_a_local_cluster_leaves_the_environment_alone(monkeypatch):
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert len(list(run_tasks(add, range(3), where=LOCAL, shared=1))) == 3
-    assert "OMP_NUM_THREADS" not in os.environ
 
 
 @pytest.mark.slow

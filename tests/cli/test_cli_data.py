@@ -305,9 +305,10 @@ def test_a_recipe_with_bins_takes_another_number_of_them(run, tmp_path):
 def test_learn_chooses_its_recipe_unless_it_has_options_of_one(run, tmp_path):
     (tmp_path / "t.csv").write_text(TABLE)
     start = ("learn", f"{tmp_path}/t.csv", "--target", "ill", "--ignore", "age", "-o")
-    document = json.loads(run(*start, f"{tmp_path}/zero", "--jobs", "1", "--json")[1])
+    tried = ("--jobs", "1", "--json")
+    document = json.loads(run(*start, f"{tmp_path}/zero", *tried)[1])
     assert document == {
-        **json.loads(run(*start, f"{tmp_path}/auto", "--recipe", "auto", "--json")[1]),
+        **json.loads(run(*start, f"{tmp_path}/auto", "--recipe", "auto", *tried)[1]),
         "problem": f"{tmp_path}/zero/problem.toml",
     }
     assert len(document["trials"]) == 4
@@ -317,7 +318,7 @@ def test_learn_chooses_its_recipe_unless_it_has_options_of_one(run, tmp_path):
 
 
 def test_learn_and_the_classifier_choose_alike(run, tmp_path):
-    X, y = draw_patients()
+    X, y = draw_patients(150)
     X.assign(state=y).to_csv(tmp_path / "t.csv", index=False)
     clf = make_classifier(recipe="auto").fit(X, y)
     costs = ["[costs]", *(f"{name} = {price}" for name, price in PRICES.items())]
@@ -359,7 +360,7 @@ def test_the_price_and_the_label_of_an_ignored_column_are_not_used(run, tmp_path
     (tmp_path / "costs.toml").write_text(f'{COSTS}\n[labels]\nsex = "Sex"\nage = "Age"\n')
     code, _, err = run(
         "learn", f"{tmp_path}/t.csv", "--target", "ill", "--costs", f"{tmp_path}/costs.toml",
-        "-o", f"{tmp_path}/p", "--ignore", "sex",
+        "-o", f"{tmp_path}/p", "--ignore", "sex", "--recipe", "naive",
     )  # fmt: skip
     assert code == 0, err
     problem = load_problem(tmp_path / "p")
@@ -373,7 +374,8 @@ def test_the_cost_file_may_hold_what_people_read(run, tmp_path):
     words = '[labels]\ndose = "Dose given"\n[state_labels.sex]\nm = "man"\n'
     (tmp_path / "costs.toml").write_text(f'currency = "CAD"\n{COSTS}\n{words}')
     start = (
-        "learn", f"{tmp_path}/t.csv", "--target", "ill", "--costs", f"{tmp_path}/costs.toml", "-o",
+        "learn", f"{tmp_path}/t.csv", "--target", "ill", "--costs", f"{tmp_path}/costs.toml",
+        "--recipe", "naive", "-o",
     )  # fmt: skip
     assert run(*start, f"{tmp_path}/p")[0] == 0
     problem = load_problem(tmp_path / "p")

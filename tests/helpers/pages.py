@@ -6,7 +6,8 @@ A page is followed in an empty folder, from its first block to its last:
 - A ``console`` block runs what follows ``$``. What is printed must be what the page shows;
   ``...`` stands for anything. A command that ends in ``&`` is a server: it runs to the end
   of the page, and the port 8770 of the page is a free port in truth. After the comment
-  ``output varies`` (times, or what a time limit allows) only the first word must agree.
+  ``output varies`` (times, or what a time limit allows) only the first word must agree, and
+  a test may shorten the time limit.
 - A ``python`` block with prompts is a doctest. All blocks of a page share their names.
 
 ``python tests/helpers/pages.py docs/how-to/*.md`` writes what is printed into the pages.
@@ -37,8 +38,11 @@ TIMED = {"advise", "apply", "best", "compare", "policy", "threshold"}
 IN_SHELL = re.compile(r"[|<>;]|&&")
 
 
-def follow(text, folder):
-    """Follow a page in an empty folder; yield (start, end, shown, printed) of its outputs."""
+def follow(text, folder, seconds=None):
+    """Follow a page in an empty folder; yield (start, end, shown, printed) of its outputs.
+
+    `seconds` replaces the time limits of commands whose output varies.
+    """
     globs: dict = {"__name__": "__main__"}
     servers: list = []
     port = free_port()
@@ -49,7 +53,10 @@ def follow(text, folder):
                 write_captioned(content, folder)
             elif kind == "console":
                 for start, end, command in find_commands(content):
-                    printed = run(command.replace(PORT, port), servers, port).replace(port, PORT)
+                    words = command.replace(PORT, port)
+                    if varies and seconds is not None:
+                        words = re.sub(r"--time-limit \d+", f"--time-limit {seconds}", words)
+                    printed = run(words, servers, port).replace(port, PORT)
                     at = block.start(3)
                     shown = content[start:end]
                     if varies and shown.split(" ")[0] == printed.split(" ")[0]:
