@@ -31,7 +31,7 @@ from concurrent.futures import ThreadPoolExecutor
 import arguments
 import httpx
 from clients import server
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 COMMANDS = (
     ("advise", "heart"),
@@ -41,9 +41,6 @@ COMMANDS = (
 TARGETS = {"(a) advise heart": 3.0, "(c) the page, heart, optimal": 8.0}  # seconds, cold
 LONGEST = 300  # seconds that an answer may take
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# The advice is there, and no better one is being worked out.
-IS_SHOWN = """document.querySelector("#advice").getAttribute("aria-busy") === "false"
-  && !document.querySelector("#working progress")"""
 
 Settings = Mapping[str, str]  # of the environment
 
@@ -164,6 +161,7 @@ def _browser() -> Iterator[Browser | None]:
         return
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        expect.set_options(timeout=1000 * LONGEST)
         yield browser
         browser.close()
 
@@ -174,7 +172,9 @@ def _time_browser(browser: Browser, problem: str, settings: Settings) -> float:
         page = browser.new_page()
         begin = time.perf_counter()
         page.goto(f"{address}#problem={problem}&policy=optimal")
-        page.wait_for_function(IS_SHOWN, timeout=1000 * LONGEST)
+        # Advice is there, and no better one is being worked out.
+        expect(page.locator("#advice")).to_have_attribute("aria-busy", "false")
+        expect(page.locator("#working progress")).to_have_count(0)
         seconds = time.perf_counter() - begin
         assert page.locator("#quick").count() == 0, page.locator("#quick").inner_text()
         page.close()
