@@ -242,7 +242,10 @@
       return true;
     },
     isAimed: () => aim !== "null",
-    isAsked: () => seenOf("#advice-fields fieldset").length > 0,
+    // A person waits for a question, or for an error.
+    isAsked: () => seenOf("#advice-fields fieldset, #error").length > 0,
+    // What the page says, for the report.
+    tell: () => ["error", "say", "working", "advice-why"].map((id) => document.getElementById(id).textContent).join(" | "),
     isQuiet: () => later(30).then(() => document.getElementById("advice").getAttribute("aria-busy") === "false" && !document.querySelector("#working progress")),
     // Whether the keys are shown as acting; true if there are none, or if something is being typed.
     isAnswerable: () => !nextFields() || isTyping(document.activeElement) || isPlain(nextFields().querySelector("kbd")),

@@ -164,21 +164,21 @@ async def end(page: Page, chance: random.Random) -> dict[str, Any]:
     if not await page.evaluate("referee.isWhole()"):  # an error: a person tries again
         await page.reload(wait_until="domcontentloaded")
         await wait_until(page, "referee.isQuiet()")
-    try:
-        await wait_until(page, "referee.isAnswerable()", patience=10)
-    except TimeoutError:
-        await page.evaluate("referee.fault('the question takes no answer')")
+    await wait_until(page, "referee.isAnswerable()")
     if chance.random() < 0.3:
         await page.keyboard.press("1")
         await wait_until(page, "referee.isQuiet()")
     return await page.evaluate("referee.report()")
 
 
-async def wait_until(page: Page, condition: str, patience: float = PATIENCE) -> None:
-    """Wait until something holds on the page."""
-    async with asyncio.timeout(patience):
-        while not await page.evaluate(condition):
-            await asyncio.sleep(0.03)
+async def wait_until(page: Page, condition: str) -> None:
+    """Wait until something holds on the page; that it never does is a fault."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not await page.evaluate(condition):
+                await asyncio.sleep(0.03)
+    except TimeoutError:
+        await page.evaluate(f"referee.fault(`never {condition}: ${{referee.tell()}}`)")
 
 
 async def act(page: Page, action: str, chance: random.Random) -> None:
