@@ -128,7 +128,14 @@ def load_script(name, monkeypatch):
     return script
 
 
-@pytest.mark.parametrize("name", HEADINGS)
+# These compile everything anew, or keep servers busy.
+LONG = {"cold", "load", "serving"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.nightly] * (name in LONG)) for name in HEADINGS],
+)
 def test_benchmarks_run_in_small_and_print_finite_ratios(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)  # they run from any directory
     device = any_device()

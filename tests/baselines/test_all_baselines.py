@@ -4,7 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.worlds import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts
@@ -103,7 +104,7 @@ def test_decisions_are_legal_and_bills_add_up(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BASELINES)
-@settings(max_examples=10, deadline=None)
+@examples(16, least=4)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_any_table_is_decided_and_paid(name, seed):
     check(name, *draw_cases(seed))

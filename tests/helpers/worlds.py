@@ -33,7 +33,7 @@ def some(seeds):
     return [*fixed, *sorted(chance.sample(others, min(size, len(others))))]
 
 
-def examples(n):
+def examples(n, least=LEAST_EXAMPLES):
     """Return the settings of a test that draws so many examples at night, and fewer by day."""
-    by_day = min(n, max(n // PART_OF_EXAMPLES, LEAST_EXAMPLES))
+    by_day = min(n, max(n // PART_OF_EXAMPLES, least))
     return settings(max_examples=n if _run["nightly"] else by_day)
