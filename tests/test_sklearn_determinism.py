@@ -8,6 +8,7 @@ import json
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -47,21 +48,26 @@ def fitted(request, monkeypatch):
     """A classifier whose policy is worked out so far, and whose features do not fit one table."""
     monkeypatch.setattr(completion, "MAX_STATES_OF_VARIANT", 700)
     monkeypatch.setattr(completion, "MAX_REPLANNED", 700)
-    if request.param == "open from the start":
-        monkeypatch.setattr(planning, "LEAST_SECONDS", 0.0)
-        monkeypatch.setattr(planning, "LEAST_COMPLETION", 0.0)
+    monkeypatch.setattr(planning, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(planning, "LEAST_COMPLETION", 0.0)
+    return pickle.loads(fit_once(request.param))
+
+
+@cache
+def fit_once(kind):
+    """Return the classifier of a kind as bytes: each test has one of its own."""
     clf = AcquiringClassifier(
         1.0, misclassification=30 * (1 - np.eye(3)), recipe="naive",
-        policy="batch" if request.param == "batch" else "optimal",
-        time_limit=0 if request.param == "open from the start" else 60,
+        policy="batch" if kind == "batch" else "optimal",
+        time_limit=0 if kind == "open from the start" else 60,
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that not all is worked out
         clf.fit(X, Y)
-    if request.param == "cut":
+    if kind == "cut":
         cut = build_policy(clf.problem_, "greedy-la", max_states=20)
         clf.policy_ = complete_policy(cut, time_limit=0)
-    return clf
+    return pickle.dumps(clf)
 
 
 def answers(clf, rows):

@@ -132,7 +132,7 @@ def weak_signs(n):
 def test_with_little_memory_there_is_a_valid_policy_and_an_honest_interval(make):
     problem = make()
     with memory_limit(64 << 20):
-        found = optimum(problem, time_limit=1.0)
+        found = optimum(problem, time_limit=4.0)
     cost = found.expected_total_cost
     assert found.lower_bound <= cost + slack(cost)
     assert found.lower_bound > 0

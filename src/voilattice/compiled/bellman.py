@@ -151,12 +151,12 @@ def _acquire(
     p = tables.mass[tables.at[b] : tables.at[b] + n]
     price_mask = prices.masks[prices.of[t]]
     if tables.factor_of[t] < 0 and price_mask == _ZERO:
-        inner: Any = np.int64(1)
+        stride: Any = np.int64(1)
         for a in range(i + 1, m):
             if kept >> np.uint64(a) & _ONE:
-                inner *= sizes[a]
+                stride *= sizes[a]
         _sum_children(out, p, below, prices.own[prices.starts[prices.of[t]]]
-                      + prices.surcharge[t], n, size, inner)  # fmt: skip
+                      + prices.surcharge[t], n, size, stride)  # fmt: skip
         return
     length, step_child, step_factor, step_price, count = wheels
     factor_mask, factor = _ZERO, tables.factors
@@ -166,7 +166,7 @@ def _acquire(
     price_table = prices.own[prices.starts[prices.of[t]] :]
     involved = factor_mask | price_mask
     # Starting at the fastest axis: a run without axes of a factor or price, then an odometer.
-    inner, child_step, factor_step, price_step, n_slow = 1, 1, 1, 1, 0
+    stride, child_step, factor_step, price_step, n_slow = 1, 1, 1, 1, 0
     x_child, x_factor = 0, 0
     in_run = True
     for a in range(m - 1, -1, -1):
@@ -179,7 +179,7 @@ def _acquire(
                 x_factor = factor_step
         elif kept & bit:
             if in_run and not involved & bit:
-                inner *= sizes[a]
+                stride *= sizes[a]
             else:
                 in_run = False
                 length[n_slow] = sizes[a]
@@ -197,26 +197,26 @@ def _acquire(
     at_child, at_factor, at_price = 0, 0, 0
     surcharge = prices.surcharge[t]
     one = factor_mask == _ZERO
-    for o in range(n // inner):
+    for o in range(n // stride):
         price = price_table[at_price] + surcharge
-        base = o * inner
+        base = o * stride
         if size == 2:
             w = 1.0 if one else factor[at_factor]
             v = 1.0 if one else factor[at_factor + x_factor]
-            low = below[at_child : at_child + inner]
-            high = below[at_child + x_child : at_child + x_child + inner]
-            for k in range(inner):
+            low = below[at_child : at_child + stride]
+            high = below[at_child + x_child : at_child + x_child + stride]
+            for k in range(stride):
                 q = price * p[base + k] + w * low[k] + v * high[k]
                 out[base + k] = min(out[base + k], q)
         else:
-            for k in range(inner):
+            for k in range(stride):
                 room[k] = price * p[base + k]
             for x in range(size):
                 w = 1.0 if one else factor[at_factor + x * x_factor]
-                more = below[at_child + x * x_child : at_child + x * x_child + inner]
-                for k in range(inner):
+                more = below[at_child + x * x_child : at_child + x * x_child + stride]
+                for k in range(stride):
                     room[k] += w * more[k]
-            for k in range(inner):
+            for k in range(stride):
                 out[base + k] = min(out[base + k], room[k])
         for s in range(n_slow):
             count[s] += 1
@@ -233,25 +233,25 @@ def _acquire(
 
 @part()
 def _sum_children(
-    out: Floats, p: Floats, below: Floats, price: float, n: int, size: int, inner: int
+    out: Floats, p: Floats, below: Floats, price: float, n: int, size: int, stride: int
 ) -> None:
     """Write the cost of a step that forgets nothing: sum the new axis out."""
-    if inner == 1 and size == 2:
+    if stride == 1 and size == 2:
         for k in range(n):
             q = price * p[k] + below[2 * k] + below[2 * k + 1]
             out[k] = min(out[k], q)
         return
-    for o in range(n // inner):
-        base = o * inner
+    for o in range(n // stride):
+        base = o * stride
         if size == 2:
-            low = below[2 * base : 2 * base + inner]
-            high = below[2 * base + inner : 2 * base + 2 * inner]
-            for k in range(inner):
+            low = below[2 * base : 2 * base + stride]
+            high = below[2 * base + stride : 2 * base + 2 * stride]
+            for k in range(stride):
                 q = price * p[base + k] + low[k] + high[k]
                 out[base + k] = min(out[base + k], q)
         else:
-            for k in range(inner):
+            for k in range(stride):
                 q = price * p[base + k]
                 for x in range(size):
-                    q += below[(o * size + x) * inner + k]
+                    q += below[(o * size + x) * stride + k]
                 out[base + k] = min(out[base + k], q)

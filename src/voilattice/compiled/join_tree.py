@@ -25,12 +25,6 @@ _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 _STEP = 500
 _LIMIT = 2.0**-_STEP
 
-# The functions that only kernels call have no wrappers for Python. The small ones take arrays, not
-# whole tuples. numba does not inline them: it would infer their types again for each call. All this
-# makes compilation three times faster.
-# LLVM inlines the parts of `propagate`, each called once. Compilation takes a tenth longer, and a
-# small pass a fifth less: it need not pass the tuples.
-
 
 @kernel()
 def propagate(

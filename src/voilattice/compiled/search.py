@@ -48,7 +48,6 @@ OPEN, CLOSED, FULL = 0, 1, 2  # how a run of trials ends; FULL: the table needs 
 
 _LARGE = 1e300
 
-# The functions that only kernels call need no wrappers for Python: they compile faster.
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
