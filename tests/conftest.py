@@ -1,5 +1,6 @@
 """Settings and fixtures of the whole suite."""
 
+import signal
 from datetime import UTC, datetime
 
 import pytest
@@ -20,6 +21,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # A shell starts what runs in its background without Ctrl-C, which some tests press.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.option.world_seed is None:
         config.option.world_seed = datetime.now(UTC).toordinal()
     worlds.set_run(seed=config.option.world_seed, nightly=config.option.nightly)
