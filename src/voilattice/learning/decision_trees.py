@@ -34,6 +34,7 @@ from voilattice.learning.augmented import Table, plain_forest
 from voilattice.learning.cells import Codes
 from voilattice.learning.discretization import middle
 from voilattice.learning.preparation import Prepared
+from voilattice.learning.pruning import leaf_prices, leaves_above
 
 __all__ = ["TreeNetwork", "grow_tree_network"]
 
@@ -41,7 +42,6 @@ MAX_ROWS = 20_000  # of the target's table
 N_FOLDS = 5
 N_SIZES = 12  # pruned trees that are compared
 LEAST_LEAF = 1e-6  # of a class, in the log loss
-LARGEST = 1e30  # trees of scikit-learn have floats of 32 bits; all that is larger is the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,20 +201,21 @@ def _prune(x: Table, y: Codes, weights: Table | None) -> Any:
     losses = np.zeros(len(alphas))
     for fold in range(folds.max() + 1):
         inside, outside = everything[folds != fold], everything[folds == fold]
-        for k, alpha in enumerate(alphas):
-            w = None if weights is None else weights[outside]
-            losses[k] += _loss(grow(float(alpha), inside), x[outside], y[outside], w)
+        w = None if weights is None else weights[outside]
+        losses += _losses(grow(0.0, inside), alphas, x[outside], y[outside], w)
     best = np.flatnonzero(losses <= losses.min() * (1 + 1e-9))[-1]  # the smallest of equal trees
     return grow(float(alphas[best]), everything)
 
 
-def _loss(tree: Any, x: Table, y: Codes, weights: Table | None) -> float:
-    """Return the log loss; a leaf counts one case more of each class."""
+def _losses(tree: Any, alphas: Table, x: Table, y: Codes, weights: Table | None) -> Table:
+    """Return the log loss of a tree pruned at each alpha; a leaf counts one case more a class."""
     counts = tree.tree_.value[:, 0, :] * tree.tree_.weighted_n_node_samples[:, None] + 1.0
-    p = (counts / counts.sum(axis=1, keepdims=True))[tree.apply(x)]
-    place = {label: k for k, label in enumerate(tree.classes_.tolist())}
-    answered = [
-        row[place[label]] if label in place else LEAST_LEAF
-        for row, label in zip(p, y.tolist(), strict=True)
-    ]
-    return -float(np.log(answered) @ (np.ones(len(y)) if weights is None else weights))
+    p = np.full((len(counts), max(y.max(), tree.classes_.max()) + 1), LEAST_LEAF)
+    p[:, tree.classes_] = counts / counts.sum(axis=1, keepdims=True)
+    nodes, prices = tree.apply(x), leaf_prices(tree.tree_)
+    losses = np.empty(len(alphas))
+    for k, alpha in enumerate(alphas):
+        # As in scikit-learn, alpha = 0 prunes nothing, not even what costs nothing.
+        leaves = leaves_above(tree.tree_, (prices <= alpha) & (alpha > 0))[nodes]
+        losses[k] = -np.log(p[leaves, y]) @ (np.ones(len(y)) if weights is None else weights)
+    return losses
