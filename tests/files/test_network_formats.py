@@ -448,12 +448,16 @@ def test_a_flat_list_of_hugin_has_the_same_order():
         ("2 3 4 2", "2 3 x 2", "line 3: expected a number of states, a whole number, found 'x'"),
         ("2 3 4 2\n4", "2 3 4 2\n3", "line 4: expected 4 tables, one for each variable, got 3"),
         ("4 0 1 2 3", "4 0 1 2 4", "line 8: variable 4 is not one of 0 to 3"),
-        ("4 0 1 2 3", "4 3 0 1 2", "two tables have variable 2 last in their scope"),
+        ("4 0 1 2 3", "4 3 0 1 2", "line 8: two tables have variable 2 last in their"),
         ("4 0 1 2 3", "3 0 1 3", "line 16: the table of variable 3 needs 12 entries"),
         ("1 1\n", "0\n", "line 6: a table of a Bayesian network has a variable"),
         (".3 .7", ".3 x", "line 11: expected a probability, found 'x'"),
         (".3 .7", ".3 .6", r"line 10: P\(0\) sums to 0.9, not 1"),
-        ("0.24 0.76", "0.24", "expected a probability, found the end of the file"),
+        ("0.24 0.76", "0.24", "line 17: expected a probability, found the end of the"),
+        (".3 .7", ".3", "line 12: the table of variable 0 holds '3', which is not a probability; "),
+        (".3 .7", "-.3 1.3", "line 11: the table of variable 0 holds '-.3', which is not a prob"),
+        (".3 .7", "nan .7", "line 11: the table of variable 0 holds 'nan', which is not a prob"),
+        ("2 3 4 2", "2 99999999999 4 2", "line 3: '99999999999' is too large for a number of st"),
         ("0.24 0.76", "0.24 0.76 1", "line 17: expected the end of the file after the last table"),
         ("1 0\n1 1", "2 1 0\n2 0 1", "needs 6 entries"),
         ("2 3 4 2", "2 999999999 4 2", "line 12: '1' with 0 parents would have a table of"),
@@ -464,6 +468,11 @@ def test_a_mistake_in_a_uai_file_is_named_with_its_line(old, new, message):
     assert old in text
     with pytest.raises(VoilatticeError, match=message):
         parse_uai(text.replace(old, new, 1))
+
+
+def test_an_empty_uai_file_is_told():
+    with pytest.raises(InputError, match="^line 1: expected BAYES, found the end of the file"):
+        parse_uai("")
 
 
 def test_too_many_parents_are_refused_at_once():

@@ -509,9 +509,16 @@ def test_a_network_file_that_is_not_there_is_named(tmp_path):
         load_text(tmp_path, text[:start] + text[end:])
 
 
-def test_deep_nesting_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    "text", ["x = " + "[" * 100_000, "[" + "a." * 4_000_000 + "a]", "'a' . " * 1_000_000 + "a = 1"]
+)
+def test_deep_nesting_is_refused(tmp_path, text):
     with pytest.raises(InputError, match="nested too deeply"):
-        load_text(tmp_path, "x = " + "[" * 100_000)
+        load_text(tmp_path, text)
+
+
+def test_many_points_are_no_nesting(tmp_path):
+    assert load_text(tmp_path, "# " + "and so on. " * 1000 + "x" * 1_000_000 + "\n" + GOOD)
 
 
 def test_a_huge_problem_file_is_refused(tmp_path):

@@ -226,8 +226,15 @@ class _Parser(TokenReader):
             array = np.moveaxis(array, 0, -1)
         else:
             array = _table_of_rows(block, parents, states)
-        with within(f"line {block.line}"):
-            return check_table(name, states, parents, array)
+        try:
+            with within(f"line {block.line}"):
+                return check_table(name, states, parents, array)
+        except InputError:
+            for line, context, numbers in block.rows:
+                one = {parent: [label] for parent, label in zip(parents, context, strict=True)}
+                with within(f"line {line}"):
+                    check_table(name, states, one, np.reshape(numbers, (*[1] * len(one), -1)))
+            raise
 
 
 def _table_of_rows(

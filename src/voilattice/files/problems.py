@@ -10,6 +10,7 @@ format.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,6 +46,10 @@ __all__ = [
 FILE_NAME = "problem.toml"
 BUILTIN = "builtin:"  # a name with this prefix is always the built-in problem, never a file
 MAX_PROBLEM_BYTES = 10_000_000
+TOO_DEEP = "it is nested too deeply"
+
+# A key of 200 parts, a.b.c...: the parser needs the square of their number.
+_LONG_KEY = re.compile(r"(?<![^\s.\[])(?:[^\s.\[]++[ \t]*+\.[ \t]*+){200}")
 
 
 def builtin_problems() -> tuple[str, ...]:
@@ -245,6 +250,8 @@ def _toml(path: Path) -> dict[str, Any]:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the tables of a problem file."""
+    if _LONG_KEY.search(text):
+        raise InputError(f"not valid TOML: {TOO_DEEP}")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -252,4 +259,4 @@ def parse_toml(text: str) -> dict[str, Any]:
     except ValueError:
         raise InputError("not valid TOML: a number has thousands of digits") from None
     except RecursionError:
-        raise InputError("not valid TOML: it is nested too deeply") from None
+        raise InputError(f"not valid TOML: {TOO_DEEP}") from None

@@ -32,11 +32,12 @@ from voilattice.files.node_tables import (
     read_number,
 )
 from voilattice.model.network import Network
-from voilattice.wording import quote
+from voilattice.wording import count_noun, quote
 
 __all__ = ["parse_uai", "to_uai"]
 
 MAX_DIGITS = 9  # of a count
+MAX_PROBABILITY = 1.01  # rows are checked later; more than that is a number of another kind
 
 
 def parse_uai(text: str) -> Network:
@@ -57,14 +58,17 @@ def parse_uai(text: str) -> Network:
         raise InputError(
             f"line {words.line}: expected {n} tables, one for each variable, got {n_tables}"
         )
-    scopes = [_scope(words, n) for _ in range(n)]
-    tables: dict[int, tuple[list[int], list[float], int]] = {}
-    for *parents, child in scopes:
-        if child in tables:
+    scopes: dict[int, list[int]] = {}  # the parents of each child, in the order of the tables
+    for _ in range(n):
+        *parents, child = _scope(words, n)
+        if child in scopes:
             raise InputError(
-                f"two tables have variable {child} last in their scope; the last variable is the "
-                f"one whose probabilities the table holds"
+                f"line {words.line}: two tables have variable {child} last in their scope; the "
+                f"last variable is the one whose probabilities the table holds"
             )
+        scopes[child] = parents
+    tables: dict[int, tuple[list[int], list[float], int]] = {}
+    for child, parents in scopes.items():
         n_entries, line = words.count("the number of entries"), words.line
         shape = [sizes[k] for k in (*parents, child)]
         with within(f"line {line}"):
@@ -74,7 +78,7 @@ def parse_uai(text: str) -> Network:
                     f"the table of variable {child} needs {math.prod(shape)} entries "
                     f"({' x '.join(map(str, shape))}), got {n_entries}"
                 )
-        tables[child] = (parents, words.numbers(n_entries), line)
+        tables[child] = (parents, words.probabilities(n_entries, child), line)
     words.expect_end()
     return build_network(
         FileNode(
@@ -107,31 +111,41 @@ class _Words:
         self._words = self._split(text)
 
     def _split(self, text: str) -> Iterator[str]:
-        for self.line, row in enumerate(text.split("\n"), start=1):
+        for self.line, row in enumerate(text.rstrip().split("\n"), start=1):
             if not row.lstrip().startswith("c"):
                 yield from row.partition("#")[0].split()
 
     def take(self, what: str) -> str:
         word = next(self._words, None)
         if word is None:
-            raise InputError(f"expected {what}, found the end of the file")
+            raise InputError(f"line {self.line}: expected {what}, found the end of the file")
         return word
 
     def count(self, what: str) -> int:
         word = self.take(what)
-        if not (word.isascii() and word.isdigit() and len(word) <= MAX_DIGITS):
+        if not (word.isascii() and word.isdigit()):
             raise InputError(
                 f"line {self.line}: expected {what}, a whole number, found {quote(word)}"
             )
+        if len(word) > MAX_DIGITS:
+            raise InputError(f"line {self.line}: {quote(word)} is too large for {what}")
         return int(word)
 
-    def numbers(self, n: int) -> list[float]:
+    def probabilities(self, n: int, child: int) -> list[float]:
+        """Return the next n numbers, which are the table of a variable."""
         numbers = []
-        try:
-            for _ in range(n):
-                numbers.append(read_number(self.take("a probability")))
-        except InputError as error:
-            raise InputError(f"line {self.line}: {error.message}") from None
+        for _ in range(n):
+            word = self.take("a probability")
+            try:
+                number = read_number(word)
+            except InputError as error:
+                raise InputError(f"line {self.line}: {error.message}") from None
+            if not 0 <= number <= MAX_PROBABILITY:
+                raise InputError(
+                    f"line {self.line}: the table of variable {child} holds {quote(word)}, which "
+                    f"is not a probability; it needs {count_noun(n, 'number')}"
+                )
+            numbers.append(number)
         return numbers
 
     def expect_end(self) -> None:
