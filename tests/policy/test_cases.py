@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from voilattice import load_problem
-from voilattice.errors import InputError
+from voilattice.errors import DataWarning, InputError
 from voilattice.policy.cases import read_cases
 
 HEART = load_problem("heart")
@@ -50,3 +50,17 @@ def test_dates_are_refused_with_their_column():
 def test_columns_that_are_no_features_are_not_looked_at():
     table = {"age": [46], "note": [object()], 7: [1]}
     assert read_cases(HEART, table, strict=True).n_rows == 1
+
+
+def test_a_table_without_features_is_refused():
+    with pytest.raises(InputError, match="^cases: has a column for none of the features; they are"):
+        read_cases(HEART, {"agee": [46], "class": ["absent"]}, strict=True)
+
+
+def test_a_column_that_may_be_a_misspelt_feature_is_told():
+    table = {"agee": [46], "sex": ["male"], "patient": [7]}
+    with pytest.warns(DataWarning) as told:
+        read_cases(HEART, table, strict=True)
+    assert [str(warning.message) for warning in told] == [
+        "the table has no column 'age'; 'agee' is not used"
+    ]

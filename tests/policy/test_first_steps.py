@@ -294,8 +294,8 @@ def _late_after_the_optimum(problem):
     deadline = Deadline(1000.0)
     solution_at = OptimalSolver.solution_at
 
-    def late(self, *arguments):
-        found = solution_at(self, *arguments)
+    def late(self, *arguments, **options):
+        found = solution_at(self, *arguments, **options)
         deadline.stop()
         return found
 

@@ -1,12 +1,15 @@
 """The optima that are kept, when threads end in any order."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
 
 from voilattice import load_problem
+from voilattice.policy.interface import Limits
 from voilattice.policy.optimal import kept
 from voilattice.policy.optimal.kept import MAX_KEPT, MAX_KEPT_STATES, KeptOptima
+from voilattice.policy.optimal.solver import OptimalSolver
 
 FIGURE = load_problem("figure1")
 PROBLEMS = [FIGURE.with_expected("symmetric", 10.0 * (1 + k)) for k in range(MAX_KEPT + 3)]
@@ -62,3 +65,16 @@ def test_an_optimum_that_was_asked_for_again_stays(monkeypatch):
     optima.find(PROBLEMS[0])
     optima.keep(PROBLEMS[2], solution(), 1.0)
     assert [optima.find(problem)[0] is not None for problem in PROBLEMS[:3]] == [True, False, True]
+
+
+@pytest.mark.parametrize(("used", "is_tried_again"), [(0.1, True), (7.0, False)])
+def test_a_try_that_a_busy_machine_cut_short_is_repeated(monkeypatch, used, is_tried_again):
+    """The clock may run while others have the processor: then nothing is known of the problem."""
+    optimal, limits = OptimalSolver(), Limits(time_limit=10.0)
+    seconds = iter((0.0, used, 0.0, 0.0))
+    monkeypatch.setattr(time, "process_time", lambda: next(seconds))
+    with monkeypatch.context() as busy:
+        busy.setattr(OptimalSolver, "solve", lambda self, problem, deadline: deadline.stop())
+        assert optimal.solution_at(FIGURE, {}, limits, share=0.75)[-1] is None
+    found = optimal.solution_at(FIGURE, {}, limits, share=0.75)[-1]
+    assert (found is not None) == is_tried_again

@@ -112,7 +112,8 @@ def apply_policy(
     cases
         A data frame, or any mapping of column names to columns. Cells are raw values: states, or
         numbers for features with bins. Missing cells are None, NaN or empty. A column
-        for the target gives the true class. Other columns are ignored.
+        for the target gives the true class. Other columns are ignored, with a `DataWarning` if one
+        has nearly the name of a feature without a column.
     strict
         Refuse a cell that stands for no state, and a result of probability 0. Otherwise such a cell
         is missing (`Applied.unseen`, `Applied.impossible`).

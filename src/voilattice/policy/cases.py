@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voilattice.errors import InputError, UnknownNameError, located
+from voilattice.errors import InputError, UnknownNameError, located, warn_user
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import MISSING, UNSEEN, Codes, as_cells
-from voilattice.wording import quote
+from voilattice.wording import find_close, quote
 
-__all__ = ["Cases", "column_names", "draw_cases", "read_cases"]
+__all__ = ["Cases", "absent_features", "column_names", "draw_cases", "read_cases"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,8 @@ def read_cases(problem: Problem, table: Any, *, strict: bool) -> Cases:
         row = int((truth == MISSING).argmax())
         raise InputError("the true class is missing", f"{problem.target}, row {row + 1}")
     _check_evidence(problem, codes)
+    if names:  # without columns there are no cases
+        _check_columns(problem, names)
     nowhere = np.full(n_rows, MISSING)
     codes = {name: codes.get(name, nowhere) for name in problem.features}
     return Cases(n_rows, codes, truth, unseen)
@@ -95,6 +97,15 @@ def column_names(table: Any) -> list[Any]:
             f"must be a data frame or a mapping of columns, got {quote(table)}", "cases"
         )
     return list(table.columns)
+
+
+def absent_features(problem: Problem, columns: Collection[object]) -> list[str]:
+    """Return the unknown features that have no column, or raise `InputError` if none has one."""
+    unknown = [name for name in problem.features if name not in problem.evidence]
+    absent = [name for name in unknown if name not in columns]
+    if absent and absent == unknown:
+        raise InputError(f"has a column for none of the features; they are {', '.join(absent)}")
+    return absent
 
 
 def draw_cases(
@@ -113,6 +124,16 @@ def draw_cases(
         name: np.array(network.states[node], dtype=object)[codes[node]]
         for node, name in enumerate(network.names)
     }
+
+
+def _check_columns(problem: Problem, columns: Collection[object]) -> None:
+    """Raise `InputError` if no column is a feature; warn of columns that may be misspelt."""
+    with located("cases"):
+        absent = absent_features(problem, columns)
+    unused = [name for name in columns if name not in problem.network.names]
+    for name in absent:
+        if (close := find_close(name, unused)) is not None:
+            warn_user(f"the table has no column {name!r}; {close!r} is not used")
 
 
 def _check_evidence(problem: Problem, codes: Mapping[str, Codes]) -> None:

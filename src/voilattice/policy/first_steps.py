@@ -35,7 +35,7 @@ from voilattice.model.problem import Evidence, Problem
 from voilattice.policy.interface import TIME_LIMIT, Limits, Step
 from voilattice.policy.optimal.batch_solution import BatchSolution
 from voilattice.policy.optimal.exact import ExactSolution
-from voilattice.policy.optimal.solver import OptimalSolver
+from voilattice.policy.optimal.solver import SHARE_WITHOUT_SEARCH, OptimalSolver
 from voilattice.policy.policy import Leaf
 from voilattice.policy.situations import Situation, situation_at
 from voilattice.policy.solvers import solver_of
@@ -95,7 +95,9 @@ def find_first_steps(
     registered = solver_of("optimal")  # somebody may have put another one in its place
     optimal = registered if isinstance(registered, OptimalSolver) else OptimalSolver()
     limits = Limits(time_limit=deadline)
-    solved, known, solution = optimal.solution_at(start.problem, start.acquired, limits)
+    solved, known, solution = optimal.solution_at(
+        start.problem, start.acquired, limits, share=SHARE_WITHOUT_SEARCH
+    )
     if solution is None:
         return _enclosed_steps(situation, start.problem, features, deadline)
     ways = _Optimum(start.problem, solved, solution, mask_of(situation.axes), deadline)

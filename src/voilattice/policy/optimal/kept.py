@@ -32,7 +32,7 @@ class KeptOptima:
         return KeptOptima, ()  # another process begins with none
 
     def find(self, problem: Problem) -> tuple[ExactSolution | None, float]:
-        """Return the optimum of a problem, and the seconds that there were for it."""
+        """Return the optimum of a problem; None with the seconds that did not suffice for it."""
         key = _key(problem)
         with self._lock:
             if key in self._optima:

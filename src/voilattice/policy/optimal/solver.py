@@ -11,6 +11,7 @@ seem to cost more than greedy's.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -29,12 +30,13 @@ from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.situations import PolicyBuilder
 from voilattice.policy.sweep import Sweep
 
-__all__ = ["OptimalSolver"]
+__all__ = ["SHARE_WITHOUT_SEARCH", "OptimalSolver"]
 
 # Of the time, for the exact solver; after that the search begins. The search for rounds and limits
 # is weak, so the exact solver gets more of the time there.
 SHARE_OF_EXACT = 0.25
 SHARE_OF_BATCHES = 0.6
+SHARE_WITHOUT_SEARCH = 0.75  # where no search follows
 
 
 class OptimalSolver:
@@ -132,16 +134,26 @@ class OptimalSolver:
         return Step(problem.feature_names(search.action), search.upper, search.certificate)
 
     def solution_at(
-        self, problem: Problem, evidence: Mapping[str, str] | None, limits: Limits
+        self,
+        problem: Problem,
+        evidence: Mapping[str, str] | None,
+        limits: Limits,
+        *,
+        share: float | None = None,
     ) -> tuple[Problem, dict[str, str], ExactSolution | None]:
         """Return the exact optimum, or None: too large, with all that is known at the evidence.
 
         The problem that comes with it is the one that is solved: without limits that cannot bind.
+
+        Parameters
+        ----------
+        share
+            Of the time, for the exact solver; by default a search may follow.
         """
         if problem.limits:  # they are what is left at the evidence
             problem, evidence = without_idle_limits(problem.with_evidence(evidence)), {}
         known = problem.merge_evidence(evidence)
-        return problem, known, self._solve_once(problem, limits, limits.deadline)
+        return problem, known, self._solve_once(problem, limits.deadline, share)
 
     def _search(
         self,
@@ -168,17 +180,21 @@ class OptimalSolver:
         return _quick_start(problem, limits) if kept is None else None
 
     def _solve_once(
-        self, problem: Problem, limits: Limits, deadline: Deadline
+        self, problem: Problem, deadline: Deadline, share: float | None
     ) -> ExactSolution | None:
         """Return the exact optimum; those of the problems asked about last are kept."""
-        # Where the time was too short, a little more is too short as well.
-        left = deadline.seconds_left
+        part = deadline.share(share or _share_of_exact(problem))
+        left = part.seconds_left
         seconds = math.inf if left is None else left
         solution, tried = self._kept.find(problem)
+        # Where the time was too short, a little more is too short as well.
         if solution is None and seconds > 2 * tried:
             self._kept.make_room()  # before the next one is solved
-            solution = self.solve(problem, deadline)
-            self._kept.keep(problem, solution, seconds)
+            begun = time.process_time()
+            solution = self.solve(problem, part)
+            # On a busy machine the time was shorter than the clock says.
+            used = time.process_time() - begun
+            self._kept.keep(problem, solution, min(seconds, used) if part.is_over else seconds)
         return solution
 
     def _solve(
@@ -189,7 +205,8 @@ class OptimalSolver:
         if sweep is None and kept is not None:
             return kept
         self._kept.make_room()
-        return self.solve(problem, deadline, sweep, choices=choices)
+        part = deadline.share(_share_of_exact(problem))
+        return self.solve(problem, part, sweep, choices=choices)
 
     @staticmethod
     def solve(
@@ -200,18 +217,21 @@ class OptimalSolver:
         choices: bool = True,
     ) -> ExactSolution | None:
         """Return the exact optimum, or None if there are too many states for memory or time."""
+        if deadline.is_over:
+            return None
         try:
-            is_priced = isinstance(problem.costs, FeatureCosts)
-            is_richer = is_priced and (bool(problem.limits) or needs_batches(problem))
-            part = deadline.share(SHARE_OF_BATCHES if is_richer else SHARE_OF_EXACT)
-            if part.is_over:
-                return None
             if sweep is not None:
-                return sweep.solve(problem, deadline=part, choices=choices)
-            space = find_states(problem, deadline=part)
-            return solve_exactly(space, problem, choices=choices, deadline=part)
+                return sweep.solve(problem, deadline=deadline, choices=choices)
+            space = find_states(problem, deadline=deadline)
+            return solve_exactly(space, problem, choices=choices, deadline=deadline)
         except TooLargeError:
             return None
+
+
+def _share_of_exact(problem: Problem) -> float:
+    is_priced = isinstance(problem.costs, FeatureCosts)
+    is_richer = is_priced and (bool(problem.limits) or needs_batches(problem))
+    return SHARE_OF_BATCHES if is_richer else SHARE_OF_EXACT
 
 
 def _quick_start(problem: Problem, limits: Limits) -> Policy:
