@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from helpers.classifiers import PRICES, draw_patients, make_classifier
 
-from voilattice import VoilatticeError, load_policy, load_problem
+from voilattice import VoilatticeError, load_policy, load_problem, write_problem
 from voilattice.learning import Recipe
 from voilattice.sklearn import AcquiringClassifier
 
@@ -172,6 +172,15 @@ def test_damaged_folders_are_refused_in_one_line(tmp_path, name, content, said):
         AcquiringClassifier.load(folder)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_folder_of_a_problem_is_told_from_a_saved_classifier(tmp_path):
+    folder = tmp_path / "asia"
+    write_problem(load_problem("asia"), folder)
+    with pytest.raises(VoilatticeError) as error:
+        AcquiringClassifier.load(folder)
+    said = "a folder of a problem, not of a saved classifier; read it with voilattice.load_problem"
+    assert str(error.value) == f"{folder}: {said}"
 
 
 def test_pickle_and_joblib_keep_everything(tmp_path):

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 
 __all__ = [
     "count_noun",
+    "find_close",
     "format_amount",
     "format_bytes",
     "format_mean",
@@ -37,7 +38,7 @@ def nearest(name: object, names: Collection[object], *, or_list: bool = True) ->
     >>> nearest("housing", ["single", "housing_to_income"])
     " (nearest: 'housing_to_income')"
     """
-    close = _find_close(name, names) if isinstance(name, str) else None
+    close = find_close(name, names) if isinstance(name, str) else None
     if close is not None:
         return f" (nearest: {close!r})"
     if not (names and or_list):
@@ -48,7 +49,8 @@ def nearest(name: object, names: Collection[object], *, or_list: bool = True) ->
     return f" (there are: {', '.join(map(str, listed[:MAX_LISTED]))}{rest})"
 
 
-def _find_close(name: str, names: Collection[object]) -> str | None:
+def find_close(name: str, names: Collection[object]) -> str | None:
+    """Return the one of `names` that is closest to `name`, as `nearest` says; None: none is."""
     typed, texts = name.casefold(), [other for other in names if isinstance(other, str)]
     if len(typed) >= SHORTEST_PART:
         begins = [other for other in texts if other.casefold().startswith(typed)]

@@ -220,6 +220,33 @@ def test_at_the_limit_greedy_is_followed_and_a_note_says_so(run, table, policy, 
     assert (went_on in err) == (why == NOT_WRITTEN)
 
 
+def test_greedy_loses_nothing_at_the_limit(run, table):
+    in_time = run("apply", "heart", table, "--policy", "greedy", "--json")
+    limit = ("--time-limit", "0")
+    code, out, err = run("apply", "heart", table, "--policy", "greedy", *limit, "--json")
+    assert (code, out, notes(err, table)) == (0, in_time[1], [])
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ((), ["policy optimal (not worked out to the end), means of 40 rows"]),
+        (
+            ("--policy", "batch"),
+            [
+                "policy batch (not worked out to the end), means of 40 rows",
+                "The greedy policy went on because the time was over: 40 rows.",
+            ],
+        ),
+        (("--policy", "greedy"), ["policy greedy, means of 40 rows"]),
+    ],
+)
+def test_the_table_says_that_the_time_was_over(run, table, options, lines):
+    printed = run("apply", "heart", table, *options, "--time-limit", "0")[1]
+    said = [line.strip() for line in printed.splitlines()]
+    assert all(line in said for line in lines)
+
+
 @pytest.mark.parametrize(
     ("columns", "arguments", "message"),
     [
@@ -290,6 +317,8 @@ def test_advice_without_what_cannot_be_had_and_with_what_is_free(run):
     document = json.loads(
         run(*asked, "--unavailable", "cp", "--unavailable", "age", "--given", "ca=0.0")[1]
     )
+    listed = run(*asked, "--unavailable", "cp,age", "--given", "ca=0.0")[1]
+    assert json.loads(listed) == document
     assert document["spent"] == 0
     offered = {name for entry in document["candidates"] for name in entry["features"]}
     assert not offered & {"cp", "age", "ca"}
@@ -302,6 +331,7 @@ def test_advice_without_what_cannot_be_had_and_with_what_is_free(run):
             ("--given", "age=1", "--evidence", "age=1"),
             "--given: 'age' is given with --evidence too",
         ),
+        (("--unavailable", "cp,agee"), "--unavailable: no feature 'agee' (nearest: 'age')"),
         (("--unavailable", "agee"), "--unavailable: no feature 'agee' (nearest: 'age')"),
         (
             ("--unavailable", "age", "--given", "age=1"),

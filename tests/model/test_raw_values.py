@@ -29,7 +29,6 @@ FLAG = StateReader("flag", ["False", "True"])
         (AGE, np.int64(80), 2),
         (AGE, np.float32(30), 1),
         (AGE, Decimal("30"), 1),
-        (AGE, True, 0),
         (AGE, "middle", 1),
         (GRADE, 1, 0),
         (GRADE, 1.0, 0),
@@ -40,6 +39,7 @@ FLAG = StateReader("flag", ["False", "True"])
         (FLAG, np.bool_(False), 0),
         (StateReader("f", ["true", "false"]), False, 1),
         (StateReader("b", ["0", "1"], [0.5]), 0.7, 1),
+        (StateReader("b", ["0", "1"], [0.5]), True, 1),
         # A state's own name wins over the bins, for a text and for a number.
         (StateReader("odd", ["1", "0"], [0.5]), "0", 1),
         (StateReader("odd", ["1", "0"], [0.5]), 0.0, 1),
@@ -62,6 +62,9 @@ def test_a_value_stands_for_a_state(reader, value, code):
         (AGE, "inf", "'age' must be a finite number or one of its states, got 'inf'"),
         pytest.param(AGE, 10**400, "finite number or one of its states, got 1000", id="large"),
         pytest.param(AGE, -(10**5000), "got a number with thousands of digits", id="huge"),
+        # A truth value is no number of years; where a state is called so, it stands for that state.
+        (AGE, True, "'age' must be a finite number or one of its states, got True"),
+        (AGE, np.bool_(False), "'age' must be a finite number or one of its states, got"),
         (GRADE, 3, "'grade' has no state 3; its states are '1', '2', '0.5'$"),
         (FLAG, 1, "'flag' has no state 1; its states are 'False', 'True'$"),
     ],
@@ -154,6 +157,11 @@ def test_any_value_is_a_state_or_one_clear_error(value):
         else:
             with pytest.raises(VoilatticeError):
                 reader.code(value)
+
+
+def test_a_truth_value_beside_an_equal_number_is_told_apart():
+    assert AGE.codes(as_cells([True, 1, 1.0, False, 0])).tolist() == [UNSEEN, 0, 0, UNSEEN, 0]
+    assert AGE.codes(np.array([True, False])).tolist() == [UNSEEN, UNSEEN]
 
 
 def test_built_in_problems_take_raw_values():

@@ -23,8 +23,10 @@ from voilattice.cli.options import (
 )
 from voilattice.cli.progress import progress_bar, progress_line
 from voilattice.documents import applied_document
-from voilattice.errors import InputError, within
+from voilattice.errors import within
 from voilattice.model.problem import Problem
+from voilattice.policy.advice import FALLBACK
+from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search
 from voilattice.wording import count_noun, nearest, quote
 
@@ -41,6 +43,7 @@ COLUMNS = (
 BETWEEN = ";"  # the features that were bought, or missing
 DECIMALS = 10  # of amounts: enough for any price, too few for the errors of their sums
 MAX_UNSEEN = 10  # values listed
+NOT_DONE = "not worked out to the end"
 
 SHARE_OF_BUILD = 0.5  # of the time, to build a policy; the rest is for what lies beyond its tree
 
@@ -68,16 +71,14 @@ def apply_command(
     """
     from voilattice.learning.data_tables import read_table
     from voilattice.policy.application import apply_policy
+    from voilattice.policy.cases import absent_features
 
     here = problem.with_evidence(given)
     found = find_policy(name, here)
     with progress_line(lambda *_: "", f"apply, reading {data}"):
         table = read_table(data, has_odd_cells=True)
-    absent = [f for f in here.features if f not in table.columns and f not in here.evidence]
-    if len(absent) == len(here.features) - len(here.evidence) and absent:
-        raise InputError(
-            f"has a column for none of the features; they are {', '.join(absent)}", data
-        )
+    with within(data):
+        absent = absent_features(here, table.columns)
     if absent:
         _note(f"{data}: no column for {_suggest(here, table, absent)}: cannot be had in any row")
     used = [name for name in (*here.features, here.target) if name in table.columns]
@@ -90,8 +91,8 @@ def apply_command(
                     here.without(absent), found,
                     time_limit=time_limit.share(SHARE_OF_BUILD), progress=planned,
                 )  # fmt: skip
-            if found.status != "ok":
-                _note(f"{data}: {found.name} is not worked out to the end. {found.verdict}")
+            if _status(found) != "ok":
+                _note(f"{data}: {found.name} is {NOT_DONE}. {found.verdict}")
         with progress_bar("rows") as progress, within(data):
             applied = apply_policy(
                 found, columns, strict=False, time_limit=time_limit, progress=progress
@@ -101,9 +102,19 @@ def apply_command(
     if out is not None:
         write(out, _csv(applied))
     if as_json:
-        console.print_json(applied_document(applied, found.status))
+        console.print_json(applied_document(applied, _status(found)))
     else:
-        console.print_applied(problem, applied, found.name, absent)
+        name = found.name if _status(found) == "ok" else f"{found.name} ({NOT_DONE})"
+        console.print_applied(problem, applied, name, absent)
+
+
+def _status(policy: Policy) -> str:
+    """Return the limit that a policy lost something to, or ``"ok"``.
+
+    The greedy policy loses nothing: its open leaves are planned when rows come to them, whatever
+    the time.
+    """
+    return "ok" if policy.name == FALLBACK else policy.status
 
 
 def _note(line: str) -> None:

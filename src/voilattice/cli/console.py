@@ -216,6 +216,9 @@ def print_applied(
     if means["replanned"]:
         again = count_noun(means["replanned"], "row")
         console().print(f"\nPlanned again because a feature was missing: {again}.")
+    if means["unfinished"]:
+        late = count_noun(means["unfinished"], "row")
+        console().print(f"\nThe greedy policy went on because the time was over: {late}.")
     if absent:
         console().print(f"\nThe table has no column for {', '.join(absent)}.")
 

@@ -74,9 +74,9 @@ _time_limit_option = time_limit_option(
 @click.option(
     "--unavailable",
     multiple=True,
-    metavar="X",
-    shell_complete=complete_feature,
-    help="A feature that cannot be acquired; repeatable.",
+    metavar="X1,X2",
+    shell_complete=complete_features,
+    help="Features that cannot be acquired; repeatable.",
 )
 @click.option(
     "--given",
@@ -128,6 +128,7 @@ def advise_command(
     if both := sorted(known_free.keys() & given.keys()):
         raise InputError(f"{both[0]!r} is given with --evidence too", "--given")
     policy = find_policy(name, problem)
+    unavailable = tuple(feature_list(problem, unavailable))
     rounds = [feature_list(problem, (text,)) for text in together]
 
     if interactive:

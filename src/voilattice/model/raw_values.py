@@ -2,8 +2,8 @@
 
 A state's own name stands for that state, and so does a number that is equal to it: 1.0 is the state
 ``1``, and True is ``True``, ``true`` or ``1``. A feature may also have *bins*, strictly increasing
-cuts c_1 < ... < c_k between its k + 1 states. Then any other finite number x stands for the state
-number j (from 0) with
+cuts c_1 < ... < c_k between its k + 1 states. Then any other finite number x (True is none) stands
+for the state number j (from 0) with
 
     c_j <= x < c_(j+1),     c_0 = -inf,     c_(k+1) = inf:
 
@@ -85,17 +85,18 @@ class StateReader:
         if cells.dtype.kind not in "OUT":  # NumPy would make numbers of dates
             raise InputError(f"the cells must be numbers or texts, got {cells.dtype}")
         listed = cells.tolist()
+        typed = list(zip(map(type, listed), listed, strict=True))  # True and 1 are equal
         try:
-            read = {cell: self._read(cell) for cell in set(listed)}
+            read = {key: self._read(key[1]) for key in set(typed)}
         except TypeError:
             raise InputError("the cells must be numbers or texts, got lists or tables") from None
-        return np.fromiter(map(read.__getitem__, listed), np.intp, len(listed))
+        return np.fromiter(map(read.__getitem__, typed), np.intp, len(typed))
 
     def _find(self, value: object) -> int | None:
-        number = to_number(value)
+        number, is_truth = to_number(value), isinstance(value, bool | np.bool_)
         if isinstance(value, str) or (number is not None and math.isfinite(number)):
             text = str(value)
-            names = [text, text.lower()] if isinstance(value, bool | np.bool_) else [text]
+            names = [text, text.lower()] if is_truth else [text]
             for name in names:
                 if name in self._codes:
                     return self._codes[name]
@@ -103,7 +104,9 @@ class StateReader:
             return None
         if number in self._numbers:
             return self._numbers[number]
-        return bisect_right(self._cuts, number) if self._cuts and math.isfinite(number) else None
+        if is_truth or not (self._cuts and math.isfinite(number)):
+            return None
+        return bisect_right(self._cuts, number)
 
     def _read(self, cell: object) -> int:
         if _is_missing(cell):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.files.networks import read_text
 from voilattice.files.policies import load_policy, save_policy
-from voilattice.files.problems import load_problem, write_problem
+from voilattice.files.problems import FILE_NAME, load_problem, write_problem
 from voilattice.learning.problems import FILES, README, check_output
 from voilattice.learning.recipes import Recipe
 from voilattice.learning.selection import Choice, Trial
@@ -67,6 +67,11 @@ def save_classifier(classifier: AcquiringClassifier, folder: Path, *, force: boo
 def load_classifier(kind: type[AcquiringClassifier], folder: Path) -> AcquiringClassifier:
     """Return the classifier in a folder."""
     path = folder / ESTIMATOR
+    if (folder / FILE_NAME).is_file() and not (path.exists() or (folder / POLICY).exists()):
+        raise InputError(
+            f"{folder}: a folder of a problem, not of a saved classifier; read it with "
+            f"voilattice.load_problem"
+        )
     with within(str(path)):
         try:
             document = json.loads(read_text(path))
