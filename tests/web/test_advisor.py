@@ -147,7 +147,7 @@ def test_wrong_questions_are_refused_before_anybody_works(advisor):
         ({"problem": "asiä"}, UnknownProblem, "no problem 'asiä'"),
         ({"problem": "upload-" + "0" * 32}, UnknownProblem, "no longer has the upload"),
         ({"evidence": {"smoke": "maybe"}}, UnknownNameError, "'maybe'"),
-        ({"given": {"smoke": "maybe"}}, UnknownNameError, "^given: "),
+        ({"given": {"smoke": "maybe"}}, UnknownNameError, "^given.smoke: "),
     ):
         with pytest.raises(error, match=said):
             run_async(ask(**changed))

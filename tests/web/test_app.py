@@ -19,6 +19,9 @@ def test_problems(api):
     ("content", "said"),
     [
         (b"{", "the body is not valid JSON"),
+        (b"\xff", "the body is not valid JSON"),
+        pytest.param(b"[" * 100_000, "the body is not valid JSON", id="deep"),
+        pytest.param(b"9" * 5000, "the body is not valid JSON", id="long"),
         (b"", "the body: this field is missing"),
         (b'{"problem": "asia", "policy": "best"}', "policy: must be one of none, "),
     ],

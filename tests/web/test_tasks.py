@@ -12,7 +12,7 @@ from helpers.solving import POLICIES
 from helpers.ward import WARD, ward
 
 from voilattice import emc, load_problem
-from voilattice.errors import InputError, TooLargeError
+from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.model.acquisition import PathLimits
 from voilattice.policy.threshold import find_threshold
 from voilattice.web import tasks
@@ -204,19 +204,47 @@ def test_a_batch_answers_each_case_and_says_which_are_wrong(asia):
     single = tasks.TASKS["advise"](ServedCase("asia", **cases[0]), silent, "greedy", 20.0)
     assert found[0] == single
     assert found[1]["error"]["status"] == 400
-    assert "'maybe'" in found[1]["error"]["detail"]
+    assert found[1]["error"]["detail"].startswith("evidence.smoke: 'smoke' has no state 'maybe'")
     late = tasks.TASKS["batch"](ServedCase("asia"), silent, "greedy", cases, 0.0)["answers"]
     assert {answer["error"]["status"] for answer in late} == {413}
 
 
 def test_a_policy_is_followed_for_rows_as_for_a_table(asia):
-    rows = [{"tub": "yes", "lung": "yes"}, {"tub": "no", "xray": "no", "lung": "no", "other": 1}]
+    rows = [{"tub": "yes", "lung": "yes"}, {"tub": "no", "xray": "no", "lung": "no"}]
     found = tasks.TASKS["apply"](ServedCase("asia"), silent, "greedy-la", rows, 20.0)
     assert [case["bought"] for case in found["cases"]] == [["tub"], ["tub", "xray"]]
     assert found["mean_total_cost"] == pytest.approx(
         sum(case["total_cost"] for case in found["cases"]) / 2
     )
     assert found["rows"] == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"tub": "yes"}, {"xrey": "no"}], "rows.1: no feature 'xrey' (nearest: 'xray')"),
+        ([{"id": 7, "tub": "yes"}], "rows.0: no feature 'id' (there are: "),
+    ],
+)
+def test_a_row_names_features_and_the_target_alone(asia, rows, message):
+    with pytest.raises(UnknownNameError) as raised:
+        tasks.TASKS["apply"](ServedCase("asia"), silent, "greedy-la", rows, 20.0)
+    assert str(raised.value).startswith(message)
+
+
+def test_a_value_without_a_state_is_refused_or_missing(asia):
+    rows = [{"tub": "yes"}, {"tub": "maybe", "xray": "no"}]
+    ask = (ServedCase("asia"), silent, "greedy-la", rows, 20.0)
+    with pytest.raises(UnknownNameError, match="^tub, row 2: no state 'maybe'"):
+        tasks.TASKS["apply"](*ask)
+    found = tasks.TASKS["apply"](*ask, strict=False)
+    assert found["unseen"] == {"tub": {"maybe": 1}}
+    assert found["replanned"] == 1
+
+
+def test_a_row_in_which_nothing_can_be_had_is_decided(asia):
+    found = tasks.TASKS["apply"](ServedCase("asia"), silent, "greedy-la", [{}], 20.0)
+    assert [case["bought"] for case in found["cases"]] == [[]]
 
 
 VISIT = {"evidence": {"xray": "shadow", "consent": "given"}, "together": [["xray", "consent"]]}

@@ -11,20 +11,27 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from pydantic import BaseModel
 
 from voilattice.errors import TooLargeError, located
-from voilattice.model.problem import Evidence, Problem
+from voilattice.model.problem import Problem
 from voilattice.policy.advice import FALLBACK
 from voilattice.warming import Warming, start_warming
 from voilattice.web.answers import Answers
+from voilattice.web.cases import read_case
 from voilattice.web.catalogue import Catalogue
 from voilattice.web.jobs import Job, Jobs
 from voilattice.web.logs import log
 from voilattice.web.pool import Level, Pool
-from voilattice.web.questions import AdviceAsked, Asked, BatchAsked, Case, WhatIf
+from voilattice.web.questions import (
+    AdviceAsked,
+    Asked,
+    BatchAsked,
+    Case,
+    ThresholdAsked,
+    WhatIf,
+)
 from voilattice.web.refusals import Busy, TooMany, UnknownProblem
 from voilattice.web.shelf import Shelf
 from voilattice.web.uploads import upload_id
@@ -250,7 +257,12 @@ class Advisor:
         """Return what a worker is asked; raw values are states then."""
         problem, options = await self._problem(asked.problem, client), asked.options
         if isinstance(asked, Case):
-            options["case"] = _case_of(problem, asked)
+            fields = {name: getattr(asked, name) for name in Case.model_fields}
+            options["case"] = case = read_case(problem, fields)
+            if isinstance(asked, ThresholdAsked):  # a job would fail later
+                with located("feature"):
+                    known = problem.evidence | case["evidence"] | case["given"]
+                    problem.check_acquirable([asked.feature], known)
         share = SHARE_OF_TASK if task in TIMED_TASKS else None
         return Request(task, asked.problem, problem, json.dumps(asked.changes), options, share)
 
@@ -261,20 +273,3 @@ def _log_failed_warming(status: int) -> None:
         "their work, or they are compiled at their first use",
         status,
     )
-
-
-def _case_of(problem: Problem, case: Case) -> dict[str, Any]:
-    """Return a case as a task takes it."""
-    with located("given"):
-        given = _states(problem, case.given)
-    return {
-        "evidence": _states(problem, case.evidence),
-        "given": given,
-        "unavailable": case.unavailable,
-        "together": case.together,
-    }
-
-
-def _states(problem: Problem, known: Evidence) -> dict[str, str]:
-    """Return the states that raw values stand for."""
-    return problem.further(problem.merge_evidence(known))

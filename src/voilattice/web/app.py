@@ -27,7 +27,7 @@ from voilattice.model.problem import Problem
 from voilattice.web.advisor import Advisor, Limits
 from voilattice.web.description import describe_api
 from voilattice.web.guards import BodyGuard, BrowserGuard, ClientGuard, OriginGuard
-from voilattice.web.malformed import describe_malformed
+from voilattice.web.malformed import NOT_JSON, describe_malformed
 from voilattice.web.metrics import CONTENT_TYPE, Meter, Metrics
 from voilattice.web.proxies import Network, ProxyGuard
 from voilattice.web.reference import reference_page
@@ -178,6 +178,10 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def failed(request: Request, error: HTTPException) -> Refusal:
+        # JSON that is too deep, or a number too long, is no error of JSON for the framework.
+        is_json = "json" in request.headers.get("content-type", "")
+        if is_json and isinstance(error.__cause__, ValueError | RecursionError):
+            return Refusal(422, NOT_JSON)
         if error.detail != HTTPStatus(error.status_code).phrase:
             return Refusal(error.status_code, str(error.detail))
         # What no route takes goes to the files of the page, which know nothing of other methods.

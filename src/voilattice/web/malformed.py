@@ -7,12 +7,14 @@ number, got [46]``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from voilattice.wording import quote
+from voilattice.wording import count_noun, quote
 
-__all__ = ["describe_malformed"]
+__all__ = ["NOT_JSON", "describe_malformed"]
+
+NOT_JSON = "the body is not valid JSON, sent with the content-type application/json"
 
 Report = Mapping[str, Any]  # an error of pydantic
 
@@ -27,13 +29,25 @@ _TYPES = {
     "model_attributes_type": "an object",
 }
 
+# What a limit demands, from what pydantic says of it.
+_LIMITS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "greater_than_equal": lambda limit: f"be at least {limit['ge']:g}",
+    "less_than_equal": lambda limit: f"be at most {limit['le']:g}",
+    "too_short": lambda limit: f"have at least {count_noun(limit['min_length'], 'item')}",
+    "too_long": lambda limit: f"have at most {count_noun(limit['max_length'], 'item')}",
+    "string_too_short": lambda limit: (
+        f"have at least {count_noun(limit['min_length'], 'character')}"
+    ),
+    "string_too_long": lambda limit: f"have at most {count_noun(limit['max_length'], 'character')}",
+}
+
 
 def describe_malformed(reports: Sequence[Report], body: object) -> str:
     """Return the first of pydantic's reports on a request as a line."""
     first = reports[0]
     # The place of such an error is a number of characters, not a field; bytes were not read at all.
     if first["type"] == "json_invalid" or isinstance(body, bytes):
-        return "the body is not valid JSON, sent with the content-type application/json"
+        return NOT_JSON
     place = _place(first, body)
     if first["type"] == "missing":
         return f"{place}: this field is missing"
@@ -42,11 +56,21 @@ def describe_malformed(reports: Sequence[Report], body: object) -> str:
     wanted = {_TYPES.get(report["type"]) for report in reports if _place(report, body) == place}
     if None not in wanted:
         either = [kind for kind in dict.fromkeys(_TYPES.values()) if kind in wanted]
-        return f"{place}: must be {' or '.join(either)}, got {quote(first['input'])}"
+        return f"{place}: must be {' or '.join(either)}, got {_quote(first['input'])}"
     if first["type"] == "value_error":  # our own checks say what was found
         return f"{place}: {first['msg'].removeprefix('Value error, ')}"
-    must = first["msg"].replace("Input should", "must", 1)
-    return f"{place}: {must}, got {quote(first['input'])}"
+    if (limit := _LIMITS.get(first["type"])) is not None:
+        must = f"must {limit(first['ctx'])}"
+    else:
+        must = first["msg"].replace("Input should", "must", 1)
+    return f"{place}: {must}, got {_quote(first['input'])}"
+
+
+def _quote(value: object) -> str:
+    """Return what was found, in the words of JSON where Python has others."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else quote(value)
 
 
 def _place(report: Report, body: object) -> str:

@@ -232,3 +232,8 @@ class ApplyAsked(WhatIf):
     rows: Annotated[list[Row], Field(min_length=1, max_length=MAX_ROWS)] = Field(
         description="The table: a raw value or a state by column; null: missing."
     )
+    strict: StrictBool = Field(
+        default=True,
+        description="Refuse a cell that stands for no state, and a result of probability 0. "
+        "Otherwise such a cell is missing: unseen and impossible count them.",
+    )

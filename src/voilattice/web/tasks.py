@@ -41,7 +41,7 @@ from voilattice.drawing.network import network_svg
 from voilattice.drawing.plots import savings_svg
 from voilattice.drawing.policy import policy_tree
 from voilattice.drawing.report import report_html
-from voilattice.errors import InputError, Remedy, TooLargeError, VoilatticeError
+from voilattice.errors import InputError, Remedy, TooLargeError, VoilatticeError, located
 from voilattice.files.problems import load_problem
 from voilattice.lattice.explanations import explain
 from voilattice.lattice.lattice import Lattice
@@ -59,6 +59,7 @@ from voilattice.policy.threshold import find_threshold
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.valuation import emc, value
+from voilattice.web.cases import read_case
 from voilattice.web.refusals import Broken, refusal_of
 from voilattice.web.uploads import read_upload
 from voilattice.web.workers import MAX_VARIANTS, Outcome, Request, Tell
@@ -164,7 +165,8 @@ def _batch(
         try:
             if deadline.is_over:
                 raise TooLargeError("there was no time left", remedies=(Remedy("ask for less"),))
-            advice = advise(case.problem, policy, **arguments, time_limit=deadline)
+            known = read_case(case.problem, arguments)
+            advice = advise(case.problem, policy, **known, time_limit=deadline)
             answers.append(advice_document(advice))
         except VoilatticeError as error:
             answers.append({"error": refusal_of(error)})
@@ -172,11 +174,24 @@ def _batch(
 
 
 def _apply(
-    case: ServedCase, tell: Tell, policy: str, rows: Sequence[Mapping[str, Any]], seconds: float
+    case: ServedCase,
+    tell: Tell,
+    policy: str,
+    rows: Sequence[Mapping[str, Any]],
+    seconds: float,
+    strict: bool = True,
 ) -> Document:
-    names = dict.fromkeys(name for row in rows for name in row)
+    problem = case.problem
+    for k, row in enumerate(rows):
+        with located(f"rows.{k}"):
+            for name in row:
+                if name != problem.target:
+                    problem.check_feature(name)
+    names = list(problem.features)
+    if any(problem.target in row for row in rows):
+        names.append(problem.target)
     table = {name: [row.get(name) for row in rows] for name in names}
-    applied = apply_policy(policy, table, problem=case.problem, time_limit=seconds)
+    applied = apply_policy(policy, table, problem=problem, strict=strict, time_limit=seconds)
     return applied_document(applied) | {"cases": case_documents(applied)}
 
 
