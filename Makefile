@@ -6,6 +6,8 @@ RUN := .venv/.run
 DEV := .venv/.dev
 DOCS := .venv/.docs
 DIST := .venv/.dist
+# Many tests wait for a server, a browser or a cluster: half as many workers again as there are cores.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
 
 .PHONY: demo check test nightly test-gpu browser lint docs dist man bench mutants clean
 
@@ -31,13 +33,13 @@ check: $(DEV)
 # The kernels are compiled first: otherwise each worker would compile the same ones.
 test: $(DEV) browser
 	@$(BIN)/voilattice warm
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # Hours: every random world and as many new ones, and what is marked nightly. The seed is printed.
 nightly: SEED ?= $(shell date +%s)
 nightly: $(DEV) browser
 	@$(BIN)/voilattice warm
-	$(BIN)/pytest -n auto --dist worksteal --nightly --world-seed $(SEED)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --nightly --world-seed $(SEED)
 
 # On a machine with an NVIDIA GPU: the engine "cuda" there, on a thousand random problems and more.
 test-gpu: $(DEV)
@@ -49,8 +51,9 @@ test-gpu: $(DEV)
 # installed where they are missing and allowed to be; nginx, which starts a server of its own, for CI alone.
 browser:
 	@missing=; \
-	command -v chromium > /dev/null || command -v chromium-browser > /dev/null \
-	  || command -v google-chrome > /dev/null || missing="chromium"; \
+	command -v chromium-headless-shell > /dev/null || command -v chromium > /dev/null \
+	  || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null \
+	  || missing="chromium-headless-shell"; \
 	command -v node > /dev/null || missing="$$missing nodejs"; \
 	[ -z "$$CI" ] || [ -x /usr/sbin/nginx ] || missing="$$missing nginx"; \
 	[ -z "$$missing" ] \

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -27,11 +26,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import arguments
 import httpx
 from clients import server
 from playwright.sync_api import Browser, expect, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers.browsers import find_browser
 
 COMMANDS = (
     ("advise", "heart"),
@@ -40,7 +43,6 @@ COMMANDS = (
 )
 TARGETS = {"(a) advise heart": 3.0, "(c) the page, heart, optimal": 8.0}  # seconds, cold
 LONGEST = 300  # seconds that an answer may take
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 Settings = Mapping[str, str]  # of the environment
 
@@ -155,7 +157,7 @@ def _time_page(problem: str, settings: Settings) -> float:
 @contextlib.contextmanager
 def _browser() -> Iterator[Browser | None]:
     """Give a real browser; None: there is none here."""
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    program = find_browser()
     if program is None:
         yield None
         return

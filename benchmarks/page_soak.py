@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import shutil
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers.browsers import find_browser
 from helpers.serving import start_server, stop_server
 from helpers.soak import Session, run_sessions, upload_visits
 
@@ -39,11 +39,15 @@ def main() -> int:
         done += 1
         if session.faults:
             bad.append(session)
-            print(f"seed {session.seed}: {session.faults[0]}", *session.log, sep="\n  ")
+            print(
+                f"seed {session.seed}:", *session.faults, "", *session.log, sep="\n  ", flush=True
+            )
         if done % 50 == 0:
             print(f"{done}, {time.perf_counter() - began:.0f} s", file=sys.stderr)
 
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or "google-chrome"
+    if (browser := find_browser()) is None:
+        print("no chromium here: apt-get install chromium-headless-shell", file=sys.stderr)
+        return 2
     process, address = start_server()
     try:
         problems = [*PROBLEMS, upload_visits(address)]

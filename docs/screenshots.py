@@ -5,7 +5,6 @@ With a folder, every view is taken, wide and narrow, to be looked at.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers.browsers import find_browser
 from helpers.serving import start_server, stop_server
 
 IMAGES = Path(__file__).parent / "images"
@@ -62,7 +62,7 @@ def main() -> None:
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+                executable_path=find_browser(), args=["--no-sandbox"]
             )
             wide = browser.new_page(viewport={"width": 1180, "height": 640})
             if len(sys.argv) > 1:

@@ -12,10 +12,13 @@ expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
 
 PHONE = {"width": 390, "height": 844}
 WIDE = {"width": 1280, "height": 900}
+# A click changes the address; the page hears of that a moment later, and only then is it busy.
+HEARD = "new Promise((heard) => requestAnimationFrame(() => requestAnimationFrame(heard)))"
 
 
 def ready(page: Page) -> None:
     """Wait for the advice that was asked for, not for a quick one before it."""
+    page.evaluate(HEARD)
     expect(page.locator("#advice")).to_have_attribute("aria-busy", "false")
     expect(page.locator("#working progress")).to_have_count(0)
 
@@ -58,9 +61,14 @@ def upload(page: Page, folder, name: str, text: str, title: str) -> None:
     expect(page.locator("#title")).to_have_text(title)
 
 
+def address_of(page: Page) -> str:
+    """The address that the page is at. What Playwright has heard of may be the one before."""
+    return page.evaluate("location.href")
+
+
 def findings(page: Page) -> list:
     """The findings in the address: a feature and its result."""
-    steps = parse_qs(urlsplit(page.url).fragment).get("step", [])
+    steps = parse_qs(urlsplit(address_of(page)).fragment).get("step", [])
     return [json.loads(step)[:2] for step in steps]
 
 

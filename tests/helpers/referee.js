@@ -72,10 +72,11 @@
 
   // -- what is written down
 
-  let nOpen = 0; // what may have been done is being looked at
+  let awaited = null; // the address of a step back that is on its way
 
   function compare(where) {
-    if (nOpen) return;
+    if (awaited !== null && location.hash !== awaited) return;
+    awaited = null;
     const steps = new URLSearchParams(location.hash.slice(1)).getAll("step").map((text) => JSON.parse(text));
     const found = new Map(steps.map(([feature, result]) => [feature, result]));
     const entered = new Map(book.ledger.lines.map(([feature, result]) => [feature, result]));
@@ -119,26 +120,31 @@
 
   // -- what a person does
 
-  const listen = (kind, hear) => addEventListener(kind, (event) => {
-    if (!event.isTrusted) return;
-    look();
-    hear(event);
-    timeout(() => compare(kind), 0);
-  }, { capture: true });
-
-  // What the page may do or not: what it did counts. Runs before the comparison.
-  const ifDone = (act) => {
-    const hash = location.hash;
-    nOpen += 1;
-    timeout(() => { nOpen -= 1; if (location.hash !== hash) act(); }, 0);
+  // Heard before the page hears it, and compared as soon as the page has: later, something else may have changed.
+  const listen = (kind, hear) => {
+    addEventListener(kind, (event) => {
+      if (!event.isTrusted) return;
+      look();
+      hear(event);
+    }, { capture: true });
+    addEventListener(kind, (event) => {
+      if (!event.isTrusted) return;
+      for (const [hash, act] of possible.splice(0)) if (location.hash !== hash) act();
+      compare(kind);
+    });
   };
 
-  let aim = "null", isSlip = false; // a slip: a key that is held, the second click of two
+  // What the page may do or not: what it did counts.
+  const possible = [];
+  const ifDone = (act) => { possible.push([location.hash, act]); };
+
+  let aim = "null", aimedAt = 0, isSlip = false; // a slip: a key that is held, the second click of two
   listen("mousemove", ({ clientX, clientY }) => { // what is under the pointer when it arrives is what a click is meant for
     if (`${pointer}` === `${[clientX, clientY]}`) return;
     pointer = [clientX, clientY];
     look();
     aim = under;
+    aimedAt = performance.now();
   });
 
   let pressed = null; // what is seen under the pointer when its button goes down, unless it is grey
@@ -149,7 +155,8 @@
     if (event.detail) isSlip = event.detail > 1;
     if (entry && !isSlip) {
       const together = togetherWith(entry[0], hit), act = () => enter(...entry, together, "click");
-      if (event.detail === 0 || JSON.stringify(entry) === aim) act();
+      // A question that is asked again after the hand has moved has new buttons, though they read the same.
+      if (event.detail === 0 || (JSON.stringify(entry) === aim && changedAt <= aimedAt)) act();
       else if (now - underAt > UNSEEN) ifDone(act); // the person may have seen that it has changed
       else note(`a click meant for ${aim} is on ${entry}`);
     }
@@ -238,6 +245,7 @@
       book.visited.pop();
       book.ledger = structuredClone(book.visited.at(-1).ledger);
       ledger = ledgerOf(book.ledger);
+      awaited = book.visited.at(-1).hash;
       note(`back to ${book.visited.at(-1).hash}`);
       return true;
     },
@@ -245,10 +253,11 @@
     // A person waits for a question, or for an error.
     isAsked: () => seenOf("#advice-fields fieldset, #error").length > 0,
     // What the page says, for the report.
-    tell: () => ["error", "say", "working", "advice-why"].map((id) => document.getElementById(id).textContent).join(" | "),
+    tell: () => [...["error", "say", "working", "advice-why"].map((id) => document.getElementById(id).textContent),
+      document.getElementById("advice").cloneNode(false).outerHTML, box().cloneNode(false).outerHTML, document.activeElement.outerHTML].join(" | "),
     isQuiet: () => later(30).then(() => document.getElementById("advice").getAttribute("aria-busy") === "false" && !document.querySelector("#working progress")),
-    // Whether the keys are shown as acting; true if there are none, or if something is being typed.
-    isAnswerable: () => !nextFields() || isTyping(document.activeElement) || isPlain(nextFields().querySelector("kbd")),
+    // Whether the keys are shown as acting; true if there are none, in another view, or if something is being typed.
+    isAnswerable: () => !nextFields() || !box().getClientRects().length || isTyping(document.activeElement) || isPlain(nextFields().querySelector("kbd")),
     isWhole: () => document.querySelector("#money dd") !== null && document.getElementById("error").hidden,
     calm() { book.failing = 0; keep(); },
     fault,
@@ -259,7 +268,8 @@
       const shown = [...document.querySelectorAll("#history .found")].map((one) => one.firstChild.textContent);
       if (shown.length !== book.ledger.lines.length) fault(`the page shows ${shown}; entered was ${JSON.stringify(book.ledger.lines)}`);
       const spent = Number(document.querySelectorAll("#money dd")[1]?.textContent.replace(/[^\d.]/g, ""));
-      return { faults: book.faults, log: book.log, entered: book.entered, lines: book.ledger.lines, spent };
+      const { problem } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+      return { faults: book.faults, log: book.log, entered: book.entered, lines: book.ledger.lines, spent, problem };
     },
   };
 })();

@@ -151,7 +151,13 @@ async def run_session(
         await act(page, action, chance)
     report = await end(page, chance)
     page.remove_listener("pageerror", hear)
-    faults, spent = [*report["faults"], *errors], price_of(problems[name], report["lines"])
+    faults = [*report["faults"], *errors]
+    if report["problem"] != name:
+        faults.append(f"the page is at {report['problem']}, not at {name}")
+    strange = [line for line in report["lines"] if line[0] not in problems[name]["costs"]]
+    if strange:
+        faults.append(f"results of another problem: {strange}")
+    spent = 0.0 if faults else price_of(problems[name], report["lines"])
     if not faults and abs(report["spent"] - spent) > 0.006:
         faults = [f"the page says {report['spent']} was spent on {report['lines']}; it was {spent}"]
     return Session(seed, faults, report["log"], report["entered"])

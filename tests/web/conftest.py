@@ -1,15 +1,14 @@
 """A real server in a process of its own, and a real browser."""
 
 import os
-import shutil
 from pathlib import Path
 
 import httpx
 import pytest
+from helpers.browsers import find_browser
 from helpers.serving import start_server, stop_server
 from helpers.ward import VISITS
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 # The timers of the page run faster: a person needs the time, a test does not.
 FAST = """{ const wait = window.setTimeout.bind(window);
@@ -32,12 +31,12 @@ def api(server):
 
 @pytest.fixture(scope="session")
 def browser_path():
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
+    path = find_browser()
+    if path is None:
         if os.environ.get("CI"):
-            pytest.fail("no chromium: apt-get install chromium")
-        pytest.skip("no chromium here: apt-get install chromium")
-    return found
+            pytest.fail("no chromium: apt-get install chromium-headless-shell")
+        pytest.skip("no chromium here: apt-get install chromium-headless-shell")
+    return path
 
 
 @pytest.fixture(scope="session")

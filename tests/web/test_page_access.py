@@ -25,9 +25,11 @@ def test_the_keyboard_alone(page, server):
     expect(steps(page)).to_have_count(2)
     ready(page)
     settle(page)
-    page.keyboard.press("u")
-    page.keyboard.press("u")
-    expect(steps(page)).to_have_count(0)
+    for left in (1, 0):
+        page.keyboard.press("u")
+        expect(steps(page)).to_have_count(left)
+        ready(page)
+        settle(page)  # until then "u" takes back nothing either
     page.locator("#tab-consult").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator("#tab-whatif")).to_be_focused()

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from helpers.browsing import enter, open_page, ready, steps, view
+from helpers.browsing import address_of, enter, open_page, ready, steps, view
 from helpers.serving import start_server, stop_server
 from playwright.sync_api import expect
 
@@ -135,7 +135,7 @@ def test_a_link_to_lost_files_says_what_to_do_and_goes_on_with_them(page, server
     page.locator("#files").set_input_files([str(f) for f in sorted(own_problem.iterdir())])
     expect(page.locator("#title")).to_contain_text("<b>Mine</b>")
     ready(page)
-    name = re.search("problem=(upload-[^&]+)", page.url).group(1)
+    name = re.search("problem=(upload-[^&]+)", address_of(page)).group(1)
     lost = f"{name[:-4]}0000"
     page.evaluate("sessionStorage.clear()")
     page.goto(f"{server}#problem={lost}&policy=greedy")

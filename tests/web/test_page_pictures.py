@@ -30,6 +30,39 @@ def test_lattice_policy_and_curves(page, server):
     expect(page.locator("#curves-picture svg.lines")).to_be_visible()
 
 
+LOOK = """() => {
+  const look = (selector, name) => getComputedStyle(document.querySelector(selector))[name];
+  return [look('.set.way', 'borderTopColor'), look('#lattice-picture .way .box', 'stroke')];
+}"""
+
+
+def test_the_way_to_the_best_set_has_the_colour_that_the_page_says(page, server):
+    open_page(page, server, "#problem=asia&policy=optimal&view=lattice")
+    expect(page.locator("#lattice .hint")).to_contain_text("In green: the best set and the way")
+    expect(page.locator("#lattice-picture .way").first).to_be_visible()
+    card, drawn = page.evaluate(LOOK)
+    assert card == drawn == "rgb(46, 125, 79)"
+    expect(page.locator("#lattice-picture")).not_to_have_class(re.compile("wide"))
+
+
+def test_a_picture_is_dark_in_the_dark_and_says_on_a_phone_that_it_goes_on(page, server):
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size(PHONE)
+    open_page(page, server, "#problem=asia&policy=optimal&view=lattice")
+    picture = page.locator("#lattice-picture")
+    expect(picture).to_have_class(re.compile("wide"))
+    expect(picture).to_have_css("background-color", "rgb(31, 31, 31)")
+    # The white paper of the drawing has the colour of the box around it.
+    expect(picture.locator("svg")).to_have_css("filter", "invert(0.88) hue-rotate(180deg)")
+
+
+def test_the_text_on_the_keys_keeps_its_distance_from_the_buttons(page, server):
+    open_page(page, server, "#problem=asia&policy=greedy")
+    button = page.locator("#report").bounding_box()
+    text = page.get_by_text("Keys, while nothing is being typed").bounding_box()
+    assert text["y"] - button["y"] - button["height"] >= 8
+
+
 def test_only_the_optimum_is_called_proved(page, server):
     open_page(page, server, "#problem=asia&policy=greedy&view=policy")
     expect(page.locator("#tree-text")).to_contain_text("greedy: expected total cost 110.00")

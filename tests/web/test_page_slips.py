@@ -5,6 +5,7 @@ import re
 import pytest
 from helpers.browsing import (
     HeldAnswers,
+    address_of,
     field,
     findings,
     open_page,
@@ -103,6 +104,57 @@ def test_an_error_leaves_what_is_being_typed(page, server):
     ready(page)
 
 
+@pytest.mark.parametrize("is_silent", [True, False], ids=["silent", "503"])
+def test_a_question_without_an_answer_is_asked_again(page, server, is_silent):
+    open_page(page, server, "#problem=heart&policy=greedy")
+
+    def fail(route):
+        if is_silent:
+            route.abort()
+        else:
+            route.fulfill(status=503, json={"detail": "too many questions at once"})
+
+    page.route("**/api/v1/**", fail)
+    page.locator("#advice button.result").first.click()
+    expect(steps(page)).to_have_count(1)
+    found = steps(page).all_text_contents()
+    why = (
+        "The server does not answer (Failed to fetch)"
+        if is_silent
+        else "too many questions at once"
+    )
+    expect(page.locator("#error")).to_have_text(f"{why}. Try again")
+    expect(steps(page)).to_have_text(found)
+    page.get_by_role("button", name="Try again").click()  # still the same
+    expect(page.locator("#error")).to_have_text(f"{why}. Try again")
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#error")).to_be_hidden()
+    ready(page)
+    expect(page.locator("#say")).to_have_text(re.compile("^(Acquire|Decide)"))
+    expect(steps(page)).to_have_text(found)
+
+
+def test_a_page_that_begins_without_its_server_begins_again(page, server):
+    page.route("**/api/v1/**", lambda route: route.abort())
+    page.goto(f'{server}#problem=asia&policy=greedy&step=["xray","yes"]')
+    expect(page.locator("#error")).to_contain_text("The server does not answer")
+    expect(steps(page)).to_have_text(["xray = yes"])
+    expect(page.locator("#unread")).to_be_hidden()
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#policy")).to_have_value("greedy")
+    ready(page)
+    expect(page.locator("#say")).to_have_text(re.compile("^(Acquire|Decide)"))
+    expect(page.locator("#error")).to_be_hidden()
+
+
+def test_what_is_refused_is_not_offered_again(page, server):
+    open_page(page, server, '#problem=asia&policy=greedy&step=["nope","x"]')
+    expect(page.locator("#error")).to_contain_text("no feature 'nope'")
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+
+
 def test_no_key_acts_for_a_second_after_a_field_vanished(page, server):
     open_page(page, server, "#problem=heart&policy=greedy")
     number = open_candidate(page, "trestbps").get_by_label("trestbps as a number")
@@ -140,6 +192,41 @@ def test_a_click_that_the_page_moves_to_another_button_enters_nothing(page, serv
         if findings(page):
             break
     assert [name for name, _ in findings(page)] == ["trestbps"]
+
+
+def test_a_hand_that_moves_to_a_button_while_no_click_is_taken_means_that_button(page, server):
+    open_page(page, server, "#problem=heart&policy=greedy")
+    settle(page)
+    place = page.locator("#advice-fields button.result").first.bounding_box()
+    page.evaluate("document.body.classList.add('moved')")  # the page has just moved its fields
+    page.mouse.move(place["x"] + 5, place["y"] + 5)
+    page.evaluate("document.body.classList.remove('moved')")
+    page.mouse.down()
+    page.mouse.up()
+    assert len(findings(page)) == 1
+
+
+def test_a_click_on_one_problem_enters_nothing_into_another(page, server):
+    open_page(page, server, '#problem=heart&policy=greedy&if=["age","<54.5"]')
+    enter = page.get_by_role("button", name="Enter this result")
+    expect(enter).to_be_visible()
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/api/v1/problems/asia", hold)
+    # The address changes first, then the page hears of it, then the answer comes.
+    page.evaluate("""() => {
+      location.hash = "#problem=asia&policy=greedy";
+      document.querySelector("#imagined button").click();
+      document.querySelector("#advice-fields button.result").click();
+    }""")
+    expect(enter).to_be_hidden()
+    assert findings(page) == []
+    held[0].continue_()
+    expect(page.locator("#title")).to_contain_text("Asia")
+    assert findings(page) == []
 
 
 def test_a_result_is_imagined_when_the_question_has_its_answer(page, server):
@@ -181,14 +268,14 @@ def test_a_round_that_was_left_does_not_come_back_with_a_late_answer(visit_page)
     ready(page)
     expect(page.locator("#quick")).to_have_count(0)
     expect(page.locator("#say")).to_have_text("Decide: discharge.")
-    assert "round=" not in page.url
+    assert "round=" not in address_of(page)
 
 
 def test_an_open_round_waits_while_another_question_is_answered(visit_page):
     page = visit_page
     press(page, "blood", "low")
     expect(page.locator("#progress")).to_contain_text("1 of 3 results are in.")
-    left = page.url
+    left = address_of(page)
     field(page, "consent").get_by_text("not available").click()
     expect(page.locator("#say")).to_have_text("Acquire X-ray and age in one round.")
     ready(page)
@@ -216,6 +303,49 @@ def test_what_can_be_had_after_all_leaves_its_round_as_it_was_paid(visit_page):
     expect(steps(page)).to_have_text(["age = young", "blood = low"])
     ready(page)
     expect(spent).to_have_text("88.00 CAD")
+
+
+@pytest.mark.parametrize("way", ["key", "undo", "history", "after all"])
+def test_a_round_goes_on_when_not_available_was_a_slip(visit_page, way):
+    page = visit_page
+    press(page, "blood", "low")
+    field(page, "consent").get_by_text("not available").click()
+    expect(page.locator("#say")).to_have_text("Acquire X-ray and age in one round.")
+    ready(page)
+    if way == "key":
+        settle(page)
+        page.keyboard.press("u")
+    else:
+        names = {
+            "undo": "Undo",
+            "history": "Take back consent",
+            "after all": "It can be had after all",
+        }
+        page.get_by_role("button", name=names[way], exact=True).click()
+    expect(page.locator("#say")).to_have_text("Acquire X-ray, blood and consent in one round.")
+    expect(page.locator("#progress")).to_contain_text("1 of 3 results are in.")
+    ready(page)
+    press(page, "consent", "given")
+    press(page, "xray", "clear")
+    expect(steps(page)).to_have_count(3)
+    ready(page)
+    # One visit: 40, and 8, 1 and 20 for the tests.
+    expect(page.locator("#money dd").nth(1)).to_have_text("69.00 CAD")
+
+
+def test_what_is_entered_after_the_end_of_a_round_is_not_of_that_round(visit_page):
+    page = visit_page
+    press(page, "blood", "low")
+    field(page, "consent").get_by_text("not available").click()
+    expect(page.locator("#say")).to_have_text("Acquire X-ray and age in one round.")
+    ready(page)
+    press(page, "xray", "clear")
+    expect(steps(page)).to_have_count(3)
+    ready(page)
+    page.get_by_role("button", name="Take back consent").click()
+    expect(steps(page)).to_have_text(["blood = low", "X-ray = clear"])
+    ready(page)
+    expect(page.locator("#money dd").nth(1)).to_have_text("108.00 CAD")  # two visits
 
 
 def test_undo_takes_back_what_was_entered_last(visit_page):

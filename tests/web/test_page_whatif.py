@@ -4,7 +4,7 @@ import re
 from urllib.parse import unquote
 
 import pytest
-from helpers.browsing import PHONE, open_page, ready, upload, view, width
+from helpers.browsing import PHONE, address_of, open_page, ready, upload, view, width
 from helpers.fatigue import FATIGUE
 from helpers.ward import WARD
 from playwright.sync_api import expect
@@ -25,7 +25,7 @@ def test_a_price_is_changed_and_taken_back(page, server, is_phone):
     page.get_by_label("Price of xray", exact=True).fill("200")
     expect(effect(page, "Next step")).to_have_text(["Acquire xray", "Decide: no", "another"])
     expect(effect(page, "Expected cost from here")).to_have_text(["62.46", "110.00", "+47.54"])
-    assert '["xray",200]' in unquote(page.url)
+    assert '["xray",200]' in unquote(address_of(page))
     page.reload()
     expect(effect(page, "Expected cost from here")).to_have_text(["62.46", "110.00", "+47.54"])
     expect(page.locator("#changed-text")).to_have_text(
@@ -101,12 +101,25 @@ def test_the_price_can_be_changed_where_the_feature_is_listed(page, server):
     expect(page.locator("#say")).to_have_text("Acquire xray.")
 
 
-def test_a_problem_of_ones_own_fits_a_phone_in_every_view(page, server, tmp_path):
+LONG = "haemoglobin_" + "in_grams_per_decilitre_" * 3 + "of_venous_b"  # 92 characters
+
+
+@pytest.mark.parametrize("is_long", [False, True], ids=["plain", "long names"])
+def test_a_problem_of_ones_own_fits_a_phone_in_every_view(page, server, tmp_path, is_long):
+    text = FATIGUE
+    if is_long:
+        text = FATIGUE.replace("Haemoglobin (g/dl)", LONG).replace("haemoglobin", LONG)
+        text = text.replace("Hours of sleep", "Hours of sleep and of " + "rest without sleep, " * 4)
     page.set_viewport_size(PHONE)
     open_page(page, server, "#problem=asia&policy=greedy-la")
     page.get_by_role("button", name="Settings").click()
-    upload(page, tmp_path, "fatigue.toml", FATIGUE, "Always tired")
+    upload(page, tmp_path, "fatigue.toml", text, "Always tired")
     ready(page)
+    page.evaluate('location.hash += \'&step=["sleep","<6"]\'')
+    expect(page.locator("#history .found")).to_have_count(1)
+    ready(page)
+    page.get_by_text("Already known, or not to be had").click()
+    page.locator("#free select").first.select_option(LONG if is_long else "haemoglobin")
     for name in ("What if", "Lattice", "Whole policy", "Network", "Consultation"):
         view(page, name)
         expect(page.locator("progress:visible")).to_have_count(0)

@@ -26,10 +26,26 @@ test("the server is told the results so far as one round, and what is not availa
 
 test("a round that is over is not written, and one that cannot be is said", () => {
   open('#problem=ward&step=["a",1]&round=["a","b"]');
-  write({ steps: [["a", 1], ["b", null, true]] });
+  write({ steps: [["a", 1], ["b", 2, true]] });
   assert.ok(!location.hash.includes("round="));
   for (const wrong of ['["a"]', '["a","a"]', '["x","y"]', "nonsense", '"ab"'])
     assert.deepEqual(open(`#problem=ward&step=["a",1]&round=${wrong}`).unread, [`round=${wrong}`]);
+});
+
+test("a round without a test that is not available is kept until something else is entered", () => {
+  const names = ["a", "b", "c"];
+  open('#problem=ward&step=["a",1]&round=["a","b","c"]');
+  write(withEntry(state(), "b", null));
+  assert.deepEqual([state().round, state().unread], [names, []]);
+  const over = location.hash;
+  write({ steps: withoutLast(state()) });
+  assert.deepEqual([state().steps, state().round], [[["a", 1]], names]);
+  open(over);
+  write({ steps: [...state().steps, ["x", 1, "free"]] });
+  assert.equal(state().round, null);
+  write({ steps: withoutLast(state()) });
+  assert.equal(state().round, null);
+  assert.ok(!location.hash.includes("round="));
 });
 
 test("the order of entry is kept where it differs from the order of purchase", () => {

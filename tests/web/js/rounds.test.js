@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { freeStep, isOpen, isRound, isStep, orderOf, pendingOf, rounds, withEntry, without, withoutLast } from "../js/rounds.js";
+import { freeStep, isOpen, isRound, isStep, isSuspended, orderOf, pendingOf, rounds, withEntry, without, withoutLast } from "../js/rounds.js";
 
 const nothing = { steps: [], round: null, entered: [] };
 
@@ -21,7 +21,8 @@ test("results of a round are taken one by one and are one round", () => {
 test("a round is over at once when one of its tests is not available", () => {
   const half = withEntry(nothing, "a", "yes", ["a", "b", "c"]);
   const over = withEntry(half, "b", null, ["a", "b", "c"]);
-  assert.deepEqual(over, { steps: [["a", "yes"], ["b", null, true]], round: null, entered: ["a", "b"] });
+  assert.deepEqual(over, { steps: [["a", "yes"], ["b", null, true]], round: ["a", "b", "c"], entered: ["a", "b"] });
+  assert.equal(isOpen(over.round, over.steps), false);
   assert.deepEqual(rounds(over.steps), []);
   assert.deepEqual(withEntry(nothing, "b", null, ["a", "b", "c"]), { steps: [["b", null]], round: null, entered: ["b"] });
 });
@@ -31,6 +32,23 @@ test("what is planned after the end of a round is a new round", () => {
   now = withEntry(now, "c", "no", ["c", "d"]);
   now = withEntry(now, "d", "no", ["c", "d"]);
   assert.deepEqual(rounds(now.steps), [["c", "d"]]);
+});
+
+test("a round goes on if the test that is not available can be had after all, and nothing was entered in between", () => {
+  const names = ["a", "b", "c"], over = withEntry(withEntry(nothing, "a", 1, names), "b", null, names);
+  assert.ok(isSuspended(over.round, over.steps, over.entered));
+  const back = { ...over, steps: withoutLast(over) };
+  assert.ok(isOpen(back.round, back.steps));
+  assert.deepEqual(pendingOf(back.round, back.steps), ["b", "c"]);
+  const whole = withEntry(withEntry(back, "c", 1, ["b", "c"]), "b", 1, ["b", "c"]); // whatever is asked for meanwhile
+  assert.deepEqual(rounds(whole.steps), [["a", "c", "b"]]);
+  assert.deepEqual(rounds(withEntry(over, "b", 1).steps), [["a", "b"]]); // in the place of "not available"
+  for (const next of [withEntry(over, "c", 1, ["c", "d"]), withEntry(over, "x", 1), withEntry(over, "c", null)]) {
+    assert.notDeepEqual(next.round, names);
+    assert.ok(!isSuspended(names, next.steps, next.entered));
+  }
+  assert.ok(!isSuspended(names, [...over.steps, freeStep("x", 1)], over.entered)); // added since
+  assert.ok(!isSuspended(names, without(over.steps, "a"), over.entered)); // nothing of it is bought any more
 });
 
 test("another result of an open round takes the place of the first", () => {
@@ -99,12 +117,14 @@ test("500 random consultations have the rounds and the results of a ledger", () 
     const random = randomFrom(seed);
     let now = nothing, ledger = [], order = []; // order: of entry
     let ordered = null; // the round that is open
+    let closed = null; // the round that ended because a test is not available, and that test, until something is entered
     const gone = new Set(), known = () => new Set([...ledger.flatMap((bought) => [...bought.keys()]), ...gone]);
     const remove = (name) => {
       gone.delete(name);
       order = order.filter((other) => other !== name);
       for (const bought of ledger) bought.delete(name);
       ledger = ledger.filter((bought) => bought.size || bought === ordered?.bought);
+      if (closed?.by === name) [ordered, closed] = [closed.ordered, null];
       now = { ...now, steps: without(now.steps, name) };
     };
     for (let k = 0; k < 16; k += 1) {
@@ -123,6 +143,7 @@ test("500 random consultations have the rounds and the results of a ledger", () 
       } else if (left.length) {
         const feature = left[random(left.length)];
         order.push(feature);
+        closed = null;
         if (ordered) {
           const isMember = ordered.names.includes(feature), found = isMember && what === 3 ? null : random(5);
           now = withEntry(now, feature, found, isMember && what !== 4 ? ordered.names : [feature]);
@@ -139,13 +160,15 @@ test("500 random consultations have the rounds and the results of a ledger", () 
       }
       if (ordered && (!ordered.bought.size || ordered.names.some((name) => gone.has(name)) || ordered.names.every((name) => known().has(name)))) {
         if (!ordered.bought.size) ledger = ledger.filter((bought) => bought !== ordered.bought);
+        else if (gone.has(order.at(-1))) closed = { ordered, by: order.at(-1) };
         ordered = null;
       }
-      now = { ...now, round: isOpen(now.round, now.steps) ? now.round : null }; // as the address has it
+      const isLeft = isOpen(now.round, now.steps) || isSuspended(now.round, now.steps, now.entered);
+      now = { ...now, round: isLeft ? now.round : null }; // as the address has it
       const results = now.steps.filter(([, found]) => found !== null).map(([name, found]) => [name, found]);
       assert.deepEqual(Object.fromEntries(results), Object.fromEntries(ledger.flatMap((bought) => [...bought])), `seed ${seed}`);
       assert.equal(now.steps.length, new Set(now.steps.map(([name]) => name)).size, `seed ${seed}`);
-      assert.deepEqual(now.round, ordered?.names ?? null, `seed ${seed}`);
+      assert.deepEqual(isOpen(now.round, now.steps) ? now.round : null, ordered?.names ?? null, `seed ${seed}`);
       const many = (sets) => sets.map((names) => [...names].sort().join()).filter((names) => names.includes(",")).sort();
       assert.deepEqual(many(rounds(now.steps)), many(ledger.map((bought) => bought.keys())), `seed ${seed}`);
     }

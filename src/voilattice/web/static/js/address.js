@@ -1,7 +1,7 @@
 // A consultation lives in the address: the problem, the policy, what was found so far, and what is
 // changed to see what would happen. The server is asked anew at every step and keeps nothing of it.
 
-import { isFree, isOpen, isRound, isStep, orderOf, rounds } from "./rounds.js";
+import { isFree, isOpen, isRound, isStep, isSuspended, orderOf, rounds } from "./rounds.js";
 import { session } from "./session.js";
 
 export const VIEWS = ["consult", "whatif", "lattice", "policy", "curves", "network"];
@@ -34,15 +34,16 @@ export function state() {
     return [...seen.values()];
   };
   const steps = parts("step", isStep);
+  // The features of the steps in the order in which their results were entered.
+  const entered = orderOf(parts("entered", (names) => isRound(names) && names.every((name) => steps.some(([taken]) => taken === name))).at(0) ?? [], steps);
   return {
     problem: single("problem") || session.entries[0]?.name || "",
     policy: choice("policy", session.policies),
     view: choice("view", VIEWS),
     steps,
-    // The features of the round of which some results are to come.
-    round: parts("round", (names) => isRound(names) && isOpen(names, steps)).at(0) ?? null,
-    // The features of the steps in the order in which their results were entered.
-    entered: orderOf(parts("entered", (names) => isRound(names) && names.every((name) => steps.some(([taken]) => taken === name))).at(0) ?? [], steps),
+    entered,
+    // The features of the round of which some results are to come, or would be but for one that is not available.
+    round: parts("round", (names) => isRound(names) && isLeft(names, steps, entered)).at(0) ?? null,
     // [feature, result]: what was found, where another result stands in the steps to see what if.
     replaced: parts("was", isStep).map((found) => found.slice(0, 2)),
     imagined: parts("if", isStep).at(0)?.slice(0, 2) ?? null,
@@ -57,6 +58,8 @@ export function state() {
 
 export function write(changes) {
   const now = { ...state(), ...changes };
+  // The address may be at another problem already than the page, and what was clicked is of the page's.
+  if (!("problem" in changes) && session.problem && session.problem.name !== now.problem) return;
   const address = new URLSearchParams({ problem: now.problem, policy: now.policy });
   if (now.kind) address.set("kind", now.kind);
   if (now.kind && now.expected !== null) address.set("expected", now.expected);
@@ -64,7 +67,7 @@ export function write(changes) {
   for (const price of Object.entries(now.prices)) address.append("price", JSON.stringify(price));
   for (const cell of now.cells) address.append("cell", JSON.stringify(cell));
   for (const step of now.steps) address.append("step", JSON.stringify(step));
-  if (isOpen(now.round, now.steps)) address.set("round", JSON.stringify(now.round));
+  if (isLeft(now.round, now.steps, now.entered)) address.set("round", JSON.stringify(now.round));
   const entered = orderOf(now.entered, now.steps);
   if (entered.some((name, k) => name !== now.steps[k][0])) address.set("entered", JSON.stringify(entered));
   for (const [feature, found] of now.replaced)
@@ -73,6 +76,8 @@ export function write(changes) {
   if (now.view !== VIEWS[0]) address.set("view", now.view);
   location.hash = address.toString();
 }
+
+const isLeft = (round, steps, entered) => isOpen(round, steps) || isSuspended(round, steps, entered);
 
 // The state without anything that was changed to see what if.
 export function asGiven(now) {

@@ -7,7 +7,7 @@ import { state, write } from "./address.js";
 import { $, button, element, pairs } from "./dom.js";
 import { isSame, meet } from "./entry.js";
 import { ask, askNothing, go, isEngaged, questionShown, stop } from "./question.js";
-import { pendingOf } from "./rounds.js";
+import { isOpen, pendingOf } from "./rounds.js";
 import { session } from "./session.js";
 import { action, amount, count, decisionLabel, labels, list } from "./wording.js";
 
@@ -17,7 +17,8 @@ let isRound = false; // an open round is shown
 let note = ""; // see `showAdvice`
 
 // The open round of an address, if it is one of this problem.
-const roundOf = ({ round }) => (round?.every((name) => Object.hasOwn(session.problem?.states ?? {}, name)) ? round : null);
+const roundOf = ({ round, steps }) =>
+  (isOpen(round, steps) && round.every((name) => Object.hasOwn(session.problem?.states ?? {}, name)) ? round : null);
 
 export function clearAdvice(now, isOther) {
   const card = $("advice");

@@ -23,6 +23,7 @@ export function clearCandidates() {
   open.clear();
   isUnfolded = false;
   $("candidates").replaceChildren();
+  $("candidates-hint").hidden = true;
   $("ignored").replaceChildren();
   $("candidates-card").classList.remove("stale");
 }
@@ -31,6 +32,7 @@ export function clearCandidates() {
 export function showNoCandidates() {
   for (const item of [...$("candidates").children])
     if (!isInUse(item)) { open.delete(item.dataset.features); item.remove(); }
+  $("candidates-hint").hidden = !$("candidates").childElementCount;
   $("ignored").replaceChildren();
   $("candidates-card").classList.remove("stale");
 }
@@ -48,8 +50,17 @@ export function showCandidates() {
   const others = [...old.values()].filter(isAsked);
   arrange($("candidates"), [...rows, ...others]);
   fold(rows, offers);
-  if (!offers.length) $("candidates").append(element("li", {}, "Nothing is left to acquire."));
+  $("candidates-hint").hidden = !offers.length && !others.length;
+  if (!offers.length) $("candidates").append(element("li", {}, nothingText(session.advice?.ignored ?? [])));
   showIgnored();
+}
+
+// Why nothing is offered.
+export function nothingText(ignored) {
+  const dear = ignored.filter(({ reason }) => reason === "price").length;
+  if (dear) return `Nothing that is left is worth its price: ${count(dear, "feature")} ${dear === 1 ? "is" : "are"} too dear.`;
+  if (ignored.some(({ reason }) => reason === "separated")) return `Nothing that is left says anything more about ${label(session.problem.target)}.`;
+  return "Nothing is left to acquire.";
 }
 
 // A row with the focus is not moved: it would lose the focus.

@@ -9,6 +9,7 @@ import { session } from "./session.js";
 import { amount, label, money, percent, stateLabel, action, list, labels } from "./wording.js";
 
 const TIE = 0.005; // what two decimals do not show
+const FEW = 2; // ties that are named
 
 export function clearComparison() {
   $("compare").hidden = true;
@@ -18,7 +19,10 @@ export function clearComparison() {
 // `isSoon`: the question is small enough to answer it unasked.
 export function offerComparison(now, body, signal, isSoon) {
   if (!session.advice.candidates.length) return;
-  if (isSoon) { compare(body, signal); return; }
+  if (isSoon) compare(body, signal); else offer(body, signal);
+}
+
+function offer(body, signal) {
   $("compare").hidden = false;
   $("compare").onclick = () => compare(body, signal);
 }
@@ -34,12 +38,13 @@ async function compare(body, signal) {
   } catch (error) {
     if (signal.aborted || isStale(error)) return;
     $("compare-text").textContent = `First steps could not be compared: ${error.message}.`;
+    offer(body, signal);
   }
 }
 
 function summary({ decide, steps, exact }) {
   const best = steps.find((step) => step.over <= TIE);
-  if (!exact) return "The problem is too large for the exact cost of each first step: what is said of them are bounds.";
+  if (!exact) return "Time or memory did not suffice for the exact cost of each first step: what is said of them are bounds.";
   if (!best || best.cost_to_go > decide) return `Deciding now costs ${amount(decide)}, and no first step lowers that.`;
   return `Going on in the best way costs ${amount(best.cost_to_go)} from here; deciding now, ${amount(decide)}. “+” is what another first step adds.`;
 }
@@ -57,7 +62,14 @@ export function overOf(features) {
   const others = step.features.filter((name) => !features.includes(name));
   const what = others.length ? `first, with ${list(labels(others))}` : "first";
   if (!isExact(step)) return `${what}: ${money(step.lower_bound)} to ${money(step.cost_to_go)}`;
-  return `${what}: ${money(step.cost_to_go)}, ${step.over <= TIE ? "the least" : `+${money(step.over)}`}`;
+  return `${what}: ${money(step.cost_to_go)}, ${step.over <= TIE ? `the least${tieOf(step)}` : `+${money(step.over)}`}`;
+}
+
+// Other first steps that cost as little.
+function tieOf(step) {
+  const ties = session.steps.steps.filter((other) => other !== step && other.over <= TIE && isExact(other));
+  if (ties.length > FEW) return `, as for ${ties.length} others`;
+  return ties.length ? `, as for ${ties.map(({ features }) => list(labels(features))).join(" or ")}` : "";
 }
 
 const isExact = (step) => step.cost_to_go - step.lower_bound <= TIE;

@@ -9,8 +9,8 @@ import { showChanged } from "./changes.js";
 import { clearComparison, offerComparison } from "./comparison.js";
 import { $, button, isInUse, steadily } from "./dom.js";
 import { showHistory } from "./history.js";
-import { showImagined, updateImagined } from "./imagined.js";
-import { Cancelled, call, findProblem, isStale, pause, startJob } from "./server.js";
+import { clearImagined, showImagined, updateImagined } from "./imagined.js";
+import { Cancelled, call, findProblem, isPassing, isStale, pause, startJob } from "./server.js";
 import { session } from "./session.js";
 import { showSettings } from "./settings.js";
 import { fillSheet } from "./sheet.js";
@@ -26,9 +26,11 @@ const SOON = 2000; // ms; what was solved this fast is compared with other first
 let question = null; // what the page shows answers to
 let run = new AbortController(); // ends with its question
 
-export function say(error) {
+// `again` does once more what has failed; it is offered where that may help.
+export function say(error, again) {
   $("error").hidden = !error;
-  $("error").textContent = error ? error.message : "";
+  $("error").replaceChildren(...(error ? [/[.!?]$/.test(error.message) ? error.message : `${error.message}.`] : []),
+    ...(error && again && isPassing(error) ? [" ", button("Try again", again)] : []));
 }
 
 // An address that was cut or mistyped: a finding that is missing must not go unnoticed.
@@ -54,14 +56,19 @@ export async function show() {
   try {
     await answer(now, signal);
   } catch (error) {
-    if (isLeft(signal) || isStale(error)) return;
-    say(error);
-    showNoAdvice(address.state(), "There is no advice: see the error above.");
-    showNoCandidates();
-    clearSituation();
-    clearViews();
-    fillSheet(address.state());
+    if (!isLeft(signal) && !isStale(error)) showError(error, showAgain);
   }
+}
+
+// There is no answer. What was found stays.
+export function showError(error, again) {
+  say(error, again);
+  showNoAdvice(address.state(), "There is no advice: see the error above.");
+  showNoCandidates();
+  clearSituation();
+  clearViews();
+  showHistory(address.state());
+  fillSheet(address.state());
 }
 
 const questionOf = (now) => JSON.stringify([address.asked(now), now.policy]);
@@ -108,7 +115,7 @@ function grey(now) {
   clearAdvice(now, isOther);
   clearViews();
   clearComparison();
-  if (isOther) { clearSituation(); clearCandidates(); }
+  if (isOther) { clearSituation(); clearCandidates(); clearImagined(); }
   else for (const id of ["situation", "candidates-card"]) $(id).classList.add("stale");
   $("candidates-card").inert = !isInUse($("candidates-card"));
   showSettings(now);

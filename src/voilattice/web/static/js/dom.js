@@ -32,7 +32,7 @@ const isMeant = ({ detail, pointerType, currentTarget }) => detail === 0 || poin
   currentTarget.contains(pointer.moved) || (currentTarget.contains(pointer.over) && performance.now() - pointer.since > SEEING);
 
 // A button that takes no click yet is seen all the same.
-const seenAt = (x, y) => [...document.querySelectorAll("[inert] [data-found]")].find((one) =>
+const seenAt = (x, y) => [...document.querySelectorAll(":is([inert], .moved fieldset) [data-found]")].find((one) =>
   [...one.getClientRects()].some(({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom));
 
 export function watchPointer() {
@@ -80,3 +80,6 @@ export function table(caption, headings, rows) {
 export function drawing(box, markup) {
   box.innerHTML = markup.replace(/^\s*<\?xml[^>]*\?>/, "");
 }
+
+// Says it of a picture that does not fit: what is beyond the edge is not missing.
+export const markWide = (box) => box.classList.toggle("wide", box.scrollWidth > box.clientWidth);

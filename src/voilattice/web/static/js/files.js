@@ -64,7 +64,7 @@ export async function droppedFiles(transfer) {
 }
 
 export function wireFiles(say) {
-  const take = (files) => files.then(openFiles).then(() => {}, say);
+  const take = (files) => { say(null); return files.then(openFiles).then(() => {}, (error) => say(error, () => take(files))); };
   $("files").onchange = (event) => take(Promise.resolve([...event.target.files])).finally(() => { event.target.value = ""; });
   document.ondragover = (event) => { event.preventDefault(); document.body.classList.add("dropping"); };
   document.ondragleave = () => document.body.classList.remove("dropping");

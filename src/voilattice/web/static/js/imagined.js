@@ -4,7 +4,7 @@ import { asked, write } from "./address.js";
 import { $, button, element, singly, table } from "./dom.js";
 import { batchOf, enter } from "./question.js";
 import { withEntry } from "./rounds.js";
-import { call, isStale, startJob } from "./server.js";
+import { call, isPassing, isStale, startJob } from "./server.js";
 import { session } from "./session.js";
 import { action, amount, decisionLabel, label, percent, stateLabel } from "./wording.js";
 
@@ -14,12 +14,19 @@ let redraw = () => {};
 // The present advice has come.
 export const updateImagined = () => redraw();
 
+// Another problem is asked about.
+export function clearImagined() {
+  shown = "";
+  $("imagined").hidden = true;
+  $("imagined").replaceChildren();
+}
+
 export async function showImagined(now, signal) {
   const card = $("imagined"), { imagined } = now;
   const isKnown = !imagined || imagined[1] === null || now.steps.some(([name]) => name === imagined[0]);
   card.hidden = isKnown || now.view !== "consult" || !session.situation;
   const question = JSON.stringify([asked(now), now.policy, imagined]);
-  if (isKnown) { shown = ""; card.replaceChildren(); return; }
+  if (isKnown) { clearImagined(); return; }
   if (!session.situation) return; // it comes with the answer
   if (shown === question && !card.classList.contains("stale")) return;
   shown = question;
@@ -37,7 +44,8 @@ export async function showImagined(now, signal) {
     draw();
   } catch (error) {
     if (signal.aborted || isStale(error)) { if (shown === question) shown = ""; return; }
-    card.replaceChildren(element("h2", {}, title(imagined)), element("p", {}, `There is no answer: ${error.message}`), close());
+    card.replaceChildren(element("h2", {}, title(imagined)), element("p", {}, `There is no answer: ${error.message}`),
+      element("p", { class: "buttons" }, isPassing(error) ? button("Try again", () => { shown = ""; showImagined(now, signal); }) : null, close()));
   }
 }
 

@@ -2,8 +2,8 @@
 // lit; large levels show their best sets, and more on demand; a filter keeps the sets with some features.
 
 import { asked } from "./address.js";
-import { $, button, drawing, element } from "./dom.js";
-import { call, isStale } from "./server.js";
+import { $, button, drawing, element, markWide } from "./dom.js";
+import { call, isPassing, isStale } from "./server.js";
 import { session } from "./session.js";
 import { trace } from "./trace.js";
 import { amount, count, label, labels, list, money } from "./wording.js";
@@ -32,17 +32,17 @@ export async function fillLattice(now, signal) {
       levels.replaceChildren(...found.rows.map((row) => level(row, found, () => { filter.top += MORE; load(); })));
       search(levels, box.querySelector("#lattice-search").value);
       picture.hidden = !found.svg;
-      if (found.svg && !picture.childElementCount) { drawing(picture, found.svg); trace(picture.querySelector("svg")); }
+      if (found.svg && !picture.childElementCount) { drawing(picture, found.svg); markWide(picture); trace(picture.querySelector("svg")); }
     } catch (error) {
       if (signal.aborted || isStale(error)) return;
-      levels.replaceChildren(element("p", { class: "notice" }, error.message));
+      levels.replaceChildren(element("p", { class: "notice" }, `${error.message} `, isPassing(error) ? button("Try again", load) : null));
     }
   };
   const setFilter = (containing) => { filter = { ...filter, containing, top: TOP }; drawChips(); load(); };
   const drawChips = () => chips.replaceChildren(...filter.containing.map((name) =>
     button(`${label(name)} ×`, () => setFilter(filter.containing.filter((other) => other !== name)), { class: "chip", "aria-label": `No longer only sets with ${label(name)}` })));
   const known = new Set([...now.steps.map(([name]) => name), ...Object.keys(session.problem.evidence)]);
-  const hint = element("p", { class: "hint" }, "Blue bar: what a set is worth. Orange mark: its price. Framed in blue: the way to the best set.");
+  const hint = element("p", { class: "hint" }, "Blue bar: what a set is worth. Orange mark: its price. In green: the best set and the way to it.");
   box.replaceChildren(text, hint, controls(levels, known, (name) => { if (name && !filter.containing.includes(name)) setFilter([...filter.containing, name]); }), chips, picture, levels);
   drawChips();
   await load();

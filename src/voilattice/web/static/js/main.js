@@ -2,7 +2,7 @@
 
 import { state, write } from "./address.js";
 import { undoAll } from "./changes.js";
-import { leave, say, show, showAgain } from "./consultation.js";
+import { leave, say, show, showAgain, showError } from "./consultation.js";
 import { $, watchPointer } from "./dom.js";
 import { wireFiles } from "./files.js";
 import { wireKeyboard } from "./keyboard.js";
@@ -12,6 +12,8 @@ import { call } from "./server.js";
 import { session } from "./session.js";
 import { fillSettings, wireSettings } from "./settings.js";
 import { printSheet } from "./sheet.js";
+
+let isStarted = false; // what the server offers is here
 
 function wire() {
   wireSettings();
@@ -23,16 +25,24 @@ function wire() {
   $("print").onclick = printSheet;
   $("report").onclick = openReport;
   $("changed-undo").onclick = undoAll;
-  addEventListener("hashchange", show);
+  addEventListener("hashchange", () => (isStarted ? show() : start()));
   addEventListener("pagehide", leave);
   addEventListener("pageshow", (event) => { if (event.persisted) showAgain(); });
 }
 
+async function start() {
+  try {
+    const [policies, entries] = await Promise.all([call("GET", "policies"), call("GET", "problems")]);
+    session.policies = policies.reverse(); // the best one first
+    session.entries = entries;
+    fillSettings();
+    isStarted = true;
+  } catch (error) {
+    showError(error, start);
+    return;
+  }
+  await showAgain();
+}
+
 wire();
-try {
-  const [policies, entries] = await Promise.all([call("GET", "policies"), call("GET", "problems")]);
-  session.policies = policies.reverse(); // the best one first
-  session.entries = entries;
-  fillSettings();
-} catch (error) { say(error); }
-await show();
+await start();

@@ -1,7 +1,7 @@
 // The whole policy: what it costs, a tree that folds, and a picture of where the cases flow.
 
 import { asked } from "./address.js";
-import { $, drawing, element, fill } from "./dom.js";
+import { $, drawing, element, fill, markWide } from "./dom.js";
 import { fillByJob } from "./jobview.js";
 import { amount, count, countsRounds, money } from "./wording.js";
 
@@ -15,6 +15,7 @@ export function fillPolicy(now, signal) {
     drawing(tree, found.tree);
     for (const item of tree.querySelectorAll("[data-p]")) item.style.setProperty("--p", item.dataset.p);
     fill(box, element("p", { id: "tree-text" }, summary(found)), flow(found), element("h2", {}, "Step by step"), tree);
+    if (found.flow) markWide($("flow-picture"));
   });
 }
 

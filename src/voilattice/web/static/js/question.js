@@ -5,7 +5,7 @@ import { state, write } from "./address.js";
 import { $, element, isInUse } from "./dom.js";
 import { MOVING, SEEING, SETTLING } from "./entry.js";
 import { markResult, resultFields } from "./results.js";
-import { pendingOf, withEntry } from "./rounds.js";
+import { isOpen, pendingOf, withEntry } from "./rounds.js";
 import { label } from "./wording.js";
 
 let shown = []; // the features
@@ -104,7 +104,7 @@ function update() {
 export function enter(feature, found, batch) {
   const entered = withEntry(state(), feature, found, batch);
   write({ ...entered, imagined: null });
-  if (entered.round?.includes(feature)) { go(entered); return; } // the others are to come
+  if (isOpen(entered.round, entered.steps) && entered.round.includes(feature)) { go(entered); return; } // the others are to come
   $("main").focus({ preventScroll: true });
   if (!isEngaged(entered)) stop();
 }

@@ -6,6 +6,7 @@
 // A round is a list of features that were asked for together. It is open while some of its results are
 // here and others are to come. As soon as one of them cannot be had it is over: what is still to be
 // acquired is planned anew, with what the round has brought. A plan that was made with its results is a new round.
+// Until something else is entered the round is only suspended: it goes on if that test can be had after all.
 //
 // Steps stand in the order of purchase, round by round. `entered` are their features in the order in which
 // the results were entered: that of a round may come after that of a later purchase.
@@ -32,6 +33,12 @@ export function isOpen(round, steps) {
   return found.some(isBought) && found.includes(undefined) && !found.some((step) => step?.[1] === null);
 }
 
+// Whether a round would be open without what was entered last, "not available" of one of its tests.
+export function isSuspended(round, steps, entered) {
+  const last = orderOf(entered, steps).at(-1);
+  return Boolean(round?.includes(last)) && stepOf(steps, last)[1] === null && isOpen(round, without(steps, last));
+}
+
 // What has no result yet, first what is to be entered next.
 export const pendingOf = (features, steps) => features.filter((name) => !stepOf(steps, name));
 
@@ -41,17 +48,19 @@ export function orderOf(entered, steps) {
   return [...entered.filter((name) => names.includes(name)), ...names.filter((name) => !entered.includes(name))];
 }
 
-// The steps, the open round and the order of entry once a result is entered. `asked` are the features
+// The steps, the open or suspended round and the order of entry once a result is entered. `asked` are the features
 // that were asked for together with it.
 export function withEntry({ steps, round, entered }, feature, found, asked = [feature]) {
-  const batch = isOpen(round, steps) && round.includes(feature) ? round : asked;
   const after = stepOf(steps, feature)?.[1] === null ? without(steps, feature) : [...steps]; // it can be had after all
+  const batch = isOpen(round, after) && round.includes(feature) ? round : asked;
   const at = after.findIndex(([name]) => name === feature);
   const before = after.findLastIndex((step) => step[0] !== feature && batch.includes(step[0]) && isBought(step));
   if (at >= 0) after[at] = [feature, found, ...after[at].slice(2)]; // another result in its place
   else after.splice(before >= 0 ? before + 1 : after.length, 0, before >= 0 ? [feature, found, true] : [feature, found]);
   const order = [...orderOf(entered, steps).filter((name) => name !== feature), feature];
-  return { steps: after, round: [batch, round].find((open) => isOpen(open, after)) ?? null, entered: order };
+  const known = [batch, round];
+  const next = known.find((names) => isOpen(names, after)) ?? known.find((names) => isSuspended(names, after, order));
+  return { steps: after, round: next ?? null, entered: order };
 }
 
 // Without a step. The round it began is begun by the next one of that round.

@@ -12,15 +12,25 @@ export async function call(method, path, body, signal) {
   return read(answer);
 }
 
-function send(method, path, body, signal) {
-  return fetch(API + path, body === undefined ? { method, signal } : body instanceof FormData
+async function send(method, path, body, signal) {
+  const request = body === undefined ? { method, signal } : body instanceof FormData
     ? { method, body, signal }
-    : { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal });
+    : { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal };
+  try {
+    return await fetch(API + path, request);
+  } catch (error) {
+    throw isStale(error) ? error : failure(`The server does not answer (${error.message})`, 0);
+  }
 }
+
+// Whether the same question may have an answer later: it was not refused.
+export const isPassing = ({ status }) => status === 0 || status >= 500 || status === 408 || status === 429;
+
+const failure = (message, status) => Object.assign(new Error(message), { status });
 
 async function read(answer) {
   const document = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw Object.assign(new Error(complaint(document) || `the server answers ${answer.status} ${answer.statusText}`), { status: answer.status });
+  if (!answer.ok) throw failure(complaint(document) || `the server answers ${answer.status} ${answer.statusText}`, answer.status);
   return document;
 }
 
@@ -43,13 +53,13 @@ export function startJob(path, body, { signal, tell }) {
       signal.throwIfAborted();
       tell?.(found);
       await pause(wait, signal);
-      found = await call("GET", "jobs/" + name);
+      found = await call("GET", "jobs/" + name).catch((error) => { throw error.status === 404 ? failure("The server no longer has this work", 0) : error; });
     }
     signal.throwIfAborted();
     name = null;
     if (found.state === "done") return found.result;
     if (found.state === "cancelled") throw new Cancelled("Cancelled.");
-    throw new Error(complaint(found.error) || `the job has ${found.state}`);
+    throw failure(complaint(found.error) || `the job has ${found.state}`, found.error?.status ?? 500);
   })();
   return { result, cancel() { isCancelled = true; end(); } };
 }
