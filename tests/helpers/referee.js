@@ -250,8 +250,8 @@
       return true;
     },
     isAimed: () => aim !== "null",
-    // A person waits for a question, or for an error.
-    isAsked: () => seenOf("#advice-fields fieldset, #error").length > 0,
+    // A person waits for a question, an error, or advice that stands in for one that failed.
+    isAsked: () => seenOf("#advice-fields fieldset, #error, #working > button").length > 0,
     // What the page says, for the report.
     tell: () => [...["error", "say", "working", "advice-why"].map((id) => document.getElementById(id).textContent),
       document.getElementById("advice").cloneNode(false).outerHTML, box().cloneNode(false).outerHTML, document.activeElement.outerHTML].join(" | "),

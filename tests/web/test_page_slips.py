@@ -206,6 +206,23 @@ def test_a_hand_that_moves_to_a_button_while_no_click_is_taken_means_that_button
     assert len(findings(page)) == 1
 
 
+def test_a_result_that_is_taken_back_before_the_page_has_heard_of_it_is_asked_again(page, server):
+    open_page(page, server, "#problem=asia&policy=greedy-la")
+    settle(page)
+    for n_before in (0, 1):
+        page.evaluate("""() => {
+          document.querySelector("#advice-fields button.result").click();
+          document.dispatchEvent(new KeyboardEvent("keydown", { key: "u" }));
+        }""")
+        ready(page)
+        assert len(findings(page)) == n_before
+        page.keyboard.press("2")
+        assert len(findings(page)) == n_before + 1
+        expect(steps(page)).to_have_count(n_before + 1)
+        ready(page)
+        settle(page)
+
+
 def test_a_click_on_one_problem_enters_nothing_into_another(page, server):
     open_page(page, server, '#problem=heart&policy=greedy&if=["age","<54.5"]')
     enter = page.get_by_role("button", name="Enter this result")

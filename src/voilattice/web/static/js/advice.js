@@ -88,10 +88,12 @@ export function showAdvice(now, about) {
   card.setAttribute("aria-busy", "false");
 }
 
-// The address has, or has left, an open round, and asks the same otherwise.
-export function followRound(now) {
+// The address asks the same as before. It may have, or have left, an open round; or a result was entered and
+// taken back at once, and the question waits for its answer again.
+export function follow(now) {
   const round = roundOf(now);
-  if (session.advice && (round ? !isSame(questionShown(), round) : isRound)) showAdvice(now, note);
+  if (!session.advice) return;
+  if (round ? !isSame(questionShown(), round) : isRound) showAdvice(now, note); else go(now);
 }
 
 export function showNoAdvice(now, text) {

@@ -3,7 +3,7 @@
 // advice, marked as such; then the advice of the policy.
 
 import * as address from "./address.js";
-import { clearAdvice, followRound, showAdvice, showNoAdvice, showRound } from "./advice.js";
+import { clearAdvice, follow, showAdvice, showNoAdvice, showRound } from "./advice.js";
 import { clearCandidates, showCandidates, showNoCandidates } from "./candidates.js";
 import { showChanged } from "./changes.js";
 import { clearComparison, offerComparison } from "./comparison.js";
@@ -45,7 +45,7 @@ export async function show() {
   selectView(now.view);
   sayUnread(now);
   if (asking === question) {
-    followRound(now);
+    follow(now);
     await Promise.all([fillView(now, run.signal), showImagined(now, run.signal)]);
     return;
   }

@@ -3,7 +3,7 @@
 import { state, write } from "./address.js";
 import { $, button, element, singly } from "./dom.js";
 import { isNumber } from "./results.js";
-import { freeStep, isFree, rounds, without } from "./rounds.js";
+import { freeStep, isFree, rounds, without, withoutLast } from "./rounds.js";
 import { session } from "./session.js";
 import { countsRounds, label, money, stateLabel } from "./wording.js";
 
@@ -24,6 +24,8 @@ export function showHistory(now) {
   $("undo").disabled = $("again").disabled = !now.steps.length;
   showFree(now);
 }
+
+export const takeBackLast = () => write({ steps: withoutLast(state()) });
 
 const describe = (round) => (round.items ?? []).map(({ what, amount }) => `${what} ${money(amount)}`).join(", ");
 

@@ -1,13 +1,13 @@
 // The advisor's page: it begins with what the server offers, then answers what the address asks.
 
-import { state, write } from "./address.js";
+import { write } from "./address.js";
 import { undoAll } from "./changes.js";
 import { leave, say, show, showAgain, showError } from "./consultation.js";
 import { $, watchPointer } from "./dom.js";
 import { wireFiles } from "./files.js";
+import { takeBackLast } from "./history.js";
 import { wireKeyboard } from "./keyboard.js";
 import { openReport } from "./report.js";
-import { withoutLast } from "./rounds.js";
 import { call } from "./server.js";
 import { session } from "./session.js";
 import { fillSettings, wireSettings } from "./settings.js";
@@ -20,7 +20,7 @@ function wire() {
   wireFiles(say);
   wireKeyboard();
   watchPointer();
-  $("undo").onclick = () => write({ steps: withoutLast(state()) });
+  $("undo").onclick = takeBackLast;
   $("again").onclick = () => write({ steps: [], imagined: null });
   $("print").onclick = printSheet;
   $("report").onclick = openReport;
