@@ -191,12 +191,14 @@
     const why = event.repeat ? "held" : isTyping(target) ? "typing" : now - changedAt < NEW ? "a new question"
       : now - lostAt < NEW ? "a field is gone" : now - movedAt < MOVED ? "the next test" : "";
     note(`key ${key}${why && ` in vain: ${why}`}`);
-    if (why || (key === "u" ? ledger.last() === undefined : !button)) return;
+    // Undo is not meant for a test: it may act or not while the next one has its turn.
+    const isVain = why && !(key === "u" && why === "the next test");
+    if (isVain || (key === "u" ? ledger.last() === undefined : !button)) return;
     const together = asked(), feature = fields?.dataset.feature, result = button && resultOf(button);
     const act = () => { if (key === "u") takeBack(ledger.last(), "u"); else enter(feature, result, together, `key ${key}`); };
     // A key that is shown, and is not grey, acts. The clock of the page may be late: a grey one may act or not.
     const shown = (button ?? fields)?.querySelector("kbd");
-    if (shown && isPlain(shown) && now - Math.max(changedAt, movedAt, lostAt) > second) act();
+    if (!why && shown && isPlain(shown) && now - Math.max(changedAt, movedAt, lostAt) > second) act();
     else ifDone(act);
   });
 
