@@ -55,13 +55,15 @@
   const isTyping = (target) => /INPUT|SELECT|TEXTAREA/.test(target.tagName) ||
     [...document.querySelectorAll("#consult .number-form input, #free input")].some(hasText);
 
-  let changedAt = -Infinity, movedAt = -Infinity, lostAt = -Infinity, underAt = -Infinity, before = "", next = "", under = "null";
-  let pointer = [-1, -1];
+  let changedAt = -Infinity, shiftedAt = -Infinity, movedAt = -Infinity, lostAt = -Infinity, underAt = -Infinity, before = "", next = "", under = "null";
+  let pointer = [-1, -1], top = 0; // of the fields
   const used = new Set(); // fields in which the person was
   const look = () => {
     const now = performance.now(), text = asked().join(), target = nextFields()?.dataset.feature ?? "";
     if (text !== before) { changedAt = now; note(`asked: ${text || "nothing"}`); }
     else if (target && target !== next) movedAt = now;
+    const place = box().getBoundingClientRect().top + scrollY;
+    if (place !== top) { top = place; shiftedAt = now; } // what has just moved under the pointer takes no click
     before = text;
     next = target || next;
     const at = JSON.stringify(entryOf(buttonAt(...pointer)));
@@ -161,7 +163,7 @@
       else note(`a click meant for ${aim} is on ${entry}`);
     }
     const seen = event.detail === 1 && buttonAt(event.clientX, event.clientY);
-    if (seen && seen === pressed && !hit && isPlain(seen) && now - Math.max(changedAt, lostAt) > 4 * second) fault(`a click on ${entryOf(seen)} is lost`);
+    if (seen && seen === pressed && !hit && isPlain(seen) && now - Math.max(changedAt, shiftedAt, lostAt) > 4 * second) fault(`a click on ${entryOf(seen)} is lost`);
     if (!button || button.disabled) return;
     if (button.id === "undo") takeBack(ledger.last(), "undo");
     if (button.id === "again") { ledger.clear(); note("start again"); }

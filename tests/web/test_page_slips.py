@@ -215,12 +215,28 @@ def test_a_result_that_is_taken_back_before_the_page_has_heard_of_it_is_asked_ag
           document.dispatchEvent(new KeyboardEvent("keydown", { key: "u" }));
         }""")
         ready(page)
+        settle(page)
         assert len(findings(page)) == n_before
         page.keyboard.press("2")
         assert len(findings(page)) == n_before + 1
         expect(steps(page)).to_have_count(n_before + 1)
         ready(page)
         settle(page)
+
+
+def test_a_key_right_after_a_result_that_is_known_for_free_does_not_change_it(page, server):
+    open_page(page, server, "#problem=asia&policy=greedy-la")
+    settle(page)
+    page.locator("#free summary").click()
+    page.get_by_label("Feature", exact=True).select_option("tub")
+    page.get_by_label("Result", exact=True).select_option("yes")
+    page.evaluate("""() => {
+      document.querySelector("#free form").requestSubmit();
+      document.activeElement.blur();
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "2" }));
+    }""")
+    ready(page)
+    assert findings(page) == [["tub", "yes"]]
 
 
 def test_a_click_on_one_problem_enters_nothing_into_another(page, server):

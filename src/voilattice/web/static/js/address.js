@@ -75,6 +75,21 @@ export function write(changes) {
   if (now.imagined) address.set("if", JSON.stringify(now.imagined));
   if (now.view !== VIEWS[0]) address.set("view", now.view);
   location.hash = address.toString();
+  hear();
+}
+
+let hear = () => {};
+
+// Calls `act` at each change of the address. What the page wrote itself is heard at once: the browser tells of it
+// a moment later, and a key or a click may come between.
+export function watchAddress(act) {
+  let heard = location.hash;
+  hear = () => {
+    if (location.hash === heard) return;
+    heard = location.hash;
+    act();
+  };
+  addEventListener("hashchange", () => hear());
 }
 
 const isLeft = (round, steps, entered) => isOpen(round, steps) || isSuspended(round, steps, entered);

@@ -1,6 +1,6 @@
 // The advisor's page: it begins with what the server offers, then answers what the address asks.
 
-import { write } from "./address.js";
+import { watchAddress, write } from "./address.js";
 import { undoAll } from "./changes.js";
 import { leave, say, show, showAgain, showError } from "./consultation.js";
 import { $, watchPointer } from "./dom.js";
@@ -25,7 +25,7 @@ function wire() {
   $("print").onclick = printSheet;
   $("report").onclick = openReport;
   $("changed-undo").onclick = undoAll;
-  addEventListener("hashchange", () => (isStarted ? show() : start()));
+  watchAddress(() => (isStarted ? show() : start()));
   addEventListener("pagehide", leave);
   addEventListener("pageshow", (event) => { if (event.persisted) showAgain(); });
 }

@@ -44,9 +44,10 @@ function change(features, contents) {
   target = null;
   $("advice-fields").replaceChildren(...contents);
   if (!isOther) return;
-  settle();
+  // The shield first: when the keys look as if they acted, it is gone.
   clearTimeout(shielding);
   shielding = setTimeout(() => { shielding = null; update(); }, isSudden ? SETTLING : SEEING);
+  settle();
 }
 
 // No key acts for a second.
