@@ -182,7 +182,8 @@
     if (target.matches(".free-form") && !isSlip) enterFree(target);
   });
 
-  listen("focusin", ({ target }) => { if (target.matches("#consult input")) used.add(target); });
+  // Not compared: the page may move the focus while it hears a click.
+  addEventListener("focusin", ({ target }) => { if (target.matches("#consult input")) used.add(target); }, { capture: true });
 
   listen("keydown", (event) => {
     const { key, target } = event, now = performance.now();

@@ -101,13 +101,12 @@ function update() {
   $("advice-fields").toggleAttribute("data-settling", isSettling());
 }
 
-// Enters a result. `batch`: what was asked for together with it.
+// Enters a result. `batch`: what was asked for together with it. Unless others of its round are to come, nobody
+// answers the question any more when the page hears of it: the focus leaves the fields first.
 export function enter(feature, found, batch) {
   const entered = withEntry(state(), feature, found, batch);
+  if (!isOpen(entered.round, entered.steps) || !entered.round.includes(feature)) $("main").focus({ preventScroll: true });
   write({ ...entered, imagined: null });
-  if (isOpen(entered.round, entered.steps) && entered.round.includes(feature)) { go(entered); return; } // the others are to come
-  $("main").focus({ preventScroll: true });
-  if (!isEngaged(entered)) stop();
 }
 
 // The fields where the keys act.
