@@ -45,7 +45,7 @@ nightly: $(DEV) browser
 test-gpu: $(DEV)
 	$(PIP) -r requirements-gpu.txt
 	$(BIN)/python -c "from voilattice.devices import find_device; find_device()"
-	$(BIN)/pytest tests/policy/test_cuda_engine.py tests/policy/test_plain.py tests/policy/test_plain_solution.py
+	$(BIN)/pytest tests/optimal/exact/test_cuda_engine.py tests/optimal/exact/test_plain.py tests/optimal/exact/test_plain_solution.py
 
 # The page is tested in a real browser, its logic by node, the how-to on proxies with nginx: Debian's,
 # installed where they are missing and allowed to be; nginx, which starts a server of its own, for CI alone.

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from voilattice import load_problem
-from voilattice.policy.cases import draw_cases
+from voilattice.cases.tables import draw_cases
 
 __all__ = ["Case", "Line", "draw", "server"]
 

@@ -24,10 +24,11 @@ from timing import best_of, one_thread
 from voilattice import Problem, build_policy, devices
 from voilattice.devices import Device
 from voilattice.engines import use_engine
-from voilattice.policy.optimal import plain, repeats
-from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
-from voilattice.policy.optimal.pools import Shape
-from voilattice.policy.optimal.repeats import repeat_bound
+from voilattice.optimal.exact import plain
+from voilattice.optimal.exact.plain_solution import PlainSolution, PlainSpace
+from voilattice.optimal.search.bounds import repeats
+from voilattice.optimal.search.bounds.pools import Shape
+from voilattice.optimal.search.bounds.repeats import repeat_bound
 
 FULL, SMALL = range(12, 22), range(4, 8)
 CPU_UPTO = 18

@@ -34,9 +34,9 @@ from voilattice import (
 )
 from voilattice.budgets import Deadline
 from voilattice.model.join_tree import JoinTree
-from voilattice.policy.optimal import ao_star
-from voilattice.policy.optimal.repeats import repeat_bound
-from voilattice.policy.optimal.search import Search
+from voilattice.optimal.search import ao_star
+from voilattice.optimal.search.bounds.repeats import repeat_bound
+from voilattice.optimal.search.trials import Search
 from voilattice.policy.solvers import Limits, solver_of
 
 NETWORKS = Path(__file__).parents[2] / "shared" / "data" / "networks"

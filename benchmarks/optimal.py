@@ -20,13 +20,13 @@ from pystreed import CostSpecifier, FeatureCostSpecifier, STreeDCostSensitiveCla
 from timing import best_of, one_thread
 
 from voilattice import FeatureCosts, Lattice, Network, Problem, build_policy, load_problem
-from voilattice.policy.application import apply_policy
-from voilattice.policy.cases import draw_cases
-from voilattice.policy.optimal import bellman, plain
-from voilattice.policy.optimal.blocks import cells_of
-from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
-from voilattice.policy.optimal.solution import solve
-from voilattice.policy.optimal.space import StateSpace
+from voilattice.cases.application import apply_policy
+from voilattice.cases.tables import draw_cases
+from voilattice.optimal.exact import bellman, plain
+from voilattice.optimal.exact.blocks import cells_of
+from voilattice.optimal.exact.plain_solution import PlainSolution, PlainSpace
+from voilattice.optimal.exact.solution import solve
+from voilattice.optimal.exact.space import StateSpace
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.tables import expected_emcs
 
@@ -83,7 +83,7 @@ import re, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import optimal
-from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
+from voilattice.optimal.exact.plain_solution import PlainSolution, PlainSpace
 
 def peak():
     status = Path("/proc/self/status").read_text()

@@ -20,8 +20,8 @@ from timing import best_of
 from with_pyagrum import evi_with_pyagrum
 
 from voilattice import Lattice, Problem, cost, emc, load_problem
-from voilattice.policy.application import apply_policy
-from voilattice.policy.cases import draw_cases
+from voilattice.cases.application import apply_policy
+from voilattice.cases.tables import draw_cases
 from voilattice.policy.solvers import build_policy, policy_names
 from voilattice.policy.sweep import Sweep
 from voilattice.ties import Offer, tolerance, winner

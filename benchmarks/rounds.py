@@ -16,10 +16,10 @@ from timing import best_of
 
 from voilattice import Problem, build_policy, load_problem
 from voilattice.model.acquisition import PathLimits
+from voilattice.optimal.exact.batch_solution import BatchSolution, BatchSpace
+from voilattice.optimal.exact.plain_solution import PlainSolution, PlainSpace
+from voilattice.optimal.search import ao_star
 from voilattice.policy import rules
-from voilattice.policy.optimal import ao_star
-from voilattice.policy.optimal.batch_solution import BatchSolution, BatchSpace
-from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voilattice.policy import completion, focus
-from voilattice.policy.completion import complete_policy
+from voilattice.cases import completion, focus
+from voilattice.cases.completion import complete_policy
 from voilattice.policy.solvers import build_policy
 from voilattice.sklearn import AcquiringClassifier, planning
 

@@ -4,9 +4,9 @@ import pytest
 
 from voilattice import emc, load_problem
 from voilattice.budgets import Deadline
+from voilattice.cases.completion import planner_around
+from voilattice.cases.focus import FocusedSolver
 from voilattice.errors import DataWarning
-from voilattice.policy.completion import planner_around
-from voilattice.policy.focus import FocusedSolver
 from voilattice.sklearn import planning
 from voilattice.sklearn.planning import plan_policy
 

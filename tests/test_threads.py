@@ -21,13 +21,14 @@ import numpy as np
 
 import voilattice
 from voilattice import Lattice, Network, Problem, advise, best_set, build_policy, load_problem
+from voilattice.cases.application import apply_policy
+from voilattice.cases.focus import FocusedSolver
 from voilattice.lattice.growth import _Cache
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
-from voilattice.policy.application import apply_policy
-from voilattice.policy.focus import FocusedSolver
+from voilattice.optimal.exact.choose import find_states, solve_exactly
+from voilattice.optimal.exact.swept import SweptStates
+from voilattice.optimal.solver import OptimalSolver
 from voilattice.policy.interface import Limits
-from voilattice.policy.optimal.exact import find_states, solve_exactly
-from voilattice.policy.optimal.solver import OptimalSolver
 from voilattice.policy.sweep import Sweep
 from voilattice.valuation.pairs import inference_of
 
@@ -108,7 +109,7 @@ def of_one_sweep():
     problem = load_problem("figure1")
     sweep, name = Sweep(problem), problem.features[0]
     for at in (problem, problem.with_evidence({name: problem.states(name)[0]})):
-        yield lambda at=at: sweep.solve(at).expected_total_cost
+        yield lambda at=at: sweep.shared(SweptStates).solve(at).expected_total_cost
 
 
 def of_one_focus():

@@ -5,9 +5,10 @@ of features exactly: the Value of Information Lattice of Bilgic and Getoor (JAIR
 
 The package is a house of rooms along the data flow: `model` (networks, costs, problems), `lattice`
 (irreducible sets), `valuation` (what sets are worth), `policy` (what to do, and in which order),
+`optimal` (the best policy), `consultation` (one case), `cases` (many), `what_if` (other numbers),
 `files`, `learning`, `drawing`, `paper`, `baselines` (methods of the literature), `arena` (all of
 them on the same new cases), and the surfaces `sklearn`, `cli` and `web`. `parallel` is the door to
-processes and clusters.
+processes and clusters, `compiled` has the fast twin of each engine.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from voilattice.budgets import memory_limit
+    from voilattice.cases.application import apply_policy
+    from voilattice.cases.simulation import simulate
+    from voilattice.consultation.advice import advise
     from voilattice.errors import VoilatticeError
     from voilattice.files.networks import read_network, write_network
     from voilattice.files.policies import load_policy, save_policy
@@ -28,11 +32,8 @@ if TYPE_CHECKING:
     from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
     from voilattice.model.network import Network
     from voilattice.model.problem import Problem
-    from voilattice.policy.advice import advise
-    from voilattice.policy.application import apply_policy
     from voilattice.policy.comparison import compare
     from voilattice.policy.policy import Policy
-    from voilattice.policy.simulation import simulate
     from voilattice.policy.solvers import build_policy
     from voilattice.valuation.best_set import best_set
     from voilattice.valuation.valuation import benefit, cost, emc, evi, value
@@ -87,11 +88,11 @@ _HOMES = {
     "model.costs": ("ConditionalCost", "Discount", "FeatureCosts", "Group"),
     "model.network": ("Network",),
     "model.problem": ("Problem",),
-    "policy.advice": ("advise",),
-    "policy.application": ("apply_policy",),
+    "consultation.advice": ("advise",),
+    "cases.application": ("apply_policy",),
     "policy.comparison": ("compare",),
     "policy.policy": ("Policy",),
-    "policy.simulation": ("simulate",),
+    "cases.simulation": ("simulate",),
     "policy.solvers": ("build_policy",),
     "valuation.best_set": ("best_set",),
     "valuation.valuation": ("benefit", "cost", "emc", "evi", "value"),

@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voilattice.cases.application import Applied
+from voilattice.consultation.advice import Advice
+from voilattice.consultation.standing import Purchase, Standing
+from voilattice.consultation.steps import FirstSteps
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.learning.held_out_results import Evaluation
@@ -21,18 +25,14 @@ from voilattice.model.costs import FeatureCosts
 from voilattice.model.descriptions import describe_price_rules
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
-from voilattice.policy.advice import Advice
-from voilattice.policy.advice_threshold import AdviceThreshold, Change
-from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow, costs_above_best
-from voilattice.policy.feature_use import Threshold
 from voilattice.policy.policy import Certificate, Policy
-from voilattice.policy.standing import Purchase, Standing
-from voilattice.policy.steps import FirstSteps
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.lattice_levels import top_by_level, way_to_the_best
 from voilattice.valuation.lattice_values import LatticeValues
 from voilattice.valuation.valuation import Value, emc
+from voilattice.what_if.advice_threshold import AdviceThreshold, Change
+from voilattice.what_if.feature_use import Threshold
 
 if TYPE_CHECKING:  # it loads scikit-learn
     from voilattice.arena.tables import Summary

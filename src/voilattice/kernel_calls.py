@@ -18,17 +18,17 @@ from voilattice.lattice.lattice import Lattice
 from voilattice.model.acquisition import PathLimits
 from voilattice.model.join_tree import JoinTree
 from voilattice.model.problem import Problem
-from voilattice.policy.optimal.batch_solution import BatchSpace, SharedCosts
-from voilattice.policy.optimal.batches import solve_batches
-from voilattice.policy.optimal.blocks import find_blocks
-from voilattice.policy.optimal.packing import state_rows
-from voilattice.policy.optimal.plain import solve_plain
-from voilattice.policy.optimal.plain_solution import PlainSpace
-from voilattice.policy.optimal.pools import Shape
-from voilattice.policy.optimal.repeats import repeat_bound
-from voilattice.policy.optimal.search import Search
-from voilattice.policy.optimal.solution import solve
-from voilattice.policy.optimal.space import StateSpace
+from voilattice.optimal.exact.batch_solution import BatchSpace, SharedCosts
+from voilattice.optimal.exact.batches import solve_batches
+from voilattice.optimal.exact.blocks import find_blocks
+from voilattice.optimal.exact.plain import solve_plain
+from voilattice.optimal.exact.plain_solution import PlainSpace
+from voilattice.optimal.exact.solution import solve
+from voilattice.optimal.exact.space import StateSpace
+from voilattice.optimal.search.bounds.pools import Shape
+from voilattice.optimal.search.bounds.repeats import repeat_bound
+from voilattice.optimal.search.packing import state_rows
+from voilattice.optimal.search.trials import Search
 from voilattice.policy.solvers import build_policy
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.tables import expected_emcs

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from voilattice import Problem, apply_policy, build_policy, load_problem, write_problem
+from voilattice.cases.tables import draw_cases
 from voilattice.model.acquisition import PathLimits
-from voilattice.policy.cases import draw_cases
 
 HEART = load_problem("heart")
 

@@ -246,7 +246,7 @@ def test_why_gives_the_advice_where_no_round_is_left(run, rules):
 
 
 def test_every_refusal_of_why_names_the_option(run, rules, monkeypatch):
-    monkeypatch.setattr("voilattice.policy.first_steps.MAX_OUTCOMES", 1)
+    monkeypatch.setattr("voilattice.consultation.first_steps.MAX_OUTCOMES", 1)
     command = ("advise", rules, "--policy", "greedy", "--why", "biopsy", "--why", "blood")
     status, out, err = run(*command)
     assert (status, out) == (2, "")

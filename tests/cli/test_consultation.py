@@ -60,7 +60,7 @@ def test_undo_inside_a_batch_takes_back_one_answer(run, monkeypatch):
 
 
 def test_a_consultation_keeps_to_its_time_limit(run, monkeypatch):
-    from voilattice.policy import advice
+    from voilattice.consultation import advice
 
     asked = []
 

@@ -141,7 +141,7 @@ def test_in_an_interrupted_table_the_greedy_policy_goes_on(run, monkeypatch, tmp
 
 
 def test_an_interrupted_policy_is_printed_as_far_as_it_is(run, monkeypatch):
-    from voilattice.policy.situations import Situation
+    from voilattice.policy.situation import Situation
 
     usual = Situation.best_single
 
@@ -160,7 +160,7 @@ def test_an_interrupted_policy_is_printed_as_far_as_it_is(run, monkeypatch):
 
 
 def test_an_interrupted_sweep_in_one_process_is_printed_as_far_as_it_is(run, monkeypatch):
-    from voilattice.policy.situations import Situation
+    from voilattice.policy.situation import Situation
 
     usual = Situation.best_single
 

@@ -9,11 +9,11 @@ from helpers.strategies import OwnCosts
 from helpers.ward import ward
 
 from voilattice import build_policy, load_problem
+from voilattice.consultation.first_steps import find_first_steps
 from voilattice.drawing import report
 from voilattice.drawing.policy import policy_text
 from voilattice.drawing.report import report_html
 from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
-from voilattice.policy.first_steps import find_first_steps
 from voilattice.policy.solvers import policy_from_rule
 
 DAY = datetime.date(2026, 11, 17)

@@ -6,7 +6,7 @@ from voilattice import load_problem
 from voilattice.drawing.what_if import plot_sweep, plot_threshold
 from voilattice.files.variants import load_variants
 from voilattice.policy.comparison import compare_variants
-from voilattice.policy.threshold import find_threshold
+from voilattice.what_if.threshold import find_threshold
 
 
 def test_a_threshold_is_marked_in_its_plot(tmp_path):

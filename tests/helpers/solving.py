@@ -9,8 +9,7 @@ import pytest
 
 from voilattice import engines
 from voilattice.errors import TooLargeError
-from voilattice.policy import rules
-from voilattice.policy.situations import situation
+from voilattice.policy import rules, situation
 from voilattice.policy.solvers import Limits, build_policy, policy_names, solver_of
 
 POLICIES = policy_names()

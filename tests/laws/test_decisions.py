@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from voilattice import advise, apply_policy, best_set, build_policy, emc, evi
-from voilattice.policy.cases import draw_cases
+from voilattice.cases.tables import draw_cases
 from voilattice.policy.policy import Leaf
 
 ENGINES = ("python", "compiled")

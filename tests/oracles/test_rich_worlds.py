@@ -15,11 +15,11 @@ from helpers.worlds import some
 from voilattice import best_set, build_policy, value
 from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
-from voilattice.policy.optimal import anytime, ao_star
-from voilattice.policy.optimal.batch_solution import needs_batches
-from voilattice.policy.optimal.exact import find_states, solve_exactly
-from voilattice.policy.optimal.plain_solution import PlainSolution, PlainSpace
-from voilattice.policy.optimal.search import Search
+from voilattice.optimal.exact.batch_solution import needs_batches
+from voilattice.optimal.exact.choose import find_states, solve_exactly
+from voilattice.optimal.exact.plain_solution import PlainSolution, PlainSpace
+from voilattice.optimal.search import anytime, ao_star
+from voilattice.optimal.search.trials import Search
 from voilattice.policy.rules import batch, greedy_la
 
 ALONE = [(part,) for part in PARTS]

@@ -9,7 +9,7 @@ from helpers.rich_worlds import Referee, rich_problem
 from voilattice import Constraint, advise, apply_policy, build_policy, load_problem, simulate
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.model.acquisition import PathLimits
-from voilattice.policy.optimal.exact import find_states, solve_exactly
+from voilattice.optimal.exact.choose import find_states, solve_exactly
 from voilattice.policy.policy import Acquisition
 from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.solvers import policy_from_rule

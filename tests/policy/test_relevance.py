@@ -21,7 +21,7 @@ from voilattice import (
 )
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import graph_of, is_separated
-from voilattice.policy.optimal.exact import find_states, solve_exactly
+from voilattice.optimal.exact.choose import find_states, solve_exactly
 from voilattice.policy.relevance import Relevance, price_conditions, price_openers, screen
 
 

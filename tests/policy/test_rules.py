@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voilattice import FeatureCosts, Network, Problem, load_problem
+from voilattice.consultation.advice import advise
 from voilattice.lattice.independence import acquirable_core
 from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import ConditionalCost, Discount, Group
-from voilattice.policy.advice import advise
 from voilattice.policy.solvers import build_policy, policy_from_rule
 from voilattice.ties import tolerance
 from voilattice.valuation.valuation import value

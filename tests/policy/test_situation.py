@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from voilattice import emc, load_problem
 from voilattice.budgets import Deadline
 from voilattice.feature_sets import mask_of
-from voilattice.policy.situations.situation import Situation, SituationBuilder, situation_at
+from voilattice.policy.situation import Situation, SituationBuilder, situation_at
 
 
 @pytest.mark.parametrize("q", [1e-80, 1e-106, 1e-107, 1e-108, 1e-150, 1e-300])

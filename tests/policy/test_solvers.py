@@ -8,8 +8,9 @@ from helpers.solving import POLICIES
 
 from voilattice import emc, load_problem
 from voilattice.errors import InputError, UnknownNameError
+from voilattice.optimal.solver import OptimalSolver
 from voilattice.policy.policy import Acquisition, Branch, Leaf, Policy
-from voilattice.policy.solvers import Limits, OptimalSolver, build_policy, policy_from_rule
+from voilattice.policy.solvers import Limits, build_policy, policy_from_rule
 
 
 def test_figure_2():

@@ -6,10 +6,11 @@ These moments are too short for `test_threads.py`. Here the other thread's turn 
 import threading
 
 from voilattice import load_problem
-from voilattice.policy import sweep as sweeps
-from voilattice.policy.focus import FocusedSolver
-from voilattice.policy.optimal.exact import find_states, solve_exactly
-from voilattice.policy.optimal.space import BufferPool
+from voilattice.cases.focus import FocusedSolver
+from voilattice.optimal.exact import swept
+from voilattice.optimal.exact.choose import find_states, solve_exactly
+from voilattice.optimal.exact.space import BufferPool
+from voilattice.optimal.exact.swept import SweptStates
 from voilattice.policy.sweep import Sweep
 
 FIGURE = load_problem("figure1")
@@ -19,17 +20,17 @@ def test_a_sweep_solves_over_the_states_that_it_has_checked(monkeypatch):
     name = FIGURE.features[0]
     other = FIGURE.with_evidence({name: FIGURE.states(name)[0]})
     expected = solve_exactly(find_states(FIGURE), FIGURE).expected_total_cost
-    sweep, check = Sweep(FIGURE), sweeps.has_same_states
-    sweep.solve(FIGURE)
+    states, check = Sweep(FIGURE).shared(SweptStates), swept.has_same_states
+    states.solve(FIGURE)
 
     def check_and_give_way(mine, problem):
         answer = check(mine, problem)
         if problem is FIGURE:
-            sweep.solve(other)
+            states.solve(other)
         return answer
 
-    monkeypatch.setattr(sweeps, "has_same_states", check_and_give_way)
-    assert sweep.solve(FIGURE).expected_total_cost == expected
+    monkeypatch.setattr(swept, "has_same_states", check_and_give_way)
+    assert states.solve(FIGURE).expected_total_cost == expected
 
 
 def test_the_last_focus_is_read_once():

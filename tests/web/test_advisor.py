@@ -12,9 +12,9 @@ from helpers.serving import run_async
 
 from voilattice import load_problem
 from voilattice.budgets import Deadline
+from voilattice.consultation.advice import advise
 from voilattice.documents import advice_document
 from voilattice.errors import TooLargeError, UnknownNameError
-from voilattice.policy.advice import advise
 from voilattice.web import tasks
 from voilattice.web.advisor import Advisor, Limits
 from voilattice.web.pool import Level

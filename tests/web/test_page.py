@@ -10,8 +10,8 @@ from helpers.labels import LABELLED
 from playwright.sync_api import expect
 
 from voilattice import load_problem
-from voilattice.policy.advice import advise
-from voilattice.policy.cases import draw_cases
+from voilattice.cases.tables import draw_cases
+from voilattice.consultation.advice import advise
 
 pytestmark = pytest.mark.slow
 

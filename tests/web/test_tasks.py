@@ -14,9 +14,9 @@ from helpers.ward import WARD, ward
 from voilattice import emc, load_problem
 from voilattice.errors import InputError, TooLargeError, UnknownNameError
 from voilattice.model.acquisition import PathLimits
-from voilattice.policy.threshold import find_threshold
 from voilattice.web import tasks
 from voilattice.web.tasks import ServedCase
+from voilattice.what_if.threshold import find_threshold
 
 
 @pytest.mark.slow

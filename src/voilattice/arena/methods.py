@@ -4,7 +4,7 @@ An *entry* learns once and answers for one method or several. Our policies are o
 the network, which ``auto`` chooses, and each follows it in its own way. The first of them is the
 default of `voilattice.sklearn.AcquiringClassifier`. The others are quick, but to look ahead over 19
 features takes them a minute a case: so they choose among the features of the focus
-(`policy.focus`). Nothing here depends on the clock, so a method has the same results on every
+(`cases.focus`). Nothing here depends on the clock, so a method has the same results on every
 machine.
 
 *In-model regret.* How much a quick policy gives away in its own model is estimated with cases drawn
@@ -27,14 +27,14 @@ from numpy.typing import NDArray
 
 from voilattice.arena.suites import Cell
 from voilattice.baselines import BASELINES, STreeD
+from voilattice.cases.application import apply_policy
+from voilattice.cases.focus import FocusedSolver, find_planner
+from voilattice.cases.tables import draw_cases
 from voilattice.errors import UnknownNameError
 from voilattice.extras import has_extra
 from voilattice.learning.evaluation import follow_policy, learn_by_recipe
 from voilattice.learning.rivals import AtOnce, Decided
 from voilattice.model.problem import Problem
-from voilattice.policy.application import apply_policy
-from voilattice.policy.cases import draw_cases
-from voilattice.policy.focus import FocusedSolver, find_planner
 from voilattice.policy.interface import Solver
 from voilattice.wording import nearest, quote
 

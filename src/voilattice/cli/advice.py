@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from voilattice.cli.console import MAX_LISTED, feature_names, findings, table_of_values
 from voilattice.cli.terminal import console, print_table, table
+from voilattice.consultation.advice import Advice
+from voilattice.consultation.standing import Purchase
+from voilattice.consultation.steps import FirstStep, FirstSteps, Outcome
 from voilattice.model.problem import Problem
-from voilattice.policy.advice import Advice
-from voilattice.policy.standing import Purchase
-from voilattice.policy.steps import FirstStep, FirstSteps, Outcome
 from voilattice.wording import count_noun, format_amount, in_currency, join_names
 
 if TYPE_CHECKING:

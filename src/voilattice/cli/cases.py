@@ -22,17 +22,17 @@ from voilattice.cli.options import (
     write,
 )
 from voilattice.cli.progress import progress_bar, progress_line
+from voilattice.consultation.advice import FALLBACK
 from voilattice.documents import applied_document
 from voilattice.errors import within
 from voilattice.model.problem import Problem
-from voilattice.policy.advice import FALLBACK
 from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search
 from voilattice.wording import count_noun, nearest, quote
 
 if TYPE_CHECKING:
+    from voilattice.cases.application import Applied
     from voilattice.learning.data_tables import DataTable
-    from voilattice.policy.application import Applied
 
 __all__ = ["apply_command"]
 
@@ -69,9 +69,9 @@ def apply_command(
     be had: the policy is planned again without it. With a column for the target, the costs of
     decisions are known too.
     """
+    from voilattice.cases.application import apply_policy
+    from voilattice.cases.tables import absent_features
     from voilattice.learning.data_tables import read_table
-    from voilattice.policy.application import apply_policy
-    from voilattice.policy.cases import absent_features
 
     here = problem.with_evidence(given)
     found = find_policy(name, here)

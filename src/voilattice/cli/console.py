@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from voilattice.cases.application import Applied
 from voilattice.cli.terminal import console, print_table, table
 from voilattice.documents import applied_document
 from voilattice.lattice.explanations import Explanation
@@ -17,13 +18,12 @@ from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.descriptions import describe_price_rules
 from voilattice.model.problem import Problem
-from voilattice.policy.application import Applied
 from voilattice.policy.comparison import ComparisonRow, costs_above_best
-from voilattice.policy.feature_use import Threshold
 from voilattice.policy.policy import Policy, describe_excess
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.valuation.best_set import Best
 from voilattice.valuation.valuation import Value, emc
+from voilattice.what_if.feature_use import Threshold
 from voilattice.wording import count_noun, format_amount, format_mean, in_currency
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from voilattice.cli.console import findings
 from voilattice.cli.options import read_observations
 from voilattice.cli.parameters import given_options
 from voilattice.cli.progress import progress_line
+from voilattice.consultation.advice import advise
 from voilattice.errors import InputError, VoilatticeError
 from voilattice.model.problem import Problem
-from voilattice.policy.advice import advise
 from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import describe_search
 

@@ -38,12 +38,12 @@ from voilattice.documents import (
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import KINDS
-from voilattice.policy.situations import MAX_POLICY_STATES
+from voilattice.policy.interface import MAX_POLICY_STATES
 from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search, policy_names
 from voilattice.valuation.valuation import emc as expected_cost
 
 if TYPE_CHECKING:
-    from voilattice.policy.steps import FirstSteps
+    from voilattice.consultation.steps import FirstSteps
 
 __all__ = ["advise_command", "compare_command", "policy_command", "policy_option"]
 
@@ -122,7 +122,7 @@ def advise_command(
     off the expected cost of deciding. A saved policy answers from its tree; where the evidence is
     not on the tree, the policy of its name is planned again.
     """
-    from voilattice.policy.advice import advise
+    from voilattice.consultation.advice import advise
 
     known_free = read_observations(problem, free, "--given")
     if both := sorted(known_free.keys() & given.keys()):
@@ -153,7 +153,7 @@ def advise_command(
         )  # fmt: skip
         steps, barred = None, list[str]()
         if why:
-            from voilattice.policy.first_steps import find_first_steps
+            from voilattice.consultation.first_steps import find_first_steps
 
             steps, barred = _tell_why(
                 partial(
@@ -186,7 +186,7 @@ def _tell_why(
 
     What cannot be acquired now is an answer here, because the question comes with the advice.
     """
-    from voilattice.policy.first_steps import BarredError
+    from voilattice.consultation.first_steps import BarredError
 
     with within("--why"):
         try:

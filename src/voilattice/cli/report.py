@@ -42,8 +42,8 @@ def report_command(
     large problem. The plan comes first: each branch of it, or the most probable ones of more than
     40 paths. For the optimal policy it says what it would cost to begin with another feature.
     """
+    from voilattice.consultation.first_steps import find_first_steps
     from voilattice.drawing.report import report_html
-    from voilattice.policy.first_steps import find_first_steps
 
     if out is None:
         raise InputError("is needed: the page to write, such as --out report.html", "--out")

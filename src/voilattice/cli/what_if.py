@@ -70,7 +70,7 @@ def threshold_command(
     stay as they are. Stakes are told as EMC, the expected misclassification cost with nothing
     known.
     """
-    from voilattice.policy.threshold import find_threshold
+    from voilattice.what_if.threshold import find_threshold
 
     if first_step:
         if plot is not None:
@@ -103,7 +103,7 @@ def _tell_first_steps(
     as_json: bool,
 ) -> None:
     """Say where the first step changes, along the price of a feature and along the stakes."""
-    from voilattice.policy.advice_threshold import find_advice_threshold
+    from voilattice.what_if.advice_threshold import find_advice_threshold
 
     with (
         progress_line(_describe_values, "threshold") as progress,

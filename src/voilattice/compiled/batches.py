@@ -1,4 +1,4 @@
-"""The compiled twin of `policy.optimal.batches`: V and F of one evidence set."""
+"""The compiled twin of `optimal.exact.batches`: V and F of one evidence set."""
 
 from __future__ import annotations
 

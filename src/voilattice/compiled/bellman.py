@@ -1,4 +1,4 @@
-"""The compiled twin of `policy.optimal.bellman`: the recursion over blocks of states."""
+"""The compiled twin of `optimal.exact.bellman`: the recursion over blocks of states."""
 
 from __future__ import annotations
 

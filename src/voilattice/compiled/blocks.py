@@ -1,4 +1,4 @@
-"""The compiled twin of `policy.optimal.blocks`: what still matters after each step.
+"""The compiled twin of `optimal.exact.blocks`: what still matters after each step.
 
 Sets of nodes are 64-bit masks here.
 """

@@ -1,4 +1,4 @@
-"""The compiled twin of `policy.optimal.plain`: the recursion over a plain table of all states."""
+"""The compiled twin of `optimal.exact.plain`: the recursion over a plain table of all states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""The twin of `policy.optimal.plain` on a GPU: the same recursion, tile by tile (``plain.cu``).
+r"""The twin of `optimal.exact.plain` on a GPU: the same recursion, tile by tile (``plain.cu``).
 
 Masses. The joint table P(Y, features) is expanded over its slow digits: the entry "unknown" is the
 sum of the others. This gives P(y, e) of all states whose digits inside their tile are known. The

@@ -1,4 +1,4 @@
-"""The compiled twin of `policy.optimal.repeat_values`: W, and the bound at a state, in kernels."""
+"""The compiled twin of `optimal.search.bounds.repeat_values`: W, and the bound at a state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The twin of `policy.optimal.repeat_values.solve` on a GPU (``repeats.cu``)."""
+"""The twin of `optimal.search.bounds.repeat_values.solve` on a GPU (``repeats.cu``)."""
 
 from __future__ import annotations
 

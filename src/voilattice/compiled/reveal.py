@@ -1,4 +1,4 @@
-"""The kernel of `policy.optimal.reveal`: a plain table for many values of the revealed features."""
+"""The kernel of `optimal.search.bounds.reveal`: a plain table for each value of what is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels of `policy.optimal.search`: trials over a table of packed states.
+"""The kernels of `optimal.search.trials`: trials over a table of packed states.
 
 A state is a row of the table: P(e), the lower and the upper bound on V(e) = P(e) v(e), and the
 digits of e, packed into words. The table is a hash table with open addressing. An empty row has

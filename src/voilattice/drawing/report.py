@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime
 from html import escape
 
+from voilattice.consultation.steps import FirstSteps
 from voilattice.drawing.bill import BillRow, expected_bill
 from voilattice.drawing.flow import draw_flow
 from voilattice.drawing.network import network_svg
@@ -20,7 +21,6 @@ from voilattice.html import Strong, html_table, paragraph
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Acquisition, Policy
-from voilattice.policy.steps import FirstSteps
 from voilattice.ties import tolerance
 from voilattice.valuation.valuation import emc
 from voilattice.wording import count_noun, format_amount, in_currency, join_names

@@ -8,7 +8,7 @@ from typing import Any
 
 from voilattice.drawing.plots import STYLES, new_figure, save_figure
 from voilattice.policy.comparison import ComparisonRow
-from voilattice.policy.feature_use import Curve, Threshold
+from voilattice.what_if.feature_use import Curve, Threshold
 from voilattice.wording import format_amount, in_currency
 
 __all__ = ["plot_sweep", "plot_threshold"]

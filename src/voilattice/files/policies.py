@@ -9,7 +9,7 @@
 
 Each node comes after the nodes that its branches lead to; the last node is the root. A leaf at
 which the work stopped early also has ``"open": true`` (`policy.policy`). ``"complete": true`` says
-that cases go on beyond the nodes as `policy.completion` has it. A policy can only be
+that cases go on beyond the nodes as `cases.completion` has it. A policy can only be
 loaded for the problem it was built for, because its probabilities and prices come from that
 problem. The evidence that it was built with is in the file. Bins do not matter for a policy.
 """

@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 
 from voilattice.budgets import TimeLimit
+from voilattice.cases.application import apply_policy
+from voilattice.cases.focus import find_planner
 from voilattice.errors import InputError, Remedy, UnknownNameError, located
 from voilattice.extras import need_extra
 from voilattice.learning.cells import LEAVE_OUT
@@ -44,8 +46,6 @@ from voilattice.model.stakes import (
     scaled_costs,
 )
 from voilattice.parallel import Workers, run_in_order
-from voilattice.policy.application import apply_policy
-from voilattice.policy.focus import find_planner
 from voilattice.policy.solvers import Solver, policy_names
 from voilattice.wording import nearest, quote
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voilattice.cases.focus import MAX_STATES
 from voilattice.errors import InputError, Remedy, VoilatticeError, located
 from voilattice.learning.cells import LEAVE_OUT, Column, Numbers, Unreadable
 from voilattice.learning.columns import (
@@ -36,7 +37,6 @@ from voilattice.learning.data_tables import DataTable
 from voilattice.learning.discretization import bin_labels
 from voilattice.learning.recipes import Recipe
 from voilattice.model.network import check_names
-from voilattice.policy.focus import MAX_STATES
 from voilattice.wording import quote
 
 __all__ = ["Prepared", "prepare_cases"]

@@ -18,7 +18,7 @@ independent, and std(d) / √n is too small. With r repeats of k folds, the stan
 corrected after Nadeau and Bengio (2003): SE² = (1 / (r k) + 1 / (k - 1)) k std(d)² / n.
 
 While recipes are compared, the optimum is that over as many features as a table of `MAX_STATES`
-states holds, those that matter most (`policy.focus`).
+states holds, those that matter most (`cases.focus`).
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voilattice.budgets import Deadline, TimeLimit
+from voilattice.cases.application import apply_policy
+from voilattice.cases.focus import find_planner
 from voilattice.errors import InputError, UnknownNameError, located, warn_user
 from voilattice.learning.columns import check_typed, encode_column
 from voilattice.learning.data_tables import DataTable
@@ -43,8 +45,6 @@ from voilattice.model.costs import CostModel, FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix
 from voilattice.parallel import Workers, run_in_order
-from voilattice.policy.application import apply_policy
-from voilattice.policy.focus import find_planner
 from voilattice.wording import nearest, quote
 
 __all__ = [

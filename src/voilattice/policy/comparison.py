@@ -23,17 +23,9 @@ from voilattice.errors import InputError, TooLargeError
 from voilattice.html import html_table, paragraph
 from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.parallel import Workers, run_in_order
+from voilattice.policy.interface import TIME_LIMIT, Cost, Limits, Solver, is_proving, is_quick
 from voilattice.policy.policy import Certificate
-from voilattice.policy.solvers import (
-    TIME_LIMIT,
-    Cost,
-    Limits,
-    OptimalSolver,
-    RuleSolver,
-    Solver,
-    policy_names,
-    solver_of,
-)
+from voilattice.policy.solvers import policy_names, solver_of
 from voilattice.policy.sweep import Sweep
 from voilattice.valuation.valuation import emc
 from voilattice.wording import count_noun, format_amount, in_currency
@@ -394,13 +386,13 @@ def _point(
     at_once = emc(problem)
     at = at_once if variant.expected is None else variant.expected
     # Rules are quick, and the optimum can use all the time there is: so rules come first.
-    waiting = sorted(range(len(solvers)), key=lambda k: not isinstance(solvers[k], RuleSolver))
-    weights = [1 if isinstance(s, RuleSolver) else SHARES_OF_SEARCH for s in solvers]
+    waiting = sorted(range(len(solvers)), key=lambda k: not is_quick(solvers[k]))
+    weights = [1 if is_quick(s) else SHARES_OF_SEARCH for s in solvers]
     rows: dict[int, ComparisonRow] = {}
     for done, k in enumerate(waiting):
         part = deadline.share(weights[k] / sum(weights[other] for other in waiting[done:]))
         solver, uses = solvers[k], None
-        if isinstance(solver, OptimalSolver):
+        if is_proving(solver):
             lacking = None
             if feature is not None:
                 half, other = Limits(time_limit=part.share(0.5)), problem.without({feature})

@@ -15,19 +15,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError
-from voilattice.model.problem import Problem
-from voilattice.policy.policy import Certificate, Policy
-from voilattice.policy.situations import MAX_POLICY_STATES
-from voilattice.policy.sweep import Sweep
+from voilattice.policy.certificate import Certificate
 from voilattice.ties import tolerance
 from voilattice.wording import format_amount, quote
 
-__all__ = ["TIME_LIMIT", "Cost", "Limits", "Progress", "Solver", "Step", "describe_search"]
+if TYPE_CHECKING:
+    from voilattice.model.problem import Problem
+    from voilattice.policy.policy import Policy
+    from voilattice.policy.sweep import Sweep
 
+__all__ = [
+    "MAX_POLICY_STATES",
+    "TIME_LIMIT",
+    "Cost",
+    "Limits",
+    "Progress",
+    "ProvingSolver",
+    "Solver",
+    "Step",
+    "describe_search",
+    "is_proving",
+    "is_quick",
+]
+
+MAX_POLICY_STATES = 1_000_000
 TIME_LIMIT = 60.0  # seconds
 
 # Called with the number of states so far and the interval of the optimum; None: a rule has none.
@@ -155,3 +170,30 @@ class Solver(Protocol):
         The limits of the problem are what is left of them there.
         """
         ...
+
+
+class ProvingSolver(Solver, Protocol):
+    """A solver of the optimum: `proves` is true, and `cost` may tell the first step too."""
+
+    proves: bool
+
+    def cost(
+        self,
+        problem: Problem,
+        limits: Limits,
+        *,
+        sweep: Sweep | None = None,
+        with_first: bool = False,
+    ) -> Cost:
+        """Return what the policy costs, and if asked what it acquires first (`Cost.first`)."""
+        ...
+
+
+def is_proving(solver: Any) -> TypeGuard[ProvingSolver]:
+    """Return whether a solver looks for the optimum, and so can use all the time there is."""
+    return bool(getattr(solver, "proves", False))
+
+
+def is_quick(solver: Any) -> bool:
+    """Return whether a solver says that it is quick (`is_quick`): it needs little of the time."""
+    return bool(getattr(solver, "is_quick", False))

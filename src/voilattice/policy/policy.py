@@ -26,12 +26,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.model.costs import MAX_AMOUNT, check_amount
 from voilattice.model.network import Table
 from voilattice.model.problem import Evidence, Problem
+from voilattice.policy.certificate import Certificate
 from voilattice.ties import TOLERANCE, tolerance
 from voilattice.wording import format_amount, quote
 
@@ -48,7 +49,6 @@ __all__ = [
 
 PROBABILITY_TOLERANCE = 1e-6
 SHOWN = 0.005  # two decimals do not show a smaller gap
-STATUSES = ("ok", "time", "memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,36 +116,18 @@ class Path:
         return self.feature_cost + self.leaf.emc
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """What a solver knows about a policy besides its cost."""
-
-    lower_bound: float | None = None  # no policy costs less than this; None: not computed
-    exact: bool = True  # the policy is what its name says; `optimal`: proved to cost least
-    status: str = "ok"  # "time" or "memory": the limit that stopped the work early
-    note: str = ""  # where a bound comes from, or what was not done, in sentences
-
-    def __post_init__(self) -> None:
-        if self.lower_bound is not None:
-            with within("lower_bound"):
-                check_amount(self.lower_bound)
-        if self.status not in STATUSES:
-            known = ", ".join(map(repr, STATUSES))
-            raise InputError(f"must be one of {known}, got {quote(self.status)}", "status")
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Policy:
     """A frozen policy for a problem.
 
     `nodes` holds each node after all the nodes that its branches lead to; the last one is the root.
-    A complete policy also says how cases go on beyond its nodes (`policy.completion`).
+    A complete policy also says how cases go on beyond its nodes (`cases.completion`).
     """
 
     problem: Problem
     name: str
     nodes: tuple[Node, ...]
-    certificate: Certificate = Certificate()
+    certificate: Certificate = field(default_factory=Certificate)
     is_complete: bool = False
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """The policy of a rule, behind the interface of a solver.
 
-The policy is built situation by situation (`policy.situations`). A rule that acquires only at the
+The policy is built situation by situation (`policy.situation`). A rule that acquires only at the
 start needs no policy to know its cost: with S what it acquires,
 
     ETC = C(S | e) + sum_s P(s | e) EMC(e, s),
@@ -13,14 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from voilattice.budgets import Deadline
 from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem
+from voilattice.policy.builder import PolicyBuilder
 from voilattice.policy.interface import Cost, Limits, Progress, Step
 from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.rules import Rule
-from voilattice.policy.situations import SEARCHED_CELLS, PolicyBuilder, situation_at
+from voilattice.policy.situation import SEARCHED_CELLS, situation_at
 from voilattice.policy.sweep import Sweep
 from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.wording import format_amount
@@ -56,6 +58,7 @@ class RuleSolver:
     looks_ahead: bool = False
     forgets: bool = True
     at_once: Callable[[Problem], Iterable[str]] | None = None
+    is_quick: ClassVar[bool] = True
 
     def build(
         self,

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from voilattice.feature_sets import bits
-from voilattice.policy.situations import Situation
+from voilattice.policy.situation import Situation
 
 __all__ = ["Rule", "batch", "greedy", "greedy_la", "markov_blanket", "none"]
 

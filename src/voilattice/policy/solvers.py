@@ -1,7 +1,7 @@
 """Policies by name: the registry of solvers, and the policy of a rule of one's own.
 
 All solvers have one interface (`policy.interface`). A `RuleSolver` builds the policy of a rule
-(`policy.rules`), and the `OptimalSolver` the one of least expected total cost (`policy.optimal`).
+(`policy.rules`), and the `OptimalSolver` the one of least expected total cost (`optimal`).
 
 `register` takes a solver of anybody's own: it is then known to `build_policy`, `advise` and
 `compare`. A package whose entry points name its solvers makes them known to the command line and
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from pkgutil import resolve_name
 from threading import RLock
 
 from voilattice.budgets import TimeLimit
@@ -20,6 +21,7 @@ from voilattice.lattice.independence import acquirable_core
 from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.policy import rules
 from voilattice.policy.interface import (
+    MAX_POLICY_STATES,
     TIME_LIMIT,
     Cost,
     Limits,
@@ -28,10 +30,9 @@ from voilattice.policy.interface import (
     Step,
     describe_search,
 )
-from voilattice.policy.optimal.solver import OptimalSolver
 from voilattice.policy.policy import Policy
 from voilattice.policy.rule_solver import RuleSolver
-from voilattice.policy.situations import MAX_POLICY_STATES, Situation
+from voilattice.policy.situation import Situation
 from voilattice.policy.sweep import Sweep
 from voilattice.wording import nearest, quote
 
@@ -40,7 +41,6 @@ __all__ = [
     "TIME_LIMIT",
     "Cost",
     "Limits",
-    "OptimalSolver",
     "RuleSolver",
     "Solver",
     "Step",
@@ -147,7 +147,8 @@ _built_in: tuple[Solver, ...] = (
         "No feature, alone or together with others, is worth its price.",
         looks_ahead=True,
     ),
-    OptimalSolver(),
+    # By its name: the room `optimal` is above this one.
+    resolve_name("voilattice.optimal.solver:OptimalSolver")(),
 )
 for _solver in _built_in:
     register(_solver)

@@ -1,18 +1,21 @@
 """What the policies of one problem share along a sweep of stakes that differ only in scale.
 
 If the misclassification costs are scaled, EVI scales with them. So the sets of a situation's
-lattice are valued once, at stakes of 1, and each point of the sweep only chooses again. The states
-of the optimal policy are found once, and each point only solves the recursion.
+lattice are valued once, at stakes of 1, and each point of the sweep only chooses again.
+
+A solver may keep something of its own along a sweep (`Sweep.shared`): the exact solver keeps the
+states of the optimal policy, so that each point only solves the recursion (`optimal.exact.swept`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from threading import Lock
+from typing import TypeVar, cast
 
 import numpy as np
 
-from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
 from voilattice.errors import InputError, TooLargeError, VoilatticeError
 from voilattice.feature_sets import Words
@@ -20,19 +23,14 @@ from voilattice.lattice.lattice import Lattice
 from voilattice.model.monotonicity import check_monotone_at
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import stakes_scale
-from voilattice.policy.optimal.exact import (
-    ExactSolution,
-    ExactSpace,
-    find_states,
-    solve_exactly,
-)
-from voilattice.policy.optimal.space import has_same_states
 from voilattice.policy.relevance import StateKey
 from voilattice.valuation.set_search import MAX_CHECKED_PAIRS
 from voilattice.valuation.tables import Root, expected_emcs_in
 from voilattice.valuation.valuation import expected_emc
 
 __all__ = ["Sweep"]
+
+_Kept = TypeVar("_Kept")
 
 # With more irreducible sets than this, branch and bound finds the best set at each point.
 MAX_SWEPT_SETS = 20_000
@@ -52,13 +50,15 @@ class Sweep:
         staked = problem if kind is None else problem.with_expected(kind, 1.0)
         self.unit = staked.misclassification
         self._values: dict[StateKey, tuple[Words, Floats] | None] = {}
-        self._space: ExactSpace | None = None
-        self._refused: TooLargeError | None = None
+        self._shared: dict[object, object] = {}
+        self._lock = Lock()
 
-    @property
-    def has_states(self) -> bool:
-        """Whether the states of the optimum are found already."""
-        return self._space is not None
+    def shared(self, make: Callable[[Sweep], _Kept]) -> _Kept:
+        """Return what a solver keeps along the sweep; the first call makes it, by this function."""
+        with self._lock:
+            if make not in self._shared:
+                self._shared[make] = make(self)
+            return cast("_Kept", self._shared[make])
 
     def covers(self, problem: Problem) -> bool:
         """Return whether a problem differs only in prices and in the scale of the stakes."""
@@ -88,25 +88,6 @@ class Sweep:
         ):
             raise InputError("the sweep belongs to another problem")
         return stakes_scale(problem.misclassification, self.unit)
-
-    def solve(
-        self,
-        problem: Problem,
-        *,
-        deadline: Deadline | None = None,
-        choices: bool = True,
-    ) -> ExactSolution:
-        """Return the optimum at one point; the first call finds the states."""
-        if self._refused is not None:  # once too large, always too large
-            raise self._refused
-        space = self._space  # another thread may exchange it
-        if space is None or not has_same_states(space.problem, problem):
-            try:
-                self._space = space = find_states(problem, self.unit, deadline=deadline)
-            except TooLargeError as error:
-                self._refused = error
-                raise
-        return solve_exactly(space, problem, choices=choices, deadline=deadline)
 
     def values(
         self,

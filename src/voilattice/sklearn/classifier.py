@@ -7,7 +7,7 @@ and when to stop. Its `predict` follows the policy and looks at a cell only when
 
 The time limit covers all of `fit`: choosing a recipe, and planning (`sklearn.planning`). A fitted
 classifier gives the same answer for the same row for ever, alone or beside other rows: its policy
-is complete (`policy.completion`), so what is still to plan at prediction is decided by work that is
+is complete (`cases.completion`), so what is still to plan at prediction is decided by work that is
 counted, and never by a clock. A missing cell cannot be had: the row goes on without it.
 """
 
@@ -24,6 +24,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from voilattice.budgets import Deadline
+from voilattice.cases.application import Applied, follow_cases
+from voilattice.cases.completion import planner_around
+from voilattice.cases.replanning import QuickRule
+from voilattice.cases.tables import Cases
 from voilattice.errors import InputError, located, warn_user
 from voilattice.learning.cells import Categories, Unreadable
 from voilattice.learning.data_tables import DataTable, as_table
@@ -35,12 +39,8 @@ from voilattice.model.costs import FeatureCosts
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN
-from voilattice.policy.application import Applied, follow_cases
-from voilattice.policy.cases import Cases
-from voilattice.policy.completion import planner_around
 from voilattice.policy.interface import Limits, Solver
 from voilattice.policy.policy import Acquisition, Leaf
-from voilattice.policy.replanning import QuickRule
 from voilattice.policy.solvers import solver_of
 from voilattice.sklearn.bills import make_bill
 from voilattice.sklearn.decisions import make_decisions

@@ -1,18 +1,18 @@
 """The policy of a classifier: complete, and ready in time.
 
 Building a policy gets a part of the time of `fit`. The optimum is that over as many features as a
-table of some states holds, those that matter most (`policy.focus`): so it does not depend on the
-clock. The policy is complete (`policy.completion`): whatever was not worked out in time, each case
+table of some states holds, those that matter most (`cases.focus`): so it does not depend on the
+clock. The policy is complete (`cases.completion`): whatever was not worked out in time, each case
 has one answer.
 """
 
 from __future__ import annotations
 
 from voilattice.budgets import Deadline
+from voilattice.cases.completion import SUCCESSOR, complete_policy
+from voilattice.cases.focus import find_planner
 from voilattice.errors import warn_user
 from voilattice.model.problem import Problem
-from voilattice.policy.completion import SUCCESSOR, complete_policy
-from voilattice.policy.focus import find_planner
 from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import Limits
 

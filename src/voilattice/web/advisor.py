@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
+from voilattice.consultation.advice import FALLBACK
 from voilattice.errors import TooLargeError, located
 from voilattice.model.problem import Problem
-from voilattice.policy.advice import FALLBACK
 from voilattice.warming import Warming, start_warming
 from voilattice.web.answers import Answers
 from voilattice.web.cases import read_case

@@ -17,6 +17,10 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from voilattice.budgets import Deadline, memory_limit
+from voilattice.cases.application import apply_policy
+from voilattice.consultation.advice import advise
+from voilattice.consultation.first_steps import find_first_steps
+from voilattice.consultation.standing import narrow_problem, standing_at, start_from
 from voilattice.documents import (
     Document,
     advice_document,
@@ -48,14 +52,8 @@ from voilattice.lattice.lattice import Lattice
 from voilattice.model.problem import Evidence, Problem
 from voilattice.model.stakes import KINDS
 from voilattice.model.what_if import change_problem
-from voilattice.policy.advice import advise
-from voilattice.policy.advice_threshold import find_advice_threshold
-from voilattice.policy.application import apply_policy
 from voilattice.policy.comparison import compare
-from voilattice.policy.first_steps import find_first_steps
 from voilattice.policy.solvers import build_policy, describe_search
-from voilattice.policy.standing import narrow_problem, standing_at, start_from
-from voilattice.policy.threshold import find_threshold
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
 from voilattice.valuation.valuation import emc, value
@@ -63,6 +61,8 @@ from voilattice.web.cases import read_case
 from voilattice.web.refusals import Broken, refusal_of
 from voilattice.web.uploads import read_upload
 from voilattice.web.workers import MAX_VARIANTS, Outcome, Request, Tell
+from voilattice.what_if.advice_threshold import find_advice_threshold
+from voilattice.what_if.threshold import find_threshold
 
 __all__ = ["TASKS", "ServedCase", "do_tasks", "keep"]
 

@@ -1,0 +1,327 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.problems import noisy_bayes
+from helpers.rich_worlds import PARTS, Referee, rich_problem
+from helpers.strategies import OwnCosts
+from helpers.ward import ward
+
+from voilattice import ConditionalCost, FeatureCosts, Network, Problem, load_problem
+from voilattice.budgets import Deadline
+from voilattice.consultation.first_steps import BarredError, find_first_steps
+from voilattice.consultation.step_reasons import savings_after
+from voilattice.documents import first_steps_document
+from voilattice.errors import InputError, UnknownNameError
+from voilattice.model.acquisition import PathLimits
+from voilattice.optimal.exact.choose import find_states
+from voilattice.optimal.exact.plain_solution import PlainSolution, PlainSpace
+from voilattice.optimal.solver import OptimalSolver
+from voilattice.policy.situation import situation_at
+from voilattice.policy.solvers import RuleSolver, build_policy, register, solver_of, unregister
+
+# Parts that the exact solvers support together, and which one then solves.
+KINDS = (
+    (),
+    ("groups", "discounts", "constraints", "decisions"),
+    ("conditional", "decisions"),
+    ("rounds", "groups", "constraints", "decisions"),
+    ("limits", "decisions"),
+    PARTS,
+)
+
+
+def cost_of(referee, known, features, price):
+    """Q(S) by enumeration, times P(e), and the cost to go after each result."""
+    after = {
+        tuple(then.items()): referee._cheapest(then, price, len(features), 1)
+        for then in referee.outcomes(features, known)
+    }
+    return price * referee.mass(known) + sum(after.values()), after
+
+
+@pytest.mark.parametrize("parts", KINDS)
+@pytest.mark.parametrize("seed", range(40))
+def test_what_it_costs_to_begin_with_a_feature_is_what_enumeration_says(seed, parts):
+    problem = rich_problem(seed, parts, n_features=3 + seed % 2)
+    referee, known = Referee(problem), dict(problem.evidence)
+    mass = referee.mass(known)
+    found = find_first_steps(problem)
+    allowed = dict(referee.choices(known, 0.0, 0, 0))
+    assert found.decide == pytest.approx(referee.risk(known) / mass, abs=1e-7)
+    costs = {}
+    for step in found.steps:
+        assert step.cost == pytest.approx(allowed[step.features])
+        total, after = cost_of(referee, known, step.features, step.cost)
+        if not found.exact:
+            assert step.lower_bound - 1e-7 <= total / mass <= step.cost_to_go + 1e-7
+            continue
+        assert step.cost_to_go == pytest.approx(total / mass, abs=1e-6)
+        costs[step.features] = total / mass
+        assert sum(o.probability for o in step.outcomes) == pytest.approx(1)
+        for outcome in step.outcomes:
+            then = {**known, **outcome.result}
+            share = referee.mass(then)
+            assert outcome.probability == pytest.approx(share / mass)
+            assert outcome.emc == pytest.approx(referee.risk(then) / share, abs=1e-6)
+            wanted = next(v for k, v in after.items() if dict(k) == then) / share
+            assert outcome.cost_to_go == pytest.approx(wanted, abs=1e-6)
+            assert (outcome.decision is None) == bool(outcome.then)
+    if found.exact:
+        best = referee.optimum()
+        chosen = costs[found.chosen] if found.chosen else found.decide
+        assert chosen == pytest.approx(best, abs=1e-6)
+        for step in found.steps:
+            assert step.over == pytest.approx(step.cost_to_go - best, abs=1e-6)
+        policy = build_policy(problem, "optimal")
+        first = getattr(policy.root, "features", ())
+        assert found.chosen == set(first)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_each_feature_that_can_come_first_is_told_with_the_best_set_it_is_in(seed):
+    problem = rich_problem(seed, ("rounds", "groups", "constraints", "decisions"))
+    referee, known = Referee(problem), dict(problem.evidence)
+    found = find_first_steps(problem)
+    if not (found.exact and problem.counts_rounds):
+        return
+    told = {step.features: step.cost_to_go for step in found.steps}
+    for features, price in referee.choices(known, 0.0, 0, 0):
+        total = cost_of(referee, known, features, price)[0] / referee.mass(known)
+        for feature in features:
+            sets = [cost for names, cost in told.items() if feature in names]
+            if sets:  # a feature that cannot matter is not told
+                assert min(sets) <= total + 1e-6
+
+
+@pytest.mark.parametrize("parts", [(), ("conditional",), ("groups", "discounts", "decisions")])
+@pytest.mark.parametrize("seed", range(40))
+def test_savings_after_both_orders_explain_the_difference(seed, parts):
+    problem = rich_problem(seed, parts)
+    found = find_first_steps(problem)
+    if len(found.steps) < 2:
+        return
+    situation = situation_at(problem)
+    solution = OptimalSolver.solve(problem, Deadline())
+    one, two = found.steps[:2]
+
+    def to_go(known, left, leaf):
+        return solution.cost_to_go(known)
+
+    mine = savings_after(situation, one, two, to_go)
+    its = savings_after(situation, two, one, to_go)
+    assert min(mine) >= -1e-7  # what is not forced on the optimum never costs more
+    assert min(its) >= -1e-7
+    order = two.cost_to_go - one.cost_to_go - (math.fsum(mine) - math.fsum(its))
+    if not (problem.costs.conditional or problem.costs.discounts):
+        assert order == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_plain_table_and_merged_blocks_tell_the_same(seed, monkeypatch):
+    problem = rich_problem(seed, ("groups", "decisions"))
+    merged = find_first_steps(problem)
+    plain = PlainSolution(PlainSpace(problem), problem)
+    monkeypatch.setattr(OptimalSolver, "_solve_once", lambda *_: plain)
+    other = find_first_steps(problem)
+    assert [step.features for step in other.steps] == [step.features for step in merged.steps]
+    for one, two in zip(merged.steps, other.steps, strict=True):
+        assert one.cost_to_go == pytest.approx(two.cost_to_go)
+    assert not isinstance(find_states(problem), PlainSpace)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_separated_feature_costs_its_price_and_what_its_place_under_the_limits_is_worth(seed):
+    problem = rich_problem(seed, ("limits", "decisions"))
+    referee, known = Referee(problem), dict(problem.evidence)
+    for features, _ in referee.choices(known, 0.0, 0, 0):
+        if len(features) > 1:
+            continue
+        found = find_first_steps(problem, features=[features])
+        (step,) = (s for s in found.steps if features <= s.features)
+        if found.exact:
+            total, _ = cost_of(referee, known, step.features, step.cost)
+            assert step.cost_to_go == pytest.approx(total / referee.mass(known), abs=1e-6)
+
+
+def test_evidence_counts_against_the_limits_and_what_is_given_does_not():
+    problem = ward()
+    spent = find_first_steps(problem, {"xray": "shadow", "consent": "given"})
+    free = find_first_steps(problem, given={"xray": "shadow", "consent": "given"})
+    assert spent.decide == pytest.approx(free.decide)
+    assert min(s.cost_to_go for s in spent.steps) >= min(s.cost_to_go for s in free.steps) - 1e-9
+    gone = find_first_steps(problem, unavailable=["xray"])
+    assert all("xray" not in s.features and "biopsy" not in s.features for s in gone.steps)
+
+
+def test_the_text_names_the_outcome_that_makes_the_difference():
+    steps = {tuple(s.features): s for s in find_first_steps(load_problem("asia")).steps}
+    assert steps["tub",].text.startswith(
+        "Beginning with tub costs 5.37 more than beginning with xray. "
+        "Alone, tub would bring more: -6.00 against -8.00, prices deducted. "
+        "But after xray = no (89 % of cases) tub is not needed: the decision is no. "
+        "That saves 5.34 on average."
+    )
+    assert steps["xray",].text == (
+        "The optimum begins with xray: 62.46 in all; deciding now costs 110.00."
+    )
+
+
+@pytest.mark.slow
+def test_a_tie_is_called_a_tie():
+    steps = {tuple(s.features): s for s in find_first_steps(load_problem("heart")).steps}
+    assert steps["cp",].text == (
+        "Beginning with cp costs as much as beginning with age, which is named first in the "
+        "problem."
+    )
+
+
+def test_where_the_optimum_decides_each_step_says_what_would_change():
+    found = find_first_steps(load_problem("figure1"))
+    assert found.chosen == frozenset()
+    assert found.steps[0].text == (
+        "Beginning with X1 costs 3.80 more than deciding now. After X1 = T (60 % of cases) the "
+        "decision would be T, but that is not worth the price."
+    )
+    sure = find_first_steps(load_problem("figure1").with_expected("symmetric", 0))
+    assert sure.steps[0].text.endswith("No result of X1 changes the decision.")
+
+
+def test_a_larger_first_round_says_what_is_not_needed():
+    steps = find_first_steps(ward()).steps
+    larger = next(s for s in steps if s.features == {"xray", "consent", "blood"})
+    assert "biopsy comes next, and blood only if still needed" in larger.text
+
+
+def test_a_step_says_what_it_has_to_do_with_what_was_asked():
+    chosen, *others = find_first_steps(ward(), features=["blood", ["age", "blood"]]).steps
+    texts = {step.features: step.text for step in others}
+    assert chosen.features == {"xray", "consent"}
+    assert chosen.text.startswith("The optimum begins with X-ray and consent: ")
+    (larger,) = (features for features in texts if len(features) > 2)
+    assert texts[larger].startswith("blood, best together with X-ray and consent: Beginning with ")
+    literal = texts[frozenset({"age", "blood"})]
+    assert literal.startswith("age and blood alone, as asked: Beginning with ")
+    (chosen, *_) = find_first_steps(ward(), features=["xray"]).steps
+    assert chosen.text.startswith("X-ray, best together with consent: The optimum begins with ")
+
+
+def test_features_asked_one_by_one_are_not_a_set_that_was_asked():
+    problem, both = rich_problem(48), {"N0", "N2"}
+
+    def said(*features):
+        steps = find_first_steps(problem, features=features).steps
+        (text,) = (step.text for step in steps if step.features == both)
+        return text.partition(": Beginning with ")[0]
+
+    assert said("N0", "N2") == "N0, best together with N2; N2, best together with N0"
+    assert said("N2", "N2") == "N2, best together with N0"
+    assert said(["N2", "N0"]) == "N0 and N2 alone, as asked"
+    assert said("N0", ["N0", "N2"]) == "N0 and N2 alone, as asked; N0, best together with N2"
+
+
+@pytest.mark.parametrize(
+    ("features", "error", "message"),
+    [
+        ([["biopsy"]], InputError, "features: biopsy cannot be acquired now. biopsy comes after"),
+        (["xry"], UnknownNameError, r"features: no feature 'xry' \(nearest: 'xray'\)"),
+        ([[]], InputError, "features: a first step has at least one feature"),
+        ("xray", InputError, "features: must be a list of features or sets, got 'xray'"),
+        (["age"], InputError, r"features: 'age' is known already"),
+    ],
+)
+def test_a_step_that_makes_no_sense_is_refused(features, error, message):
+    with pytest.raises(error, match=message):
+        find_first_steps(ward(), {"age": "young"}, features=features)
+
+
+@pytest.mark.slow
+def test_what_the_exact_solver_does_not_support_is_enclosed():
+    problem = replace(load_problem("figure1"), costs=OwnCosts(1))
+    found = find_first_steps(problem)
+    assert not found.exact
+    assert "too large for the exact optimum" in found.steps[0].text
+    large = find_first_steps(noisy_bayes(40), time_limit=2.0)
+    assert not large.exact
+    assert len(large.steps) == 8
+    assert all(s.lower_bound <= s.cost_to_go for s in large.steps)
+    assert large.chosen == large.steps[0].features
+
+
+def test_the_document_is_plain_json():
+    document = first_steps_document(find_first_steps(load_problem("asia"), features=["tub"]))
+    assert document["chosen"] == ["xray"]
+    assert [step["features"] for step in document["steps"]] == [["xray"], ["tub"]]
+    then = [outcome["then"] for outcome in document["steps"][0]["outcomes"]]
+    assert {"action": "decide", "features": [], "decision": "no"} in then
+
+
+def three_features(conditional, **problem):
+    """A and B tell of Y, C does not."""
+    states = {name: ["0", "1"] for name in "YABC"}
+    tables = {"Y": [0.5, 0.5], "A": [[0.8, 0.2], [0.3, 0.7]], "B": [[0.9, 0.1], [0.2, 0.8]]}
+    tables = {name: np.array(table) for name, table in {**tables, "C": [0.5, 0.5]}.items()}
+    network = Network.from_tables(states, {"A": ["Y"], "B": ["Y"]}, tables)
+    costs = FeatureCosts({"A": 1.0, "B": 5.0, "C": 7.0}, (), conditional)
+    made = Problem.create(network, "Y", costs, [[0, 100], [100, 0]], features=["A", "B", "C"])
+    return replace(made, **problem)
+
+
+def test_a_step_that_tells_nothing_may_leave_what_the_exact_solver_does_not_support():
+    problem = three_features((ConditionalCost("A", {"B": "0"}, 6.0),), limits=PathLimits(spend=12))
+    referee = Referee(problem)
+    found = find_first_steps(problem, features=["C"])
+    (step,) = (step for step in found.steps if step.features == {"C"})
+    expected, _ = cost_of(referee, {}, ("C",), 7.0)
+    assert found.exact
+    assert step.cost_to_go == pytest.approx(expected)
+    # With no time left, the step is told with bounds, and the answer is not exact.
+    late = _late_after_the_optimum(problem)
+    (step,) = (step for step in late.steps if step.features == {"C"})
+    assert not late.exact
+    assert step.lower_bound <= expected <= step.cost_to_go + 1e-9
+
+
+def _late_after_the_optimum(problem):
+    """First steps where the time is up as soon as the problem itself is solved."""
+    deadline = Deadline(1000.0)
+    solution_at = OptimalSolver.solution_at
+
+    def late(self, *arguments, **options):
+        found = solution_at(self, *arguments, **options)
+        deadline.stop()
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OptimalSolver, "solution_at", late)
+        return find_first_steps(problem, features=["C"], time_limit=deadline)
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 5))
+def test_first_steps_of_rich_problems_agree_with_the_referee(seed):
+    problem = rich_problem(seed, PARTS)
+    referee, known = Referee(problem), dict(problem.evidence)
+    for feature in set(problem.features) - set(known):
+        try:
+            found = find_first_steps(problem, features=[feature])
+        except BarredError:
+            continue
+        for step in found.steps:
+            price = referee.price(step.features, known)
+            total, _ = cost_of(referee, known, sorted(step.features), price)
+            total /= referee.mass(known)
+            assert step.lower_bound - 1e-7 <= total <= step.cost_to_go + 1e-7
+            assert not found.exact or step.cost_to_go == pytest.approx(total)
+
+
+def test_first_steps_are_those_of_the_optimum_whoever_is_registered_in_its_place():
+    problem = load_problem("figure1")
+    expected, optimal = find_first_steps(problem), solver_of("optimal")
+    unregister("optimal")
+    register(RuleSolver("optimal", lambda situation: 0))
+    try:
+        assert find_first_steps(problem) == expected
+    finally:
+        unregister("optimal")
+        register(optimal)
