@@ -3,6 +3,11 @@
 Every baseline is a scikit-learn classifier with the verbs of `AcquiringClassifier` (`fit`,
 `predict`, `bill`, `total_cost`; see `interface`), so they can be compared on equal terms. They are
 also rivals of `voilattice.learning.evaluate`.
+
+What people use is in `classifiers` and `streed`. Trees for money are `cost_trees`, `icet` and
+`minimal_cost_tree`, grown by `tree_growth` on `coding` and followed by `tree_decider`. Methods that
+buy one feature after another (`walks`) are `naive_bayes`, `posterior_shift`, `feature_clusters`,
+`greedy_information` (with `class_forests`) and `systematic_search`.
 """
 
 from voilattice.extras import need_extra

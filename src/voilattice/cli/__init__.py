@@ -1,9 +1,10 @@
 """The command line: thin, results on stdout, complaints on stderr in one line.
 
 `group` knows the commands and loads the one that is run. One module holds one family of commands:
-`problems`, `new`, `sets`, `policies`, `cases`, `data`, `serve`, `warm`, `completion`. They share
-`options` (what commands are given), `console` (how results look), `terminal` (lines and tables) and
-`progress`.
+`problems`, `new`, `sets`, `policies`, `consultation`, `cases`, `what_if`, `report`, `data`,
+`evaluation`, `arena`, `serve`, `warm`, `completion`. They share `options` and `parameters` (what
+commands are given), `tables` (where a table is given), `console`, `advice` and `distributions` (how
+results look), `terminal` (lines and tables), `progress` and `interrupts`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Learning: from a table of cases to a network, and to a problem.
 
-A table is read and its cells are typed once (`table_files`, `cells`, `data_tables`). Columns become
-states (`discretization`, `columns`, `preparation`). A `Recipe` says how they become a network
-(`recipes`, `networks`): with arcs that a search finds and counted tables (`structure`,
+A table is read and its cells are typed once (`table_files`, `cells`, `cell_typing`, `data_tables`).
+Columns become states (`discretization`, `columns`, `preparation`). A `Recipe` says how they become
+a network (`recipes`, `networks`): with arcs that a search finds and counted tables (`structure`,
 `parameters`), as an augmented naive Bayes network (`augmented`) with smooth or trained tables
 (`smooth`, `training`), or from a decision tree (`decision_trees`, `pruning`). `selection` chooses a
 recipe by what its policy costs on new cases. `learn_problem` adds the costs and returns a problem
 that can be solved, or written to a folder with a README (`problems`, `readmes`). `evaluate`
-measures what policies and their rivals cost on new cases (`evaluation`, `rivals`,
+measures what policies and their rivals cost on new cases (`evaluation`, `rivals`, `encoders`,
 `held_out_results`).
 """
 

@@ -1,9 +1,9 @@
 """The scikit-learn room: a classifier that asks for features only while they pay.
 
 `AcquiringClassifier` learns a problem from a table, and decides by its policy (`classifier`). What
-users give to it, from data frames to labels and prices, is checked and named in `inputs`. The
-policy is worked out in time (`planning`). A fitted classifier is saved as an ordinary problem
-folder (`folders`).
+users give to it, from data frames to labels and prices, is checked and named in `inputs`;
+`decisions` are what it can decide, and `bills` what rows bought. The policy is worked out in time
+(`planning`). A fitted classifier is saved as an ordinary problem folder (`folders`).
 """
 
 from voilattice.extras import need_extra
