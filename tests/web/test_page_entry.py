@@ -270,11 +270,26 @@ def test_a_round_without_one_of_its_tests_is_planned_again_at_once(visit_page):
     assert spent_and_left(page) == ["108.00 CAD", "192.00 CAD", "1", "1"]
 
 
+def test_the_rest_of_an_open_round_is_not_offered_at_the_price_of_another(visit_page):
+    page = visit_page
+    offered = page.locator("#candidates [data-features], #ignored [data-feature]")
+    names = "all => all.map((e) => e.dataset.features ?? e.dataset.feature)"
+    assert {"blood", "consent", "xray"} <= set(offered.evaluate_all(names))
+    press(page, "xray", "shadow")
+    expect(page.locator("#candidates .hint")).to_have_text(
+        "The open round brings blood and consent. Anything else would be another round."
+    )
+    ready(page)
+    assert not {"blood", "consent", "blood,consent"} & set(offered.evaluate_all(names))
+    expect(page.locator("#compare")).to_be_hidden()
+    expect(page.locator("#compare-text")).to_have_text("")
+
+
 def test_results_so_far_can_be_used_before_the_round_is_whole(visit_page, violations):
     page = visit_page
     press(page, "xray", "clear")
     expect(page.locator(f"{CHANGED} p")).to_have_text(
-        "With the results so far, the advice is: Decide: discharge."
+        "If the rest of the round is left out, the advice is: Decide: discharge."
     )
     ready(page)
     expect(page.locator("#posterior")).to_contain_text("13.8 %")

@@ -65,7 +65,7 @@ export function showAdvice(now, about) {
   const change = meet(questionShown(), advised, isEngaged(now));
   if (isRound) {
     const isGoingOn = isSame(advised, pendingOf(questionShown(), now.steps));
-    announce(isGoingOn ? null : `With the results so far, the advice is: ${action(advice)}`, "Plan again without the rest", leaveRound);
+    announce(isGoingOn ? null : `If the rest of the round is left out, the advice is: ${action(advice)}`, "Plan again without the rest", leaveRound);
     explain([]);
   } else if (isRoundHeld) {
     explain([]);

@@ -7,7 +7,7 @@ import { comparisonWith, overOf } from "./comparison.js";
 import { $, button, element, isInUse, singly } from "./dom.js";
 import { enter } from "./question.js";
 import { resultFields } from "./results.js";
-import { without } from "./rounds.js";
+import { pendingRound, without } from "./rounds.js";
 import { session } from "./session.js";
 import { priceField, updatePrice } from "./whatif.js";
 import { count, label, labels, list, money } from "./wording.js";
@@ -39,7 +39,8 @@ export function showNoCandidates() {
 
 // The rows of features that are offered already are changed in place: somebody may be typing there.
 export function showCandidates() {
-  const offers = session.advice ? [...session.advice.candidates, ...session.advice.barred] : unvalued();
+  const coming = pendingRound(state()), isComing = ({ features }) => features.every((name) => coming.includes(name));
+  const offers = (session.advice ? [...session.advice.candidates, ...session.advice.barred] : unvalued()).filter((offer) => !isComing(offer));
   const most = Math.max(...offers.map((offer) => Math.max(offer.evi ?? 0, offer.cost)), 1e-9);
   const sharing = sharedPrices(), { steps } = state();
   const card = $("candidates-card"), old = new Map([...$("candidates").children].map((item) => [item.dataset.features, item]));
@@ -51,8 +52,12 @@ export function showCandidates() {
   arrange($("candidates"), [...rows, ...others]);
   fold(rows, offers);
   $("candidates-hint").hidden = !offers.length && !others.length;
-  if (!offers.length) $("candidates").append(element("li", {}, nothingText(session.advice?.ignored ?? [])));
-  showIgnored();
+  const ignored = (session.advice?.ignored ?? []).filter(({ feature }) => !coming.includes(feature));
+  if (!offers.length) $("candidates").append(element("li", {}, nothingText(ignored)));
+  // What the advice prices is a new round; the open one is paid for.
+  if (coming.length) $("candidates").prepend(element("li", { class: "hint" },
+    `The open round brings ${list(labels(coming))}. Anything else would be another round.`));
+  showIgnored(ignored);
 }
 
 // Why nothing is offered.
@@ -140,8 +145,7 @@ function details(feature) {
     resultFields(feature, (found) => enter(feature, found)), priceField(feature));
 }
 
-function showIgnored() {
-  const ignored = session.advice?.ignored ?? [];
+function showIgnored(ignored) {
   const shown = new Set([...(session.advice?.barred ?? []).flatMap((offer) => offer.features)]);
   const rest = ignored.filter((entry) => !shown.has(entry.feature));
   if (!rest.length) { $("ignored").replaceChildren(); return; }

@@ -5,6 +5,7 @@ import { asked, state } from "./address.js";
 import { showCandidates } from "./candidates.js";
 import { $, button, element, steadily, table } from "./dom.js";
 import { call, isStale } from "./server.js";
+import { pendingRound } from "./rounds.js";
 import { session } from "./session.js";
 import { amount, label, money, percent, stateLabel, action, list, labels } from "./wording.js";
 
@@ -18,7 +19,8 @@ export function clearComparison() {
 
 // `isSoon`: the question is small enough to answer it unasked.
 export function offerComparison(now, body, signal, isSoon) {
-  if (!session.advice.candidates.length) return;
+  // In an open round, what the first steps cost would be said of a new one.
+  if (!session.advice.candidates.length || pendingRound(state()).length) return;
   if (isSoon) compare(body, signal); else offer(body, signal);
 }
 

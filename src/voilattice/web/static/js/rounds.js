@@ -42,6 +42,9 @@ export function isSuspended(round, steps, entered) {
 // What has no result yet, first what is to be entered next.
 export const pendingOf = (features, steps) => features.filter((name) => !stepOf(steps, name));
 
+// The tests of the open round whose results are to come. Their round is paid for.
+export const pendingRound = ({ round, steps }) => (isOpen(round, steps) ? pendingOf(round, steps) : []);
+
 // The features of the steps in the order of entry; a step that it does not name was entered after the others.
 export function orderOf(entered, steps) {
   const names = steps.map(([name]) => name);

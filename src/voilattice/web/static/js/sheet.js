@@ -3,7 +3,7 @@
 import { state } from "./address.js";
 import { changesOf } from "./changes.js";
 import { $, element, table } from "./dom.js";
-import { isFree, isOpen, pendingOf } from "./rounds.js";
+import { isFree, pendingRound } from "./rounds.js";
 import { session } from "./session.js";
 import { action, amount, decisionLabel, label, labels, list, money, percent, stateLabel, titleOf } from "./wording.js";
 
@@ -22,7 +22,7 @@ export function fillSheet(now) {
     element("p", {}, `${new Date().toLocaleString("en", { dateStyle: "long", timeStyle: "short" })}. Policy: ${isQuick ? "greedy (quick advice)" : now.policy}.`),
     changes.length ? element("p", {}, `Not the problem as given: ${list(changes.map(({ text }) => text))}.`) : "",
     element("h2", {}, advice ? action(advice) : "No advice yet."),
-    isOpen(now.round, now.steps) ? element("p", {}, `Results of the last round are to come: ${list(labels(pendingOf(now.round, now.steps)))}.`) : "",
+    pendingRound(now).length ? element("p", {}, `Results of the last round are to come: ${list(labels(pendingRound(now)))}.`) : "",
     ...(advice?.reasons ?? []).map((reason) => element("p", {}, reason)),
     certificate(advice, isQuick),
     bill(situation),
