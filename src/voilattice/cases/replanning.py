@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import price_set
@@ -27,7 +28,6 @@ from voilattice.policy.solvers import Limits, RuleSolver, Solver
 
 __all__ = ["Move", "Plan", "QuickRule"]
 
-SHARE_OF_STEP = 0.25  # of the time left, for one question to the solver
 MAX_CELLS = 1 << 12  # of a table for the greedy rule; two passes over a join tree take as long
 
 
@@ -102,7 +102,7 @@ class Plan:
         """Return what to acquire, and whether the greedy rule said so because the time was over."""
         if self._is_greedy or self._deadline.is_over:
             return self._quick.next_step(known, left), not self._is_greedy
-        limits = Limits(time_limit=self._deadline.share(SHARE_OF_STEP))
+        limits = Limits(time_limit=self._deadline.share(time_plan.REPLANNED_STEP))
         start = replace(self._start, limits=left) if self._problem.limits else self._start
         step = self._solver.next_step(start, start.further(known), limits)
         if step.features or step.certificate.status != "time":

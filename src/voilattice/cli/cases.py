@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.cli import console
 from voilattice.cli.interrupts import finish_on_interrupt
@@ -44,8 +45,6 @@ BETWEEN = ";"  # the features that were bought, or missing
 DECIMALS = 10  # of amounts: enough for any price, too few for the errors of their sums
 MAX_UNSEEN = 10  # values listed
 NOT_DONE = "not worked out to the end"
-
-SHARE_OF_BUILD = 0.5  # of the time, to build a policy; the rest is for what lies beyond its tree
 
 
 @click.command(name="apply")
@@ -89,7 +88,7 @@ def apply_command(
             with progress_line(describe_search, f"apply, {found}") as planned:
                 found = build_policy(
                     here.without(absent), found,
-                    time_limit=time_limit.share(SHARE_OF_BUILD), progress=planned,
+                    time_limit=time_limit.share(time_plan.APPLIED_POLICY), progress=planned,
                 )  # fmt: skip
             if _status(found) != "ok":
                 _note(f"{data}: {found.name} is {NOT_DONE}. {found.verdict}")

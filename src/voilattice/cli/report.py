@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import click
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.cli import console, terminal
 from voilattice.cli.interrupts import finish_on_interrupt
@@ -19,8 +20,6 @@ from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search
 from voilattice.valuation.valuation import emc
 
 __all__ = ["report_command"]
-
-SHARE_OF_POLICY = 0.7  # of the time; the rest is for the first steps
 
 
 @click.command(name="report")
@@ -51,7 +50,7 @@ def report_command(
         progress_line(describe_search, f"report, {name}") as progress,
         finish_on_interrupt(time_limit),
     ):
-        share = time_limit.share(SHARE_OF_POLICY)
+        share = time_limit.share(time_plan.REPORTED_POLICY)
         policy = build_policy(problem, name, given, time_limit=share, progress=progress)
         steps = None
         if name == "optimal":

@@ -13,6 +13,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.consultation.ignored import Ignored, ignored_features, too_dear
 from voilattice.consultation.reasons import reasons_of_rules, reasons_of_solver, reasons_of_tree
@@ -32,8 +33,6 @@ __all__ = ["FALLBACK", "Advice", "advise"]
 
 FALLBACK = "greedy"  # it needs only what each feature alone is worth
 
-# The part of the time left for the step of the policy; the rest is for the candidates.
-SHARE_OF_STEP = 0.9
 
 SECONDS_TO_VALUE = 2.0  # of a set that the advice speaks of
 
@@ -263,7 +262,7 @@ def _next_step(
 ) -> tuple[Solver, Step, list[str]]:
     """Return what a policy does, or what greedy does with the reason, and who says it."""
     try:
-        limits = Limits(time_limit=deadline.share(SHARE_OF_STEP))
+        limits = Limits(time_limit=deadline.share(time_plan.ADVISED_STEP))
         return solver, solver.next_step(problem, evidence, limits), []
     except TooLargeError as error:
         instead = solver_of(FALLBACK)

@@ -25,6 +25,7 @@ from typing import Protocol
 
 import numpy as np
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.consultation.standing import start_from
 from voilattice.consultation.step_reasons import reason_of_step
@@ -37,7 +38,7 @@ from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Evidence, Problem
 from voilattice.optimal.exact.batch_solution import BatchSolution
 from voilattice.optimal.exact.choose import ExactSolution
-from voilattice.optimal.solver import SHARE_WITHOUT_SEARCH, OptimalSolver
+from voilattice.optimal.solver import OptimalSolver
 from voilattice.policy.interface import TIME_LIMIT, Limits, Step
 from voilattice.policy.policy import Leaf
 from voilattice.policy.situation import Situation, situation_at
@@ -51,7 +52,6 @@ MAX_OUTCOMES = 4096  # of a first step
 MAX_QUICK = 8  # first steps of a problem that is too large for the exact solver, if none are named
 QUICK = "greedy"  # the policy that goes on there
 QUICK_STATES = 2_000  # of this policy, at each outcome
-SHARE_OF_FURTHER = 0.2  # of the time left, to solve what a step that tells nothing leaves
 
 
 class BarredError(InputError):
@@ -96,7 +96,7 @@ def find_first_steps(
     optimal = registered if isinstance(registered, OptimalSolver) else OptimalSolver()
     limits = Limits(time_limit=deadline)
     solved, known, solution = optimal.solution_at(
-        start.problem, start.acquired, limits, share=SHARE_WITHOUT_SEARCH
+        start.problem, start.acquired, limits, share=time_plan.FIRST_STEPS
     )
     if solution is None:
         return _enclosed_steps(situation, start.problem, features, deadline)
@@ -243,7 +243,7 @@ class _Optimum:
         if self._problem.limits and new & ~self._relevant:
             # A feature outside R counts too: other limits may bind then.
             here = replace(self._problem, evidence=dict(known), limits=left)
-            part = Limits(time_limit=self._deadline.share(SHARE_OF_FURTHER))
+            part = Limits(time_limit=self._deadline.share(time_plan.STEP_THAT_TELLS_NOTHING))
             step = self._further.next_step(here, None, part)
             assert step.cost_to_go is not None  # the optimal policy always has a cost
             if step.certificate.exact:

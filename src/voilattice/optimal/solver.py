@@ -15,6 +15,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
 from voilattice.model.costs import FeatureCosts
@@ -31,13 +32,7 @@ from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.sweep import Sweep
 
-__all__ = ["SHARE_WITHOUT_SEARCH", "OptimalSolver"]
-
-# Of the time, for the exact solver; after that the search begins. The search for rounds and limits
-# is weak, so the exact solver gets more of the time there.
-SHARE_OF_EXACT = 0.25
-SHARE_OF_BATCHES = 0.6
-SHARE_WITHOUT_SEARCH = 0.75  # where no search follows
+__all__ = ["OptimalSolver"]
 
 
 class OptimalSolver:
@@ -235,7 +230,7 @@ class OptimalSolver:
 def _share_of_exact(problem: Problem) -> float:
     is_priced = isinstance(problem.costs, FeatureCosts)
     is_richer = is_priced and (bool(problem.limits) or needs_batches(problem))
-    return SHARE_OF_BATCHES if is_richer else SHARE_OF_EXACT
+    return time_plan.EXACT_BATCHES if is_richer else time_plan.EXACT
 
 
 def _quick_start(problem: Problem, limits: Limits) -> Policy:

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.errors import InputError
 from voilattice.feature_sets import bits
@@ -32,7 +33,6 @@ from voilattice.wording import count_noun, quote
 __all__ = ["BuildProgress", "PolicyBuilder"]
 
 MAX_OUTCOMES = 1 << 17  # of a set that is acquired in one step
-SHARE_OF_OUTCOMES = 0.2  # of the time left, to write down the outcomes of one set
 MERGED_OUTCOMES = 256  # that may all be states that there are already
 LEAST_OUTCOMES = 64  # that are always written down
 OUTCOMES_PER_SECOND = 20_000  # a cautious estimate
@@ -198,7 +198,7 @@ class PolicyBuilder(SituationBuilder):
         left = self.deadline.seconds_left
         in_time = math.inf
         if left is not None:
-            in_time = max(SHARE_OF_OUTCOMES * OUTCOMES_PER_SECOND * left, LEAST_OUTCOMES)
+            in_time = max(time_plan.OUTCOMES * OUTCOMES_PER_SECOND * left, LEAST_OUTCOMES)
         limit = min(in_time, MAX_OUTCOMES)
         if math.prod(self._sizes[k] for k in bits(chosen)) <= limit:
             return chosen

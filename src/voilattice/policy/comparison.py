@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.errors import InputError, TooLargeError
 from voilattice.html import html_table, paragraph
@@ -44,9 +45,6 @@ __all__ = [
 # What a policy that is not exact is called, by what ended the work.
 _DOUBTS = {"ok": "not proved", "time": "not finished in time", "memory": "not all worked out"}
 
-# The part of the time left that the first point of a sweep may take: it finds what all points use.
-SHARE_OF_FIRST = 0.5
-SHARES_OF_SEARCH = 8  # how much more time a solver that is no rule gets
 
 AS_GIVEN = "given"  # the kind of stakes that are the problem's own
 
@@ -366,7 +364,7 @@ def _compare_part(
             if feature is not None:
                 without = Sweep(variant.problem.without({feature}))
         left = len(variants) - done
-        part = deadline.share(max(1 / left, 2 / (left + 1) if done else SHARE_OF_FIRST))
+        part = deadline.share(max(1 / left, 2 / (left + 1) if done else time_plan.FIRST_POINT))
         rows += _point(variant, solvers, part, sweep, without, feature)
     return rows
 
@@ -387,7 +385,7 @@ def _point(
     at = at_once if variant.expected is None else variant.expected
     # Rules are quick, and the optimum can use all the time there is: so rules come first.
     waiting = sorted(range(len(solvers)), key=lambda k: not is_quick(solvers[k]))
-    weights = [1 if is_quick(s) else SHARES_OF_SEARCH for s in solvers]
+    weights = [1 if is_quick(s) else time_plan.SHARES_OF_SEARCH for s in solvers]
     rows: dict[int, ComparisonRow] = {}
     for done, k in enumerate(waiting):
         part = deadline.share(weights[k] / sum(weights[other] for other in waiting[done:]))
@@ -395,7 +393,10 @@ def _point(
         if is_proving(solver):
             lacking = None
             if feature is not None:
-                half, other = Limits(time_limit=part.share(0.5)), problem.without({feature})
+                half, other = (
+                    Limits(time_limit=part.share(time_plan.WITHOUT_FEATURE)),
+                    problem.without({feature}),
+                )
                 lacking = _cost(partial(solver.cost, sweep=without), other, half)
             ask = partial(solver.cost, sweep=sweep, with_first=bool(variant.settings))
             found = _cost(ask, problem, Limits(time_limit=part))

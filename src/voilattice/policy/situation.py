@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats
 from voilattice.errors import InputError, TooLargeError
@@ -52,15 +53,10 @@ SEARCHED_CELLS = 1 << 24
 
 WIDEST = 16  # how much larger the tables may be that an elimination makes on the way
 
-SHARE_OF_TABLE = 0.5  # of the time for a best set, to compute a table for it
-SHARE_OF_TIME = 0.25  # of the time left, for the best sets of situations that all cases reach
-SHARE_OF_STEP = 0.8  # of the time left, for the best set of a situation that is asked about alone
-LEAST_SHARE = 0.005  # of the time left, for the best set of a situation, however rare
 LEAST_SECONDS = 0.02  # for the best set of a situation, while there is time at all
 # A pause of the machine, such as a collection of garbage, must not end a search of milliseconds: so
 # a situation with a table has this many seconds, unless that is a large part of the time left.
 PAUSE_SECONDS = 0.25
-SHARE_OF_PAUSE = 0.02
 
 # What a policy falls short of, besides "time" and "memory".
 UNPROVED = "unproved"  # a best set is not proved to be one
@@ -74,7 +70,9 @@ def situation_at(
 ) -> Situation:
     """Return what a rule sees at this evidence."""
     here = problem.with_evidence(evidence)
-    builder = SituationBuilder(here, deadline=deadline, share=SHARE_OF_STEP, max_cells=STEP_CELLS)
+    builder = SituationBuilder(
+        here, deadline=deadline, share=time_plan.BEST_SET_ALONE, max_cells=STEP_CELLS
+    )
     return builder.start()
 
 
@@ -300,7 +298,7 @@ class SituationBuilder:
         sweep: Sweep | None = None,
         lazy: bool = True,
         deadline: Deadline | None = None,
-        share: float = SHARE_OF_TIME,
+        share: float = time_plan.BEST_SETS,
         max_cells: int | None = None,
     ) -> None:
         self.problem = problem
@@ -371,12 +369,12 @@ class SituationBuilder:
         The situations at one depth of a tree are reached with probability 1 together, so they
         share a part of the time.
         """
-        part = max(self._share * reach, LEAST_SHARE)
+        part = max(self._share * reach, time_plan.BEST_SET_AT_LEAST)
         left = self.deadline.seconds_left
         if left is not None:
             part = max(part, LEAST_SECONDS / max(left, LEAST_SECONDS))
             if has_table:
-                part = max(part, min(PAUSE_SECONDS / max(left, LEAST_SECONDS), SHARE_OF_PAUSE))
+                part = max(part, min(PAUSE_SECONDS / max(left, LEAST_SECONDS), time_plan.PAUSE))
         return self.deadline.share(part)
 
     def cost(self, chosen: int, known: Mapping[str, str]) -> float:
@@ -404,7 +402,9 @@ class SituationBuilder:
         most = self._max_cells if max_cells is None else max_cells
         if self._lazy and cells > most:
             return None
-        in_time = math.inf if deadline is None else SHARE_OF_TABLE * cells_in_time(deadline)
+        in_time = (
+            math.inf if deadline is None else time_plan.BEST_SET_TABLE * cells_in_time(deadline)
+        )
         on_the_way = min(in_time, WIDEST * most if self._lazy else math.inf)
         if cells > on_the_way:
             return None

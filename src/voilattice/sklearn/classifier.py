@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.cases.application import Applied, follow_cases
 from voilattice.cases.completion import planner_around
@@ -63,8 +64,6 @@ from voilattice.sklearn.planning import plan_policy
 from voilattice.wording import quote
 
 __all__ = ["Acquired", "AcquiringClassifier"]
-
-SHARE_OF_CHOICE = 0.6  # of the time, to choose a recipe
 
 
 class Acquired(NamedTuple):
@@ -267,7 +266,7 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = learn_problem(
                 table, target, costs=costs, misclassification=stakes, recipe=self.recipe,
                 policy=self.policy, weights=weights, seed=seed, n_jobs=self.n_jobs,
-                time_limit=deadline.share(SHARE_OF_CHOICE),
+                time_limit=deadline.share(time_plan.CHOICE_OF_RECIPE),
             )  # fmt: skip
         # The table itself is not kept: it may be large, and it need not go where the model goes.
         self.learned_ = replace(found, table=DataTable({}, found.table.checksum))

@@ -8,6 +8,7 @@ has one answer.
 
 from __future__ import annotations
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.cases.completion import SUCCESSOR, complete_policy
 from voilattice.cases.focus import find_planner
@@ -18,8 +19,6 @@ from voilattice.policy.solvers import Limits
 
 __all__ = ["plan_policy"]
 
-SHARE_OF_POLICY = 1 / 3  # of all the time, at most, to build the policy
-SHARE_OF_COMPLETION = 0.2  # of the time left, to complete it
 LEAST_SECONDS = 1.0  # to build it, even if the time is up
 LEAST_COMPLETION = 5.0  # seconds to complete it, because a tree is followed quickly
 
@@ -29,8 +28,8 @@ def plan_policy(problem: Problem, name: str, deadline: Deadline) -> Policy:
     left, seconds = deadline.seconds_left, deadline.seconds
     all_time = Deadline(None if left is None else max(left, LEAST_SECONDS))
     part = Deadline(
-        None if seconds is None else max(SHARE_OF_POLICY * seconds, LEAST_SECONDS),
-        all_time.share(1 - SHARE_OF_COMPLETION),
+        None if seconds is None else max(time_plan.CLASSIFIER_POLICY * seconds, LEAST_SECONDS),
+        all_time.share(1 - time_plan.COMPLETION),
     )
     solver = find_planner(problem, name)
     policy = solver.build(problem, Limits(time_limit=part))

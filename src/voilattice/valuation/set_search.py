@@ -47,6 +47,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Frames, Incumbent, Offers
 from voilattice.engines import choose_engine, is_loaded
@@ -85,9 +86,6 @@ CELLS_AT_ONCE = 50_000_000
 WHOLE_CELLS = 1 << 24
 SPLIT_CELLS = 1 << 19
 
-# The parts of the time left that one table may take: to bound, and to search below it.
-SHARE_OF_BOUND = 0.2
-SHARE_OF_TABLE = 0.5
 
 SECONDS_TO_LOAD = 3.0  # of the compiled engine, with some time to use it
 
@@ -248,7 +246,7 @@ class SetSearch:
 
     def _in_time(self) -> float:
         """Return how many cells a table may have within the time left."""
-        return SHARE_OF_TABLE * cells_in_time(self._deadline)
+        return time_plan.SET_TABLE * cells_in_time(self._deadline)
 
     def _root(self, axes: Sequence[int], limit: int) -> Root | None:
         if not self._fits(axes, limit):
@@ -277,7 +275,7 @@ class SetSearch:
 
     def worth_bound(self) -> float:
         """Return an upper bound on the EVI of any set of features."""
-        in_time = SHARE_OF_BOUND * cells_in_time(self._deadline)
+        in_time = time_plan.SET_BOUND * cells_in_time(self._deadline)
         most = min(in_time, self._max_cells)
         bound = evi_bound(self.problem, self.known, self._undecided, most)
         if bound.reached_by is not None:  # a candidate itself, with the highest EVI

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits
@@ -38,8 +39,6 @@ __all__ = ["Bracket", "bracket_expected_emc"]
 
 PART_CELLS = 1 << 20  # of the table of a part
 MAX_PARTS = 500_000
-SHARE_OF_BOUND = 0.2  # of the time left, for the bound on all parts together
-SHARE_OF_PART = 0.1  # of the time left, for the table of a part
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +93,14 @@ class _Stream:
         whole = self._try_exact(self._known, 1.0, PART_CELLS)
         if whole is not None:
             return Bracket(whole, whole, exact=True)
-        most = min(SHARE_OF_BOUND * cells_in_time(self._deadline), max_table_cells())
+        most = min(time_plan.PARTS_BOUND * cells_in_time(self._deadline), max_table_cells())
         bound = evi_bound(problem, self._known, bits(self._chosen), most)
         least, tol = bound.emc - bound.worth, tolerance(bound.emc)
         belief = inference_of(problem).at(self._known).belief
         self._push(1.0, self._known, belief)
         while self._parts and not self._deadline.is_over and len(self._parts) < MAX_PARTS:
             part = heapq.heappop(self._parts)
-            in_time = SHARE_OF_PART * cells_in_time(self._deadline)
+            in_time = time_plan.PART * cells_in_time(self._deadline)
             found = self._try_exact(part.known, part.weight, min(PART_CELLS, in_time))
             if found is not None:
                 self._exact += found

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
+from voilattice import time_plan
 from voilattice.consultation.advice import FALLBACK
 from voilattice.errors import TooLargeError, located
 from voilattice.model.problem import Problem
@@ -40,10 +41,6 @@ from voilattice.wording import count_noun
 
 __all__ = ["Advisor", "Limits"]
 
-SHARE_OF_TASK = 0.5  # of the time left, that a task plans with; the rest is for what it overlooks
-SHARE_OF_POLICY = 0.75  # of the time for advice, for the policy asked for; then greedy answers
-
-SHARE_OF_TURN = 0.5  # of the time for that policy, until its turn has come
 
 QUICK_POLICIES = frozenset({"none", FALLBACK})
 QUICK_TASKS = frozenset({"describe", "network", "posterior", "value", "explain"})
@@ -194,14 +191,14 @@ class Advisor:
 
         async def ask(policy: str) -> Outcome:
             changed = replace(request, options={**request.options, "policy": policy})
-            level, limit = Level.LONG, SHARE_OF_POLICY * seconds
-            patience: float | None = SHARE_OF_TURN * limit
+            level, limit = Level.LONG, time_plan.POLICY_ASKED_FOR * seconds
+            patience: float | None = time_plan.TURN * limit
             if policy in QUICK_POLICIES:
                 # It plans no longer than before. But on a machine that has too much to do, advice
                 # that comes late is better than none.
                 late = self.limits.late_seconds - (time.monotonic() - begin)
                 level, limit, patience = Level.QUICK, seconds if is_job else late, None
-                changed = replace(changed, share=SHARE_OF_TASK * seconds / limit)
+                changed = replace(changed, share=time_plan.TASK * seconds / limit)
             return await self.pool.do(
                 changed, limit, level=level, client=client, is_job=is_job, patience=patience,
                 tell=tell,
@@ -263,7 +260,7 @@ class Advisor:
                 with located("feature"):
                     known = problem.evidence | case["evidence"] | case["given"]
                     problem.check_acquirable([asked.feature], known)
-        share = SHARE_OF_TASK if task in TIMED_TASKS else None
+        share = time_plan.TASK if task in TIMED_TASKS else None
         return Request(task, asked.problem, problem, json.dumps(asked.changes), options, share)
 
 

@@ -16,6 +16,7 @@ from functools import lru_cache
 from multiprocessing.connection import Connection
 from typing import Any
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline, memory_limit
 from voilattice.cases.application import apply_policy
 from voilattice.consultation.advice import advise
@@ -73,7 +74,6 @@ MAX_DRAWN = 100  # sets of a lattice
 MAX_DRAWN_STATES = 200_000
 TOP_SETS = 10
 
-SHARE_OF_USE = 0.5  # of the time left, for the first part of a task that has several
 
 _problems: OrderedDict[str, Problem] = OrderedDict()
 
@@ -251,7 +251,8 @@ def _report(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Docume
     problem, evidence = case.start
     problem = problem.with_evidence(evidence)
     built = build_policy(
-        problem, policy, time_limit=deadline.share(SHARE_OF_USE), max_states=MAX_DRAWN_STATES,
+        problem, policy, time_limit=deadline.share(time_plan.FIRST_PART),
+        max_states=MAX_DRAWN_STATES,
         progress=lambda n, interval: tell(describe_search(n, interval), None),
     )  # fmt: skip
     # What another beginning would cost is known for the optimum alone.
@@ -292,7 +293,7 @@ def _threshold(case: ServedCase, tell: Tell, feature: str, seconds: float) -> Do
     use = threshold_document(
         find_threshold(
             problem, feature, evidence,
-            time_limit=deadline.share(SHARE_OF_USE), progress=note,
+            time_limit=deadline.share(time_plan.FIRST_PART), progress=note,
         )
     )  # fmt: skip
     changes = {

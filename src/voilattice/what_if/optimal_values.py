@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.errors import InputError
 from voilattice.model.costs import FeatureCosts
@@ -18,9 +19,6 @@ from voilattice.policy.interface import Cost, Limits
 from voilattice.policy.sweep import Sweep
 
 __all__ = ["NotProved", "OptimalValues", "exact_cost", "is_concave_in_price"]
-
-SHARE_OF_FIRST = 0.4  # of the time that is left, for the first value
-SHARE = 0.2  # the same for a value once one was not proved in time
 
 
 class NotProved(Exception):
@@ -59,7 +57,7 @@ class OptimalValues:
             self.least_price = next(off, 0.0)
             self.price_now = problem.costs.prices[feature]
         self._sweep, self._solver = Sweep(problem), OptimalSolver()
-        self._share = SHARE_OF_FIRST
+        self._share = time_plan.FIRST_VALUE
         self._found: dict[tuple[float, float | None], Cost] = {}
 
     def at(self, factor: float, deadline: Deadline, price: float | None = None) -> Cost:
@@ -107,7 +105,7 @@ class OptimalValues:
             found = self._solver.cost(_staked(problem, factor), limits, sweep=sweep)
             self._found[key] = found
             # Where one value is proved, the others take as long, and no share is too short.
-            self._share = 1.0 if found.certificate.exact else SHARE
+            self._share = 1.0 if found.certificate.exact else time_plan.VALUE
             if self._progress is not None:
                 self._progress(len(self._found), "stakes" if factor != 1 else "prices")
         return self._found[key]

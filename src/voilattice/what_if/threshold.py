@@ -39,6 +39,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline, TimeLimit
 from voilattice.model.costs import MAX_AMOUNT, FeatureCosts
 from voilattice.model.problem import Evidence, Problem, check_problem
@@ -57,8 +58,6 @@ from voilattice.what_if.optimal_values import (
 __all__ = ["find_threshold"]
 
 GROWTH = 4.0  # how fast prices grow until the feature is not used
-SHARE_OF_PRICES = 0.5  # of the time, for the threshold
-SHARE_OF_STAKES = 0.8  # of the rest; what they leave is for the curve along prices
 CLEAR = 10.0  # a difference of this many tolerances is no tie, even if it is interpolated
 
 # Of the stakes: each interval is examined after the one before it.
@@ -96,8 +95,8 @@ def find_threshold(
     deadline = Deadline.of(time_limit)
     values = _Values(here, feature, progress)
     is_used = values.at(1.0, deadline).beats(values.without(1.0, deadline))
-    prices = _along_prices(values, deadline.share(SHARE_OF_PRICES))
-    stakes = _along_stakes(values, deadline.share(SHARE_OF_STAKES))
+    prices = _along_prices(values, deadline.share(time_plan.PRICES))
+    stakes = _along_stakes(values, deadline.share(time_plan.STAKES))
     prices = replace(prices, curve=_price_curve(values, prices, deadline))
     if not stakes.exact and not deadline.is_over:
         stakes = _along_stakes(values, deadline)  # goes on: all values are kept

@@ -54,8 +54,7 @@ BLOCK_STATES_PER_SECOND = 4_000_000
 PLAIN_NANOSECONDS = (1.0, 10.0)  # a state, for each feature and for each class
 CUDA_NANOSECONDS = 1.0  # a state, on any GPU that has the memory
 CUDA_SECONDS = 3.0  # to load it
-
-SHARE_OF_PASS = 0.35  # of the time to find and solve blocks, for one more pass over them
+SHARE_OF_PASS = 0.35  # of the time to find and solve blocks: one more pass over them takes it
 
 PLAIN_FROM = 500_000  # with fewer states in the table, blocks take milliseconds, merged or not
 N_DRAWN = 64

@@ -22,6 +22,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Protocol, TypeAlias
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.engines import is_loaded, use_engine
 from voilattice.errors import TooLargeError
@@ -41,13 +42,6 @@ from voilattice.valuation.valuation import emc
 
 __all__ = ["Found", "quick_start", "search_optimum"]
 
-# Parts of the time left: for each lower bound, for each policy to start from, and, at the end, to
-# write the policy down.
-SHARE_OF_BOUND = 0.3
-SHARE_OF_START = 0.07
-SHARE_OF_FIRST = 0.2  # for each of the quick policies, which are kept whatever happens
-SHARE_OF_WRITING = 0.1
-SHARE_OF_EXACT = 0.5  # of the time for a bound without limits, to solve that problem exactly
 
 MAX_QUICK_STATES = 20_000  # of a policy to start from
 # Greedy's policy gets all the time for its first states, and the very first even if time is up.
@@ -92,14 +86,14 @@ def quick_start(problem: Problem, *, deadline: Deadline, max_states: int) -> Pol
     """
     builder = PolicyBuilder(
         problem, max_states=min(FIRST_STATES, max_states), sure_states=SURE_STATES,
-        deadline=deadline.share(1 - SHARE_OF_WRITING),
+        deadline=deadline.share(1 - time_plan.WRITING),
     )  # fmt: skip
     # To load compiled code takes longer than these states.
     with nullcontext() if is_loaded() else use_engine("python"):
         policy = builder.build("start", greedy)
     if policy.status != "memory" or max_states <= FIRST_STATES or deadline.is_over:
         return policy
-    larger = _quick_policy(problem, greedy, deadline.share(SHARE_OF_FIRST), max_states)
+    larger = _quick_policy(problem, greedy, deadline.share(time_plan.QUICK_POLICY), max_states)
     return min(larger, policy, key=lambda either: either.expected_total_cost)
 
 
@@ -126,14 +120,14 @@ def search_optimum(
     writes
         Whether the policy will be written down. This takes a part of the time.
     """
-    until = deadline.share(1 - SHARE_OF_WRITING) if writes else deadline
+    until = deadline.share(1 - time_plan.WRITING) if writes else deadline
     if first is not None:
         if until.is_over:
             return _QuickResult(first, "time")
-        first = _look_ahead(problem, first, until.share(SHARE_OF_FIRST), max_states)
+        first = _look_ahead(problem, first, until.share(time_plan.QUICK_POLICY), max_states)
     if (search := _new_search(problem, until)) is None:
         try:
-            at_least = _bound_without_limits(problem, until.share(SHARE_OF_BOUND))
+            at_least = _bound_without_limits(problem, until.share(time_plan.BOUND))
             return ao_star.Search(
                 problem, (greedy, *rules), first=first, deadline=deadline, until=until,
                 max_states=max_states, progress=progress, at_least=at_least,
@@ -142,15 +136,15 @@ def search_optimum(
             if first is None:
                 raise
             return _QuickResult(first, "memory")
-    search.reveal(until.share(SHARE_OF_BOUND))
+    search.reveal(until.share(time_plan.BOUND))
     if not search.is_settled:
-        search.repeat(until.share(SHARE_OF_BOUND))
+        search.repeat(until.share(time_plan.BOUND))
     if first is not None:
-        search.start_from(first, until.share(SHARE_OF_START))
+        search.start_from(first, until.share(time_plan.START))
     for rule in (*rules, _best_set, markov_blanket):
         if not search.is_settled:
-            part = until.share(SHARE_OF_START)
-            search.start_from(_quick_policy(problem, rule, part.share(0.5)), part)
+            part = until.share(time_plan.START)
+            search.start_from(_quick_policy(problem, rule, part.share(time_plan.START_RULE)), part)
     search.run(until, progress=progress)
     return _SearchResult(search, deadline, max_states)
 
@@ -190,7 +184,7 @@ def _bound_without_limits(problem: Problem, deadline: Deadline) -> float:
         return 0.0
     free = replace(problem, limits=NO_LIMITS, costs=replace(costs, round_cost=0.0))
     try:
-        space = find_states(free, deadline=deadline.share(SHARE_OF_EXACT))
+        space = find_states(free, deadline=deadline.share(time_plan.BOUND_BY_EXACT))
         solution = solve_exactly(space, free, choices=False, deadline=deadline)
         least = max(solution.expected_total_cost - solution.error({}), 0.0)
     except TooLargeError:

@@ -37,6 +37,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
@@ -62,7 +63,6 @@ MAX_START_STATES = 20_000
 MAX_SHALLOW = 20_000  # states that a limit on features leaves, counted as if all were binary
 SOURCE = "The bound is the lowest price and the cost of deciding once everything is known."
 GIVEN_SOURCE = "The bound is the optimum without limits, or a bound on it, and the cost of a round."
-SHARE_OF_START = 0.4  # of the time left, for each policy to start from
 
 
 # A part of the table P(Y, R | e), and the features, by number, that are fixed in it.
@@ -218,7 +218,7 @@ class Search:
 
     def _start(self, rule: Callable[[Situation], int]) -> None:
         """Build a first policy; keep its cost and action at each state where it is the best."""
-        deadline = self._deadline.share(SHARE_OF_START)
+        deadline = self._deadline.share(time_plan.START_AO_STAR)
 
         def in_time(situation: Situation) -> int:
             return 0 if deadline.is_over else rule(situation)

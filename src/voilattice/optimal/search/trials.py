@@ -37,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+from voilattice import time_plan
 from voilattice.budgets import Deadline, memory_budget
 from voilattice.compiled.arrays import (
     KEY,
@@ -65,7 +66,6 @@ from voilattice.wording import count_noun, join_names
 __all__ = ["Search"]
 
 FIRST_ROWS = 1 << 16
-SHARE_OF_PLANNING = 0.3  # of the time for the table of revealed features
 SMALL_HUB = 32  # values of a hub
 SECONDS_AT_ONCE = 0.1  # of trials; then the time is checked and Ctrl-C is handled
 ROWS_MOVED_PER_SECOND = 5_000_000  # into a larger table of states: a cautious estimate
@@ -206,7 +206,7 @@ class Search:
         problem, prices = self.problem, self._space.prices
         plan = plan_reveal(
             problem, self.features, prices, max_states=max_states, max_bytes=memory_budget(),
-            deadline=deadline.share(SHARE_OF_PLANNING),
+            deadline=deadline.share(time_plan.REVEALED_PLAN),
         )  # fmt: skip
         if plan is not None:
             self._table = reveal_table(problem, self.features, prices, plan, deadline=deadline)
