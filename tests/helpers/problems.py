@@ -34,6 +34,21 @@ kind = "symmetric"
 expected = 10
 """
 
+# The text of a problem file that needs no other file.
+SMALL = """
+[network]
+target = "Y"
+[network.joint]
+variables = ["X", "Y"]
+states = { X = ["T", "F"], Y = ["T", "F"] }
+probabilities = [0.4, 0.1, 0.1, 0.4]
+[costs]
+X = 1
+[misclassification]
+kind = "symmetric"
+expected = 10
+"""
+
 
 def structured(parents, target="Y", features=None):
     """A problem with this graph; the probabilities do not matter here."""

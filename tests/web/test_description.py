@@ -4,8 +4,8 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from helpers.problems import SMALL
 from helpers.serving import waited_for
-from test_threats import PROBLEM
 
 from voilattice import load_problem
 from voilattice.web.app import create_app
@@ -92,7 +92,7 @@ def test_every_example_is_answered_as_the_description_says(server, api, document
         if method == "post":
             asked = {"json": example}
         if path == "/api/v1/problems" and method == "post":
-            asked = {"files": {"files": ("p.toml", PROBLEM)}}
+            asked = {"files": {"files": ("p.toml", SMALL)}}
         answer = api.request(method, path.format(**example), **asked)
         assert answer.status_code == int(min(operation["responses"])), answer.text
         answer.request.read()  # an upload was streamed

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 import uvicorn
+from helpers.problems import SMALL
 from helpers.serving import run_async, start_server, stop_server, waited_for
 from starlette.responses import PlainTextResponse
 
@@ -25,19 +26,6 @@ from voilattice.web.uploads import MAX_BYTES
 
 pytestmark = pytest.mark.slow
 
-PROBLEM = """
-[network]
-target = "Y"
-[network.joint]
-variables = ["X", "Y"]
-states = { X = ["T", "F"], Y = ["T", "F"] }
-probabilities = [0.4, 0.1, 0.1, 0.4]
-[costs]
-X = 1
-[misclassification]
-kind = "symmetric"
-expected = 10
-"""
 ASKED = {"problem": "asia", "policy": "greedy"}
 
 
@@ -108,14 +96,14 @@ def test_a_small_upload_that_unfolds_into_a_large_one_is_refused(api):
 @pytest.mark.parametrize("name", ["../../etc/p.toml", "/tmp/p.toml", "C:\\p.toml", "a\x00.toml"])
 def test_the_name_of_a_file_is_never_a_path(api, name):
     before = set(Path.cwd().parent.iterdir())
-    answer = upload(api, (name, PROBLEM.encode()))
+    answer = upload(api, (name, SMALL.encode()))
     assert answer.status_code in {201, 400}
     assert set(Path.cwd().parent.iterdir()) == before
 
 
 @pytest.mark.parametrize("file", ["/etc/passwd", "../../../etc/passwd", "/proc/self/environ"])
 def test_no_file_of_the_server_can_be_named_as_the_network(api, file):
-    rules = PROBLEM[PROBLEM.index("[costs]") :]
+    rules = SMALL[SMALL.index("[costs]") :]
     text = f'[network]\ntarget = "Y"\nfile = "{file}"\n{rules}'
     answer = upload(api, ("p.toml", text.encode()))
     assert (answer.status_code, "root:" in answer.text) == (400, False)
@@ -125,7 +113,7 @@ def test_no_file_of_the_server_can_be_named_as_the_network(api, file):
 def test_archives_are_not_unpacked(api):
     packed, tarred = io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("p.toml", PROBLEM)
+        archive.writestr("p.toml", SMALL)
     with tarfile.open(fileobj=tarred, mode="w:gz") as archive:
         link = tarfile.TarInfo("n.bif")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
@@ -137,7 +125,7 @@ def test_archives_are_not_unpacked(api):
 
 def test_names_in_files_are_text_wherever_they_are_shown(api):
     evil = "<script>alert(1)</script><img src=x onerror=alert(1)>"
-    text = f'title = "{evil}"\n{PROBLEM}\n[labels]\nX = "{evil}"\nY = "{evil}!"\n'
+    text = f'title = "{evil}"\n{SMALL}\n[labels]\nX = "{evil}"\nY = "{evil}!"\n'
     name = upload(api, ("p.toml", text.encode())).json()["name"]
     lattice = api.post("/api/v1/lattice", json={"problem": name}).json()
     job = api.post("/api/v1/policy", json={"problem": name, "policy": "optimal"}).json()
@@ -162,7 +150,7 @@ def test_uploads_in_a_folder_survive_a_restart(tmp_path):
         process, address = start_server("--data", str(tmp_path), "--workers", "2")
         with httpx.Client(base_url=address, timeout=60) as client:
             if k == 0:
-                name = upload(client, ("p.toml", PROBLEM.encode())).json()["name"]
+                name = upload(client, ("p.toml", SMALL.encode())).json()["name"]
             found = client.post("/api/v1/advise", json=ASKED | {"problem": name})
             shown = client.get(f"/api/v1/problems/{name}")
         assert stop_server(process) == (0, "")
