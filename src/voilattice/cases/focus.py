@@ -27,7 +27,7 @@ from voilattice.errors import TooLargeError
 from voilattice.model.costs import FeatureCosts, price_set
 from voilattice.model.problem import Problem
 from voilattice.optimal.exact.batch_solution import needs_batches
-from voilattice.optimal.exact.choose import ExactSolution
+from voilattice.optimal.exact.interface import ExactSolution
 from voilattice.optimal.exact.plain import count_states
 from voilattice.optimal.exact.plain_solution import PlainSolution, PlainSpace
 from voilattice.optimal.solver import OptimalSolver

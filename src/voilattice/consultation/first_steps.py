@@ -36,8 +36,7 @@ from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import price_set
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Evidence, Problem
-from voilattice.optimal.exact.batch_solution import BatchSolution
-from voilattice.optimal.exact.choose import ExactSolution
+from voilattice.optimal.exact.interface import ExactSolution
 from voilattice.optimal.solver import OptimalSolver
 from voilattice.policy.interface import TIME_LIMIT, Limits, Step
 from voilattice.policy.policy import Leaf
@@ -101,7 +100,7 @@ def find_first_steps(
     if solution is None:
         return _enclosed_steps(situation, start.problem, features, deadline)
     ways = _Optimum(start.problem, solved, solution, mask_of(situation.axes), deadline)
-    offers = solution.offers(known, solved.limits) if isinstance(solution, BatchSolution) else None
+    offers = solution.offers(known, solved.limits)
     chosen = solution.choose(known, solved.limits)
     asked = _wanted(situation, features, offers)
     wanted = list(dict.fromkeys([*asked, *filter(None, [chosen])]))

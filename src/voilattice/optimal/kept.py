@@ -12,7 +12,7 @@ from threading import Lock
 from voilattice.budgets import memory_budget
 from voilattice.engines import preferred_engine
 from voilattice.model.problem import Problem
-from voilattice.optimal.exact.choose import ExactSolution
+from voilattice.optimal.exact.interface import ExactSolution
 
 __all__ = ["KeptOptima"]
 

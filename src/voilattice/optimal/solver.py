@@ -21,7 +21,8 @@ from voilattice.errors import TooLargeError
 from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.optimal.exact.batch_solution import needs_batches
-from voilattice.optimal.exact.choose import ExactSolution, find_states, may_take_long, solve_exactly
+from voilattice.optimal.exact.choose import find_states, may_take_long, solve_exactly
+from voilattice.optimal.exact.interface import ExactSolution
 from voilattice.optimal.exact.swept import SweptStates
 from voilattice.optimal.kept import KeptOptima
 from voilattice.optimal.search.anytime import Found, quick_start, search_optimum

@@ -23,7 +23,7 @@ from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem
 from voilattice.policy.interface import MAX_POLICY_STATES
-from voilattice.policy.open_states import Frontier
+from voilattice.policy.open_states import OpenStates
 from voilattice.policy.policy import Branch, Certificate, Leaf, Policy
 from voilattice.policy.relevance import StateKey
 from voilattice.policy.situation import UNPROVED, Situation, SituationBuilder
@@ -97,8 +97,8 @@ class PolicyBuilder(SituationBuilder):
 
         `needs_table` is False for a rule that uses no feature.
         """
-        frontier, certificate = self._grow(choose, needs_table, progress)
-        nodes, _ = frontier.nodes(self._open_leaf)
+        states, certificate = self._grow(choose, needs_table, progress)
+        nodes, _ = states.nodes(self._open_leaf)
         policy = Policy(self.problem, name, nodes, certificate)
         notes = [text for what, text in _NOTES.items() if what in self.shortfalls]
         return policy if certificate.exact else policy.admit_open(certificate.status, *notes)
@@ -107,8 +107,8 @@ class PolicyBuilder(SituationBuilder):
         self, name: str, choose: Callable[[Situation], int]
     ) -> tuple[Policy, dict[StateKey, int]]:
         """Return the policy, and the number of the node of each of its states."""
-        frontier, certificate = self._grow(choose, needs_table=True, progress=None)
-        nodes, numbers = frontier.nodes(self._open_leaf)
+        states, certificate = self._grow(choose, needs_table=True, progress=None)
+        nodes, numbers = states.nodes(self._open_leaf)
         keys = {self._state_key(key): number for key, number in numbers.items()}
         return Policy(self.problem, name, nodes, certificate), keys
 
@@ -117,39 +117,39 @@ class PolicyBuilder(SituationBuilder):
         choose: Callable[[Situation], int],
         needs_table: bool,
         progress: BuildProgress | None,
-    ) -> tuple[Frontier[_Key, _Waiting], Certificate]:
+    ) -> tuple[OpenStates[_Key, _Waiting], Certificate]:
         """Expand states, the most probable first, until all are done or a limit is reached."""
-        frontier: Frontier[_Key, _Waiting] = Frontier()
+        states: OpenStates[_Key, _Waiting] = OpenStates()
         start = self.start(None if needs_table else ())
         codes = self._encode(start.known)
         key = self._key(codes, self.problem.feature_mask(start.known), start.left)
-        frontier.add(key, 1.0, _Waiting(codes, start.belief, start.table, start.left))
+        states.add(key, 1.0, _Waiting(codes, start.belief, start.table, start.left))
         stopped_by: set[str] = set()
-        while (popped := frontier.pop()) is not None:
+        while (popped := states.pop()) is not None:
             number, reach, waiting = popped
-            if self._is_late(len(frontier)):
-                frontier.put_back(number, waiting)
+            if self._is_late(len(states)):
+                states.put_back(number, waiting)
                 stopped_by.add("time")
                 break
             situation = self._wake(waiting, reach)
             chosen = choose(situation)
             self._check_chosen(situation, chosen)
             if not chosen:
-                frontier.decide(number, situation.leaf())
+                states.decide(number, situation.leaf())
                 continue
             part = self._part(situation, chosen)
-            if not part or not self._expand(frontier, number, situation, part):
-                frontier.put_back(number, waiting)
+            if not part or not self._expand(states, number, situation, part):
+                states.put_back(number, waiting)
                 stopped_by.add("memory")
             if progress is not None:
-                progress(len(frontier))
+                progress(len(states))
         stopped_by = stopped_by or self.shortfalls  # what cut the tree comes first
         if not stopped_by:
-            return frontier, Certificate()
-        return frontier, Certificate(None, False, "time" if "time" in stopped_by else "memory")
+            return states, Certificate()
+        return states, Certificate(None, False, "time" if "time" in stopped_by else "memory")
 
     def _expand(
-        self, frontier: Frontier[_Key, _Waiting], number: int, situation: Situation, chosen: int
+        self, states: OpenStates[_Key, _Waiting], number: int, situation: Situation, chosen: int
     ) -> bool:
         """Make a state an acquisition, unless there would be too many states."""
         problem = self.problem
@@ -158,7 +158,7 @@ class PolicyBuilder(SituationBuilder):
         # What cannot matter does not change the key. Then the key does not lead to other states.
         is_merged = not chosen & ~relevant
         n_outcomes = math.prod(self._sizes[k] for k in bits(chosen))
-        if n_outcomes > max(self._max_states - len(frontier), MERGED_OUTCOMES):
+        if n_outcomes > max(self._max_states - len(states), MERGED_OUTCOMES):
             return False  # not all of so many outcomes are states that there are already
         after, places = known | chosen, list(bits(chosen))
         price = self.cost(chosen, situation.known)
@@ -171,20 +171,20 @@ class PolicyBuilder(SituationBuilder):
             if not is_merged:
                 key = key._replace(known=codes.tobytes())
             found.append((key, probability, outcome, _Waiting(codes, belief, table, left)))
-        new = {key for key, _, _, _ in found if key not in frontier}
-        if len(frontier) + len(new) > self._max_states:
+        new = {key for key, _, _, _ in found if key not in states}
+        if len(states) + len(new) > self._max_states:
             return False
-        states = [self._states[k] for k in places]
+        outcomes_of = [self._states[k] for k in places]
         branches = tuple(
             Branch(
-                tuple([names[v] for names, v in zip(states, outcome, strict=True)]),
+                tuple([names[v] for names, v in zip(outcomes_of, outcome, strict=True)]),
                 probability,
-                frontier.add(key, situation.reach * probability, item),
+                states.add(key, situation.reach * probability, item),
             )
             for key, probability, outcome, item in found
         )
         names = tuple(problem.features[k] for k in places)
-        frontier.acquire(number, names, price, branches)
+        states.acquire(number, names, price, branches)
         return True
 
     def _is_late(self, n_states: int) -> bool:

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from voilattice.policy.policy import Acquisition, Branch, Leaf, Node
 
-__all__ = ["Frontier"]
+__all__ = ["OpenStates"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Item = TypeVar("_Item")
@@ -28,7 +28,7 @@ class _State(Generic[_Item]):
     node: Node | None = None
 
 
-class Frontier(Generic[_Key, _Item]):
+class OpenStates(Generic[_Key, _Item]):
     """States by number, and a queue of those that are not expanded."""
 
     def __init__(self) -> None:

@@ -32,6 +32,7 @@ from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix
 from voilattice.optimal.exact.batch_solution import BatchSolution, BatchSpace, needs_batches
 from voilattice.optimal.exact.counted_solution import CountedSolution, bytes_per_state
+from voilattice.optimal.exact.interface import ExactSolution
 from voilattice.optimal.exact.plain import count_states, cuda_bytes
 from voilattice.optimal.exact.plain_solution import (
     PlainSolution,
@@ -44,10 +45,9 @@ from voilattice.optimal.exact.solution import Solution
 from voilattice.optimal.exact.space import BYTES_PER_STATE, StateSpace, check_own_prices
 from voilattice.policy.relevance import Relevance
 
-__all__ = ["ExactSolution", "ExactSpace", "find_states", "may_take_long", "solve_exactly"]
+__all__ = ["ExactSpace", "find_states", "may_take_long", "solve_exactly"]
 
 ExactSpace: TypeAlias = StateSpace | PlainSpace | BatchSpace
-ExactSolution: TypeAlias = Solution | PlainSolution | BatchSolution  # Solution: counted ones too
 
 # Cautious estimates of speed.
 BLOCK_STATES_PER_SECOND = 4_000_000

@@ -142,6 +142,9 @@ class PlainSolution:
         """The least expected cost of all policies."""
         return self._value_at(self.space.n_states - 1) / self.space.probability
 
+    def offers(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> None:
+        """Return None: a step acquires a single feature."""
+
     def error(self, known: Mapping[str, str]) -> float:
         """Return by how much `cost_to_go` may be wrong at most: not 0 if V has 32 bits on a GPU."""
         if (found := self._locate(known)) is None:

@@ -89,6 +89,9 @@ class Solution:
         blocks = self.space.blocks
         return 0 if step < 0 else 1 << blocks.features[blocks.axis[blocks.first[block] + step]]
 
+    def offers(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> None:
+        """Return None: a step acquires a single feature."""
+
     def error(self, known: Mapping[str, str]) -> float:
         """Return by how much `cost_to_go` may be wrong at most: values have 64 bits here."""
         return 0.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
 from voilattice.model.problem import Problem
-from voilattice.optimal.exact.choose import ExactSolution, ExactSpace, find_states, solve_exactly
+from voilattice.optimal.exact.choose import ExactSpace, find_states, solve_exactly
+from voilattice.optimal.exact.interface import ExactSolution
 from voilattice.optimal.exact.space import has_same_states
 from voilattice.policy.sweep import Sweep
 

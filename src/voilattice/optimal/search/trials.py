@@ -56,7 +56,7 @@ from voilattice.optimal.search.bounds.repeats import MAX_HUB_STATES, empty_table
 from voilattice.optimal.search.bounds.reveal import no_reveal_table, reveal_table
 from voilattice.optimal.search.bounds.screens import Plan, plan_reveal
 from voilattice.optimal.search.packing import enter_state, search_room, search_space, state_rows
-from voilattice.policy.open_states import Frontier
+from voilattice.policy.open_states import OpenStates
 from voilattice.policy.policy import Acquisition, Branch, Certificate, Leaf, Policy
 from voilattice.policy.relevance import Relevance
 from voilattice.ties import TOLERANCE, tolerance
@@ -309,21 +309,21 @@ class Search:
     def policy(self, name: str, deadline: Deadline, max_states: int) -> Policy:
         """Return the policy of the upper bounds; what is not written in time is left open."""
         room, sizes, problem = self._room, self._space.sizes, self.problem
-        frontier: Frontier[bytes, Ints] = Frontier()
-        frontier.add(sizes.tobytes(), 1.0, sizes.copy())
+        states: OpenStates[bytes, Ints] = OpenStates()
+        states.add(sizes.tobytes(), 1.0, sizes.copy())
         status = "ok"
-        while (popped := frontier.pop()) is not None:
+        while (popped := states.pop()) is not None:
             number, reach, digits = popped
             if deadline.is_over:
-                frontier.put_back(number, digits)
+                states.put_back(number, digits)
                 status = "time"
                 break
             i = self._step_at(digits)
             if i < 0:
-                frontier.decide(number, Leaf.at(problem, room.belief))
+                states.decide(number, Leaf.at(problem, room.belief))
                 continue
-            if len(frontier) + int(sizes[i]) > max_states:
-                frontier.put_back(number, digits)
+            if len(states) + int(sizes[i]) > max_states:
+                states.put_back(number, digits)
                 status = "memory"
                 continue
             branches = []
@@ -331,11 +331,11 @@ class Search:
                 below = digits.copy()
                 below[i] = v
                 if (p := float(room.pairs[i, v].sum())) > 0:
-                    child = frontier.add(below.tobytes(), reach * p, below)
+                    child = states.add(below.tobytes(), reach * p, below)
                     branches.append(Branch((state,), p, child))
             feature = problem.features[self.features[i]]
-            frontier.acquire(number, (feature,), float(room.price[i]), tuple(branches))
-        nodes, _ = frontier.nodes(self._open_leaf)
+            states.acquire(number, (feature,), float(room.price[i]), tuple(branches))
+        nodes, _ = states.nodes(self._open_leaf)
         return Policy(problem, name, nodes, Certificate(exact=status == "ok", status=status))
 
     def _step_at(self, digits: Ints) -> int:
