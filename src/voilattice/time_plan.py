@@ -1,8 +1,8 @@
 """How a request spends its time: the one table of shares.
 
 A request has a deadline (`budgets.Deadline`). A stage takes its share of the time that is left when
-the stage begins, so what one stage does not use is there for the next. Stages follow each other as
-they stand here, from the door of a request down to the tables:
+the stage begins, so what one stage does not use is there for the next. From the door of a request
+down to the tables:
 
     a request        the server keeps half back; advice: the policy asked for, then greedy
     advice, apply    the step or the policy, then the candidates or what lies beyond the tree
@@ -11,14 +11,15 @@ they stand here, from the door of a request down to the tables:
     a set            a bound on its value, then its table
 
 The shares were chosen on problems of 10 to 60 features, so that no stage is starved on any of them
-(`benchmarks/large.py`, `benchmarks/under_load.py`). No result depends on them but by the clock.
+(`benchmarks/large.py`, `benchmarks/under_load.py`). They change how far a solver comes, never what
+is true of its result.
 """
 
 from __future__ import annotations
 
 # -- A request to the server (`web.advisor`, `web.tasks`).
 
-TASK = 0.5  # of the time left, that a task plans with; the rest is for what it overlooks
+TASK = 0.5  # of the time left, that a task plans with; the rest is a reserve
 POLICY_ASKED_FOR = 0.75  # of the time for advice; then greedy answers
 TURN = 0.5  # of the time for that policy, until its turn has come
 FIRST_PART = 0.5  # for the first part of a task that has several

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import voilattice
 from voilattice import Discount, VoilatticeError, load_problem, write_problem
 from voilattice.errors import InputError, UnknownNameError
-from voilattice.files.problems import builtin_problems, find_problem, read_costs
+from voilattice.files.problems import builtin_problems, find_problem, parse_toml, read_costs
 
 GOOD = """title = "test"
 [network]
@@ -594,3 +594,15 @@ def test_the_command_line_says_which_problem_a_name_means(own_heart, run):
 def test_what_is_no_path_and_no_name_is_refused(given):
     with pytest.raises(InputError, match="^must be the path or the name of a problem, got"):
         load_problem(given)
+
+
+@pytest.mark.parametrize("part", ["a", '"a b"', "'a.b'"])
+def test_a_key_of_thousands_of_parts_is_refused_at_once(part):
+    with pytest.raises(InputError, match="nested too deeply"):
+        parse_toml(".".join([part] * 20_000) + " = 1")
+
+
+@pytest.mark.parametrize("text", ["x=[{}]", "x={{{}}}"])
+def test_many_decimals_in_a_line_are_no_key(text):
+    entries = ["0.5"] * 300 if "[" in text else [f"f{k}=1.5" for k in range(300)]
+    assert len(parse_toml(text.format(",".join(entries)))["x"]) == 300

@@ -12,7 +12,7 @@ expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
 
 PHONE = {"width": 390, "height": 844}
 WIDE = {"width": 1280, "height": 900}
-# A click changes the address; the page hears of that a moment later, and only then is it busy.
+# The browser tells the page a moment later that its address was changed from outside.
 HEARD = "new Promise((heard) => requestAnimationFrame(() => requestAnimationFrame(heard)))"
 
 

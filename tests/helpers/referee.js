@@ -60,7 +60,7 @@
   const used = new Set(); // fields in which the person was
   const look = () => {
     const now = performance.now(), text = asked().join(), target = nextFields()?.dataset.feature ?? "";
-    if (text !== before) { changedAt = now; note(`asked: ${text || "nothing"}`); }
+    if (text !== before) { changedAt = replacedAt; note(`asked: ${text || "nothing"}`); }
     else if (target && target !== next) movedAt = now;
     const place = box().getBoundingClientRect().top + scrollY;
     if (place !== top) { top = place; shiftedAt = now; } // what has just moved under the pointer takes no click
@@ -70,6 +70,12 @@
     if (at !== under) { under = at; underAt = now; }
     for (const field of used) if (!field.isConnected) { used.delete(field); lostAt = now; }
   };
+  // The page may go on for a while after it has replaced its fields, before anybody else hears of that.
+  let replacedAt = -Infinity;
+  addEventListener("DOMContentLoaded", () => {
+    const fields = box(), replace = fields.replaceChildren.bind(fields);
+    fields.replaceChildren = (...children) => { replacedAt = performance.now(); replace(...children); };
+  });
   addEventListener("DOMContentLoaded", () => new MutationObserver(look).observe(document.getElementById("consult"), { childList: true, subtree: true }));
 
   // -- what is written down
@@ -269,6 +275,7 @@
     note,
     // What went wrong, what was entered, and what the page says was spent; the page is quiet.
     report() {
+      if (awaited !== null && location.hash !== awaited) fault(`the step back to ${awaited} has not come`);
       compare("end");
       const shown = [...document.querySelectorAll("#history .found")].map((one) => one.firstChild.textContent);
       if (shown.length !== book.ledger.lines.length) fault(`the page shows ${shown}; entered was ${JSON.stringify(book.ledger.lines)}`);

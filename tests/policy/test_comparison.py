@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from helpers.solving import POLICIES, Refuses
+from helpers.solving import POLICIES, Refuses, first_feature
 from helpers.ward import ward
 
 from voilattice import load_problem
@@ -50,10 +50,6 @@ def test_without_a_sweep_the_stakes_are_the_problems_own():
         assert row.certificate.exact
     assert found[-1].certificate.lower_bound == pytest.approx(found[-1].expected_total_cost)
     assert found[0].certificate.lower_bound is None
-
-
-def first_feature(situation):
-    return 1 << situation.axes[0] if situation.axes else 0
 
 
 def test_the_problems_own_costs_can_be_swept():

@@ -298,8 +298,10 @@ def test_results_so_far_can_be_used_before_the_round_is_whole(visit_page, violat
     page.get_by_role("button", name="Plan again without the rest").click()
     expect(page.locator("#say")).to_have_text("Decide: discharge.")
     assert "round=" not in address_of(page)
+    expect(page.locator("#candidates .hint")).to_have_count(0)
     assert spent_and_left(page) == ["60.00 CAD", "240.00 CAD", "3", "2"]
     page.go_back()  # the round is open again
+    expect(page.locator("#candidates .hint")).to_contain_text("The open round brings")
     expect(page.locator("#progress")).to_have_text("1 of 3 results are in. Keys act on blood.")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#progress")).to_have_text("0 of 3 results are in. Keys act on blood.")

@@ -1,4 +1,4 @@
-// The recursion of the optimal policy over a plain table (`policy.optimal.plain`), on a GPU.
+// The recursion of the optimal policy over a plain table (`optimal.exact.plain`), on a GPU.
 //
 // A state is a number with one digit for each feature: its value, or `size` if it is unknown. A tile
 // holds the states that agree in the slow digits; one block of threads solves one tile. Tiles with

@@ -1,4 +1,4 @@
-// The values W of the bound "once or repeatedly" (`policy.optimal.repeat_values`), on a GPU.
+// The values W of the bound "once or repeatedly" (`optimal.search.bounds.repeat_values`), on a GPU.
 //
 // One block of threads solves W(m, .) for one number m of counts; threads share the points of the
 // grid. What buying from a pool leads to is solved already. As in ``plain.cu``, the same source is

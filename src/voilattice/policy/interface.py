@@ -125,7 +125,11 @@ class Step:
 
 @runtime_checkable
 class Solver(Protocol):
-    """Anything that makes policies: a rule, an exact solver, a search."""
+    """Anything that makes policies: a rule, an exact solver, a search.
+
+    A solver may also say how much time it needs where several share some: `is_quick` is true if it
+    needs little, `proves` if it looks for the optimum and can use all there is (`ProvingSolver`).
+    """
 
     @property
     def name(self) -> str:

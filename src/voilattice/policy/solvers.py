@@ -53,6 +53,7 @@ __all__ = [
     "unregister",
 ]
 
+OPTIMAL = "voilattice.optimal.solver:OptimalSolver"
 PLUGINS = "voilattice.solvers"  # the entry points of packages that bring solvers along
 
 _registry: dict[str, Solver] = {}
@@ -84,9 +85,13 @@ def register(solver: Solver) -> None:
         )
     if not isinstance(solver.name, str) or not solver.name.strip():
         raise InputError(f"must be a text that is not empty, got {quote(solver.name)}", "name")
-    if solver.name in _registry:
-        raise InputError(f"there is a policy {solver.name!r} already; choose another name", "name")
-    _registry[solver.name] = solver
+    with _loading:
+        _load_optimal()
+        if solver.name in _registry:
+            raise InputError(
+                f"there is a policy {solver.name!r} already; choose another name", "name"
+            )
+        _registry[solver.name] = solver
 
 
 def unregister(name: str) -> None:
@@ -98,8 +103,16 @@ def unregister(name: str) -> None:
 def policy_names() -> tuple[str, ...]:
     """Return the names of all policies, in the order of their registration."""
     with _loading:  # one thread loads, the others wait
+        _load_optimal()
         _load_plugins()
     return tuple(_registry)
+
+
+@cache
+def _load_optimal() -> None:
+    """Register the optimum, by its name: the room `optimal` is above this one."""
+    solver: Solver = resolve_name(OPTIMAL)()
+    _registry[solver.name] = solver
 
 
 @cache
@@ -125,7 +138,7 @@ def _nothing(problem: Problem) -> tuple[str, ...]:
     return ()
 
 
-_built_in: tuple[Solver, ...] = (
+_rules: tuple[Solver, ...] = (
     RuleSolver("none", rules.none, "This policy acquires nothing.", at_once=_nothing),
     RuleSolver(
         "markov-blanket",
@@ -147,11 +160,8 @@ _built_in: tuple[Solver, ...] = (
         "No feature, alone or together with others, is worth its price.",
         looks_ahead=True,
     ),
-    # By its name: the room `optimal` is above this one.
-    resolve_name("voilattice.optimal.solver:OptimalSolver")(),
 )
-for _solver in _built_in:
-    register(_solver)
+_registry.update((solver.name, solver) for solver in _rules)
 
 
 def build_policy(
@@ -220,7 +230,7 @@ def policy_from_rule(
             raise InputError(f"a rule must return a set of features, got {quote(chosen)}")
         return problem.feature_mask(problem.check_acquirable(chosen, situation.known))
 
-    if name in _registry:
+    if name in policy_names():
         raise InputError(f"{name!r} is the name of a registered policy; choose another", "name")
     limits = Limits(max_states, None)
     return RuleSolver(name, choose, forgets=False).build(problem, limits)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import TypeVar, cast
 
 import numpy as np
@@ -51,14 +50,12 @@ class Sweep:
         self.unit = staked.misclassification
         self._values: dict[StateKey, tuple[Words, Floats] | None] = {}
         self._shared: dict[object, object] = {}
-        self._lock = Lock()
 
     def shared(self, make: Callable[[Sweep], _Kept]) -> _Kept:
         """Return what a solver keeps along the sweep; the first call makes it, by this function."""
-        with self._lock:
-            if make not in self._shared:
-                self._shared[make] = make(self)
-            return cast("_Kept", self._shared[make])
+        if make not in self._shared:
+            self._shared.setdefault(make, make(self))  # of two threads, the first one's is kept
+        return cast("_Kept", self._shared[make])
 
     def covers(self, problem: Problem) -> bool:
         """Return whether a problem differs only in prices and in the scale of the stakes."""

@@ -38,7 +38,7 @@ export function state() {
   const entered = orderOf(parts("entered", (names) => isRound(names) && names.every((name) => steps.some(([taken]) => taken === name))).at(0) ?? [], steps);
   return {
     problem: single("problem") || session.entries[0]?.name || "",
-    policy: choice("policy", session.policies),
+    policy: session.policies.length ? choice("policy", session.policies) : single("policy") ?? "",
     view: choice("view", VIEWS),
     steps,
     entered,
@@ -60,7 +60,8 @@ export function write(changes) {
   const now = { ...state(), ...changes };
   // The address may be at another problem already than the page, and what was clicked is of the page's.
   if (!("problem" in changes) && session.problem && session.problem.name !== now.problem) return;
-  const address = new URLSearchParams({ problem: now.problem, policy: now.policy });
+  const address = new URLSearchParams({ problem: now.problem });
+  if (now.policy) address.set("policy", now.policy);
   if (now.kind) address.set("kind", now.kind);
   if (now.kind && now.expected !== null) address.set("expected", now.expected);
   if (now.scale !== 1) address.set("scale", now.scale);

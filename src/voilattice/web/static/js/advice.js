@@ -88,12 +88,11 @@ export function showAdvice(now, about) {
   card.setAttribute("aria-busy", "false");
 }
 
-// The address asks the same as before. It may have, or have left, an open round; or a result was entered and
-// taken back at once, and the question waits for its answer again.
-export function follow(now) {
-  const round = roundOf(now);
-  if (!session.advice) return;
-  if (round ? !isSame(questionShown(), round) : isRound) showAdvice(now, note); else go(now);
+// The address asks the same, but it may have an open round, or have left one. Returns whether it does.
+export function followRound(now) {
+  const round = roundOf(now), isOther = session.advice && (round ? !isSame(questionShown(), round) : isRound);
+  if (isOther) showAdvice(now, note);
+  return Boolean(isOther);
 }
 
 export function showNoAdvice(now, text) {

@@ -53,10 +53,10 @@ export function showCandidates() {
   fold(rows, offers);
   $("candidates-hint").hidden = !offers.length && !others.length;
   const ignored = (session.advice?.ignored ?? []).filter(({ feature }) => !coming.includes(feature));
-  if (!offers.length) $("candidates").append(element("li", {}, nothingText(ignored)));
   // What the advice prices is a new round; the open one is paid for.
   if (coming.length) $("candidates").prepend(element("li", { class: "hint" },
     `The open round brings ${list(labels(coming))}. Anything else would be another round.`));
+  else if (!offers.length) $("candidates").append(element("li", {}, nothingText(ignored)));
   showIgnored(ignored);
 }
 

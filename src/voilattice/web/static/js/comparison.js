@@ -18,7 +18,7 @@ export function clearComparison() {
 }
 
 // `isSoon`: the question is small enough to answer it unasked.
-export function offerComparison(now, body, signal, isSoon) {
+export function offerComparison(body, signal, isSoon) {
   // In an open round, what the first steps cost would be said of a new one.
   if (!session.advice.candidates.length || pendingRound(state()).length) return;
   if (isSoon) compare(body, signal); else offer(body, signal);

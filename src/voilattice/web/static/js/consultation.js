@@ -3,7 +3,7 @@
 // advice, marked as such; then the advice of the policy.
 
 import * as address from "./address.js";
-import { clearAdvice, follow, showAdvice, showNoAdvice, showRound } from "./advice.js";
+import { clearAdvice, followRound, showAdvice, showNoAdvice, showRound } from "./advice.js";
 import { clearCandidates, showCandidates, showNoCandidates } from "./candidates.js";
 import { showChanged } from "./changes.js";
 import { clearComparison, offerComparison } from "./comparison.js";
@@ -25,6 +25,7 @@ const SOON = 2000; // ms; what was solved this fast is compared with other first
 
 let question = null; // what the page shows answers to
 let run = new AbortController(); // ends with its question
+let offer = () => {}; // offers to compare the first steps
 
 // `again` does once more what has failed; it is offered where that may help.
 export function say(error, again) {
@@ -45,7 +46,7 @@ export async function show() {
   selectView(now.view);
   sayUnread(now);
   if (asking === question) {
-    follow(now);
+    if (followRound(now)) showBesideRound(now);
     await Promise.all([fillView(now, run.signal), showImagined(now, run.signal)]);
     return;
   }
@@ -58,6 +59,15 @@ export async function show() {
   } catch (error) {
     if (!isLeft(signal) && !isStale(error)) showError(error, showAgain);
   }
+}
+
+// An open round is paid for: what stands beside it changes with it.
+function showBesideRound(now) {
+  session.steps = null;
+  clearComparison();
+  steadily(showCandidates);
+  fillSheet(now);
+  offer();
 }
 
 // There is no answer. What was found stays.
@@ -112,6 +122,7 @@ function grey(now) {
   const isOther = session.problem?.name !== now.problem;
   if (isOther) session.problem = null;
   Object.assign(session, { situation: null, advice: null, isQuick: false, steps: null });
+  offer = () => {};
   clearAdvice(now, isOther);
   clearViews();
   clearComparison();
@@ -143,7 +154,9 @@ async function advise(now, body, signal) {
     if (isLeft(signal)) return;
     shown.end();
     take(found, false, "");
-    offerComparison(now, body, signal, performance.now() - started < SOON);
+    const isSoon = performance.now() - started < SOON;
+    offer = () => offerComparison(body, signal, isSoon);
+    offer();
   } catch (error) {
     if (isLeft(signal)) return;
     shown.end();

@@ -25,7 +25,7 @@ export function showHistory(now) {
   showFree(now);
 }
 
-export const takeBackLast = () => write({ steps: withoutLast(state()) });
+export const takeBackLast = () => { if (state().steps.length) write({ steps: withoutLast(state()) }); };
 
 const describe = (round) => (round.items ?? []).map(({ what, amount }) => `${what} ${money(amount)}`).join(", ");
 

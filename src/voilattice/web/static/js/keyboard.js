@@ -26,7 +26,7 @@ export function wireKeyboard() {
     if (state().view !== "consult") return;
     const isTyping = /INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || typedIn($("consult")).some((field) => field.getClientRects().length);
     const meaning = meaningOf(event, { isTyping, isSettling: isSettling() });
-    if (meaning === "undo") takeBackLast(); // the button may not have heard yet that there is something
+    if (meaning === "undo") takeBackLast();
     else if (meaning === "unavailable") nextFields()?.querySelector("button.quiet").click();
     else if (meaning) nextFields()?.querySelectorAll("button.result")[meaning.result]?.click();
   };

@@ -14,6 +14,7 @@ import { fillSettings, wireSettings } from "./settings.js";
 import { printSheet } from "./sheet.js";
 
 let isStarted = false; // what the server offers is here
+let starting = null; // or being asked for
 
 function wire() {
   wireSettings();
@@ -30,7 +31,9 @@ function wire() {
   addEventListener("pageshow", (event) => { if (event.persisted) showAgain(); });
 }
 
-async function start() {
+const start = () => (starting ??= begin().finally(() => { starting = null; }));
+
+async function begin() {
   try {
     const [policies, entries] = await Promise.all([call("GET", "policies"), call("GET", "problems")]);
     session.policies = policies.reverse(); // the best one first

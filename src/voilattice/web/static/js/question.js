@@ -71,9 +71,9 @@ export function watchFields() {
 
 // The question waits for results again. Shows which are here, and where the keys act.
 export function go(now) {
-  isWaiting = false;
   const pending = pendingOf(shown, now.steps), isMany = shown.length > 1;
-  const isMoved = target !== null && pending.length > 0 && pending[0] !== target;
+  const isMoved = target !== null && pending.length > 0 && (pending[0] !== target || isWaiting);
+  isWaiting = false;
   target = pending[0] ?? target;
   if (isMoved) {
     clearTimeout(moving);

@@ -2,7 +2,7 @@
 
 export const session = {
   entries: [], // the problems that the server names
-  policies: ["optimal"],
+  policies: [], // none: not known yet
   problem: null,
   situation: null, // posterior, prices and bill: here at once
   advice: null, // perhaps a quick one, see `isQuick`
