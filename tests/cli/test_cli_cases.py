@@ -92,6 +92,15 @@ def test_amounts_in_the_file_have_no_errors_of_floating_point(run, tmp_path, pri
     assert (set(row["bought"].split(";")), row["feature_cost"]) == (set(prices), spent)
 
 
+def test_deciding_at_once_needs_no_time(run, table):
+    given = ("apply", "heart", table, "--policy", "none", "--time-limit", "0")
+    _, text, err = run(*given)
+    assert notes(err, table) == []
+    assert "not worked out" not in text
+    document = json.loads(run(*given, "--json")[1])
+    assert (document["status"], document["mean_features"], document["unfinished"]) == ("ok", 0, 0)
+
+
 def test_one_row_has_no_standard_error(run, tmp_path, cases):
     table = write_table(tmp_path / "c.csv", {name: column[:1] for name, column in cases.items()})
     text = run("apply", "heart", table, "--policy", "none")[1]
