@@ -261,8 +261,12 @@ def test_the_table_says_that_the_time_was_over(run, table, options, lines):
     [
         ({"a": [1], "b": [2]}, (), "{table}: has a column for none of the features; they are age"),
         ({"age": [1], "class": ["q"]}, (), "{table}: class, row 1: no state 'q'; its states are"),
-        ({"age": [1], "class": [""]}, (), "{table}: class, row 1: the true class is missing; leave "
-         "this row out, or 'class' in all rows"),
+        (
+            {"age": [1], "class": [""]},
+            (),
+            "{table}: class, row 1: the true class is missing; leave "
+            "this row out, or 'class' in all rows",
+        ),
         (
             {"age": [1, 80], "sex": ["male"] * 2},
             ("--evidence", "age=30"),
