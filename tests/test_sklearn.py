@@ -343,6 +343,30 @@ def test_arrays_have_numbered_columns():
     )  # fmt: skip
 
 
+def test_labels_that_are_numbers_are_not_places():
+    frame = X[["age", "chol", "fbs"]].set_axis([2, 0, 1], axis=1)
+    prices = {2: 1, 0: 7, 1: 5}
+    plain = make_classifier(
+        prices=[1, 7, 5], groups=[("visit", 1.0, ["x0"])], discounts=[("lab", {"x1": 2, "x2": 2})]
+    ).fit(frame, Y)
+    off = {0: 2, 1: 2}
+    for given, discount in ((prices, off), (pd.Series(prices)[::-1], pd.Series(off))):
+        clf = make_classifier(
+            prices=given, groups=[("visit", 1.0, frame.columns[:1])], discounts=[("lab", discount)]
+        )
+        assert clf.fit(frame, Y).problem_.costs == plain.problem_.costs
+    with pytest.raises(KeyError, match=r"^prices: no column 0 \(there are: 5, 6, 7\)"):
+        make_classifier(prices={0: 1, 1: 1, 2: 1}).fit(frame.set_axis([5, 6, 7], axis=1), Y)
+
+
+def test_the_index_of_a_series_is_never_ignored():
+    said = "^prices: the index of a Series must be the names of the columns, or 0, 1, 2 and so on, "
+    for index in ([3, 2, 1, 0], [10, 11, 12, 13], [1, 2, 3, 4]):
+        for table in (X, X.to_numpy()):
+            with pytest.raises(ValueError, match=said):
+                make_classifier(prices=pd.Series([1, 7, 5, 3], index)).fit(table, Y)
+
+
 def test_columns_are_found_by_their_names():
     assert (FITTED.predict(NEW[NEW.columns[::-1]]) == FITTED.predict(NEW)).all()
     with pytest.raises(ValueError, match="^X: .*seen at fit time, yet now missing: - age$"):

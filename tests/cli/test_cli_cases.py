@@ -92,6 +92,15 @@ def test_amounts_in_the_file_have_no_errors_of_floating_point(run, tmp_path, pri
     assert (set(row["bought"].split(";")), row["feature_cost"]) == (set(prices), spent)
 
 
+def test_deciding_at_once_needs_no_time(run, table):
+    given = ("apply", "heart", table, "--policy", "none", "--time-limit", "0")
+    _, text, err = run(*given)
+    assert notes(err, table) == []
+    assert "not worked out" not in text
+    document = json.loads(run(*given, "--json")[1])
+    assert (document["status"], document["mean_features"], document["unfinished"]) == ("ok", 0, 0)
+
+
 def test_one_row_has_no_standard_error(run, tmp_path, cases):
     table = write_table(tmp_path / "c.csv", {name: column[:1] for name, column in cases.items()})
     text = run("apply", "heart", table, "--policy", "none")[1]
@@ -252,7 +261,12 @@ def test_the_table_says_that_the_time_was_over(run, table, options, lines):
     [
         ({"a": [1], "b": [2]}, (), "{table}: has a column for none of the features; they are age"),
         ({"age": [1], "class": ["q"]}, (), "{table}: class, row 1: no state 'q'; its states are"),
-        ({"age": [1], "class": [""]}, (), "{table}: class, row 1: the true class is missing"),
+        (
+            {"age": [1], "class": [""]},
+            (),
+            "{table}: class, row 1: the true class is missing; leave "
+            "this row out, or 'class' in all rows",
+        ),
         (
             {"age": [1, 80], "sex": ["male"] * 2},
             ("--evidence", "age=30"),

@@ -110,7 +110,8 @@ def test_an_error_in_the_costs_names_their_file(run, tmp_path):
         "-o", f"{tmp_path}/p",
     )  # fmt: skip
     assert code == 2
-    assert f"{tmp_path}/costs.toml: costs.dose: " in err
+    said = "costs: no price for 'dose'; give one, or leave the column out (--ignore)"
+    assert f"{tmp_path}/costs.toml: {said}" in err
 
 
 def test_a_warning_is_a_line_on_stderr(run, tmp_path):

@@ -140,10 +140,12 @@ def test_the_memory_budget_is_an_option(run):
     assert "--memory" in err
 
 
-def test_a_time_limit_that_is_no_number_is_refused(run):
-    status, out, err = run("best", "asia", "--time-limit", "nan", "--json")
-    assert (status, out) == (2, "")
-    assert err == "--time-limit: must be a number of seconds >= 0, got nan\n"
+@pytest.mark.parametrize("given", ["nan", "abc", "-1", ""])
+def test_a_time_limit_that_is_no_number_is_refused(run, given):
+    for command in (("best", "asia"), ("evaluate", "t.csv", "--target", "y", "--costs", "c.toml")):
+        status, out, err = run(*command, "--time-limit", given, "--json")
+        assert (status, out) == (2, "")
+        assert err == f"--time-limit: must be a number of seconds >= 0, got {given!r}\n"
 
 
 @pytest.mark.parametrize(

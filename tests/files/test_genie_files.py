@@ -291,6 +291,8 @@ def test_the_last_semicolon_of_a_dsl_file_may_be_missing():
             "(0.2, 0.3, 0.5); PROBABILITIES = (1, 0, 0);",
             "line 19: PROBABILITIES is given twice",
         ),
+        ("ID = A;", "ID = E;", "line 11: node 'A' has the ID 'E' in its header; give it one name"),
+        ("ID = A;", "ID = A; ID = E;", "line 11: ID is given twice"),
         ("PARENTS = ();", "PARENTS = (); PARENTS = (B);", "line 16: PARENTS is given twice"),
         (
             "COSTS = (0.0);\n    };\n  };\n};",

@@ -446,6 +446,7 @@ def test_a_flat_list_of_hugin_has_the_same_order():
         ("BAYES", "MARKOV", r"line 1: a Markov network \(MARKOV\) has no conditional"),
         ("BAYES", "BAYS", "line 1: expected BAYES, found 'BAYS'"),
         ("2 3 4 2", "2 3 x 2", "line 3: expected a number of states, a whole number, found 'x'"),
+        ("2 3 4 2", "2 0 4 2", "line 3: variable 1 needs at least one state, got 0"),
         ("2 3 4 2\n4", "2 3 4 2\n3", "line 4: expected 4 tables, one for each variable, got 3"),
         ("4 0 1 2 3", "4 0 1 2 4", "line 8: variable 4 is not one of 0 to 3"),
         ("4 0 1 2 3", "4 3 0 1 2", "line 8: two tables have variable 2 last in their"),

@@ -188,7 +188,7 @@ def test_prices_of_columns_that_are_left_out_are_not_needed_and_do_no_harm():
     ("data", "options", "said"),
     [
         (COLUMNS, {"target": "il"}, "target: no column 'il' (nearest: 'ill')"),
-        (COLUMNS, {"costs": {"fever": 1}}, "costs.grade"),
+        (COLUMNS, {"costs": {"fever": 1}}, "costs: no price for 'grade'; give one, or leave"),
         (COLUMNS, {"costs": {"fever": -1, "grade": 1}}, "costs.fever: must be >= 0"),
         (COLUMNS, {"misclassification": ("odd", 5)}, "misclassification"),
         (COLUMNS, {"recipe": "odd"}, "recipe: must be a Recipe, 'auto', or one of search, "),

@@ -34,12 +34,13 @@ FLAG = StateReader("flag", ["False", "True"])
         (GRADE, 1.0, 0),
         (GRADE, "2.0", 1),
         (GRADE, 0.5, 2),
-        (GRADE, True, 0),
         (FLAG, True, 1),
         (FLAG, np.bool_(False), 0),
         (StateReader("f", ["true", "false"]), False, 1),
         (StateReader("b", ["0", "1"], [0.5]), 0.7, 1),
         (StateReader("b", ["0", "1"], [0.5]), True, 1),
+        (StateReader("c", ["1", "0"]), np.bool_(True), 0),
+        (StateReader("d", ["1", "2", "true"]), True, 2),
         # A state's own name wins over the bins, for a text and for a number.
         (StateReader("odd", ["1", "0"], [0.5]), "0", 1),
         (StateReader("odd", ["1", "0"], [0.5]), 0.0, 1),
@@ -65,6 +66,8 @@ def test_a_value_stands_for_a_state(reader, value, code):
         # A truth value is no number of years; where a state is called so, it stands for that state.
         (AGE, True, "'age' must be a finite number or one of its states, got True"),
         (AGE, np.bool_(False), "'age' must be a finite number or one of its states, got"),
+        (GRADE, True, "'grade' has no state True; its states are '1', '2', '0.5'$"),
+        (StateReader("ca", ["0", "1", "2", "3"]), False, "'ca' has no state False; its states"),
         (GRADE, 3, "'grade' has no state 3; its states are '1', '2', '0.5'$"),
         (FLAG, 1, "'flag' has no state 1; its states are 'False', 'True'$"),
     ],
@@ -162,6 +165,13 @@ def test_any_value_is_a_state_or_one_clear_error(value):
 def test_a_truth_value_beside_an_equal_number_is_told_apart():
     assert AGE.codes(as_cells([True, 1, 1.0, False, 0])).tolist() == [UNSEEN, 0, 0, UNSEEN, 0]
     assert AGE.codes(np.array([True, False])).tolist() == [UNSEEN, UNSEEN]
+
+
+@pytest.mark.parametrize("kind", [bool, object, "boolean"])
+def test_truth_values_in_a_column_are_no_counts(kind):
+    column = pd.Series([True, False], dtype=kind)
+    assert StateReader("ca", ["0", "1", "2"]).codes(as_cells(column)).tolist() == [UNSEEN, UNSEEN]
+    assert StateReader("flag", ["0", "1"]).codes(as_cells(column)).tolist() == [1, 0]
 
 
 def test_built_in_problems_take_raw_values():

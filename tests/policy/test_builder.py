@@ -91,6 +91,11 @@ def test_without_time_the_policy_decides():
     assert policy.verdict.endswith("100.0% of the cases reach a state where it only decides.")
 
 
+def test_a_policy_that_acquires_nothing_is_exact_without_time():
+    policy = build_policy(load_problem("heart"), "none", time_limit=0)
+    assert (policy.exact, policy.status, policy.root.is_open) == (True, "ok", False)
+
+
 def test_a_set_with_too_many_outcomes_is_acquired_in_parts(monkeypatch):
     problem = load_problem("heart")
     whole = build_policy(problem, "markov-blanket")

@@ -23,6 +23,11 @@ def test_problems(api):
         pytest.param(b"[" * 100_000, "the body is not valid JSON", id="deep"),
         pytest.param(b"9" * 5000, "the body is not valid JSON", id="long"),
         (b"", "the body: this field is missing"),
+        (
+            b'{"problem": "heart", "policy": "none", "evidence": {"age": 46, "age": 70}}',
+            "the key 'age' stands twice in one object; send each key once",
+        ),
+        (b'{"problem": "asia", "problem": "heart"}', "the key 'problem' stands twice in one"),
         (b'{"problem": "asia", "policy": "best"}', "policy: must be one of none, "),
     ],
 )

@@ -94,6 +94,21 @@ def test_a_problem_is_read_with_its_network_whatever_folder_it_had(folder):
     assert (problem.target, problem.features) == ("A", ("B",))
 
 
+@pytest.mark.parametrize(
+    ("file", "title"),
+    [
+        ("mine/ward 7.toml", "ward 7"),
+        ("Größe_2.TOML", "Größe_2"),
+        ("<b>.toml", ""),
+        ("x" * 80 + ".toml", ""),
+        (" .toml", ""),
+    ],
+)
+def test_an_upload_without_a_title_is_called_as_its_file_if_that_is_plain(file, title):
+    assert read_upload({file: FILE, "n.bif": BIF}).title == title
+    assert read_upload({file: b'title = "Mine"\n' + FILE, "n.bif": BIF}).title == "Mine"
+
+
 def test_a_joint_distribution_needs_no_network_file():
     assert read_upload({"sure.toml": b"\xef\xbb\xbf" + JOINT}).features == ("A", "B")
 

@@ -273,7 +273,6 @@ def test_without_time_nothing_is_claimed_that_is_not_proved():
     assert low is None or low <= exact.prices.threshold
     assert high is None or high >= exact.prices.threshold
     assert "not proved" in str(found)
-    assert "More than 0.00 was not examined." in str(found)
     json.dumps(threshold_document(found), allow_nan=False)
 
 
@@ -283,6 +282,24 @@ def test_use_at_the_present_stakes_is_said_if_less_was_examined():
     assert replace(found, stakes=cut).describe_stakes() == (
         "It is used at stakes from 5.00 to 8.00 (now 20.00). More than 8.00 was not examined. "
         "It is used at the present stakes."
+    )
+
+
+@pytest.mark.parametrize(
+    ("is_used", "at_most", "limit", "said"),
+    [
+        (True, 20.0, 0.0, "It is used at the present stakes, 20.00. "),
+        (False, None, 0.0, "It is not used at the present stakes, 20.00. "),
+        (None, None, 0.0, "It may be used at the present stakes, 20.00. "),
+        (True, 20.0, 3.0,
+         "It is used at the present stakes, 20.00. It is not used at any stakes up to 3.00. "),
+    ],
+)  # fmt: skip
+def test_stakes_that_were_not_examined_are_not_denied(is_used, at_most, limit, said):
+    found = find_threshold(one_test(5.0), "X")
+    cut = replace(found.stakes, ranges=(), limit=limit, at_most=at_most, exact=False)
+    assert replace(found, is_used=is_used, stakes=cut).describe_stakes() == (
+        f"{said}There was no time to examine other stakes."
     )
 
 

@@ -26,11 +26,11 @@ from voilattice.learning.data_tables import DataTable, as_table
 from voilattice.learning.evaluation import ask_question
 from voilattice.learning.rivals import Decided, Decider, Question
 from voilattice.sklearn.bills import make_bill
+from voilattice.sklearn.column_costs import make_costs
 from voilattice.sklearn.decisions import make_decisions
 from voilattice.sklearn.inputs import (
     check_lengths,
     find_seed,
-    make_costs,
     name_places,
     name_target,
     one_line,

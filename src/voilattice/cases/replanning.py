@@ -2,7 +2,8 @@
 
 A case that leaves the tree of its policy goes on as a solver says. The solver is asked once for
 each evidence that cases come to. When the time is over, the greedy rule goes on: it is quick, and
-it never acquires what is not worth its price.
+it never acquires what is not worth its price. A policy that only decides needs no time, so the
+greedy rule never goes on for it.
 
 What a case does depends on its own evidence alone, never on the cases beside it. So cases that
 differ only in what no longer matters are not merged here: the evidence of one may be impossible
@@ -100,6 +101,8 @@ class Plan:
 
     def _ask(self, known: Mapping[str, str], left: PathLimits) -> tuple[frozenset[str], bool]:
         """Return what to acquire, and whether the greedy rule said so because the time was over."""
+        if self._deadline.is_over and self._only_decides:
+            return frozenset(), False
         if self._is_greedy or self._deadline.is_over:
             return self._quick.next_step(known, left), not self._is_greedy
         limits = Limits(time_limit=self._deadline.share(time_plan.REPLANNED_STEP))
@@ -109,6 +112,10 @@ class Plan:
             return step.features, False
         # There was no time to look for anything. What the greedy rule acquires is worth its price.
         return self._quick.next_step(known, left), True
+
+    @cached_property
+    def _only_decides(self) -> bool:
+        return isinstance(self._solver, RuleSolver) and self._solver.only_decides(self._problem)
 
     @cached_property
     def _start(self) -> Problem:

@@ -79,7 +79,10 @@ def read_cases(problem: Problem, table: Any, *, strict: bool) -> Cases:
     truth = codes.pop(problem.target, None)
     if truth is not None and (truth == MISSING).any():
         row = int((truth == MISSING).argmax())
-        raise InputError("the true class is missing", f"{problem.target}, row {row + 1}")
+        raise InputError(
+            f"the true class is missing; leave this row out, or {problem.target!r} in all rows",
+            f"{problem.target}, row {row + 1}",
+        )
     _check_evidence(problem, codes)
     if names:  # without columns there are no cases
         _check_columns(problem, names)

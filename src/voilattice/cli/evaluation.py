@@ -14,7 +14,7 @@ import click
 
 from voilattice.cli import console, terminal
 from voilattice.cli.interrupts import deaf_workers
-from voilattice.cli.options import json_option, output_option, workers_options, write
+from voilattice.cli.options import Seconds, json_option, output_option, workers_options, write
 from voilattice.cli.parameters import given_options
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import list_names, name_options, on_table
@@ -72,7 +72,7 @@ CSV_COLUMNS = (
 )  # fmt: skip
 @click.option("--no-rivals", is_flag=True, help="Only the policies: no trees, no classifiers.")
 @click.option(
-    "--time-limit", type=click.FloatRange(min=0), default=SECONDS, show_default=True,
+    "--time-limit", type=Seconds(), default=SECONDS, show_default=True,
     metavar="SECONDS", help="To plan and follow one policy in one fold.",
 )  # fmt: skip
 @workers_options

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from voilattice.policy.policy import Policy
 
 __all__ = [
+    "Seconds",
     "check_jobs",
     "feature_list",
     "features_option",
@@ -71,18 +72,31 @@ policy_or_file_option = click.option(
 )
 
 
+class Seconds(click.FloatRange):
+    """A number of seconds, which may be infinite."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = math.nan
+        if not seconds >= 0:  # NaN is not either
+            place = param.opts[0] if param else ""
+            raise InputError(f"must be a number of seconds >= 0, got {quote(value)}", place)
+        return seconds
+
+
 def time_limit_option(default: float, help: str) -> Decorator:
     """Give a command ``--time-limit``, in seconds, as a deadline: the time to load counts too."""
-
-    def check(context: click.Context, parameter: click.Parameter, value: float) -> Deadline:
-        if math.isnan(value):
-            raise InputError("must be a number of seconds >= 0, got nan", "--time-limit")
-        return Deadline(value)
-
     return click.option(
         "--time-limit",
-        type=click.FloatRange(min=0),
-        callback=check,
+        type=Seconds(),
+        callback=lambda context, parameter, seconds: Deadline(seconds),
         default=default,
         show_default=True,
         metavar="SECONDS",

@@ -5,6 +5,7 @@
      node X
       {
        TYPE = CPT;
+       HEADER = { ID = X; };
        PARENTS = (P, Q);
        DEFINITION =
         {
@@ -18,8 +19,9 @@ A block holds statements ``NAME = value;`` and ``node NAME { ... };``. The order
 probabilities is that of XDSL: the node itself varies fastest, then its last parent, and its first
 parent slowest. ``TYPE = TRUTHTABLE`` (with ``RESULTINGSTATES``) is a deterministic node and
 ``NOISY_MAX`` (with ``STRENGTHS``) a noisy-max node, as `files.gates` describes them; all other
-types are refused. Headers, screen positions, comments, diagnostic data and costs of observation are
-not read. A statement that is read must not be repeated.
+types are refused. A node whose header has another ``ID`` is refused, because other parts of the
+file may mean either name. The rest of headers, screen positions, comments, diagnostic data and
+costs of observation are not read. A statement that is read must not be repeated.
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ LEXICON = lexicon("{}()=;", ",", "//", long_quotes=True)
 
 _READ = (
     "TYPE",
+    "HEADER",
+    "ID",
     "PARENTS",
     "DEFINITION",
     "NAMESTATES",
@@ -134,6 +138,7 @@ def _node(name: str, block: _Block) -> FileNode:
     kind = _words(name, block, "TYPE")[0].text
     if kind not in ("CPT", "TRUTHTABLE", "NOISY_MAX"):
         refuse_kind(name, _KINDS.get(kind, kind), block.line)
+    _check_id(name, block.values.get("HEADER"))
     definition = block.values.get("DEFINITION")
     if not isinstance(definition, _Block):
         raise InputError(f"line {block.line}: node {quote(name)} has no DEFINITION = {{ ... }}")
@@ -156,6 +161,13 @@ def _node(name: str, block: _Block) -> FileNode:
         rule,
         table[0].line if table else definition.line,
     )
+
+
+def _check_id(name: str, header: _Block | list[Token] | None) -> None:
+    """Raise `InputError` if the header of a node has another name for it."""
+    own = header.values.get("ID") if isinstance(header, _Block) else None
+    if isinstance(own, list) and own and own[0].text != name:
+        fail(own[0], f"node {quote(name)} has the ID {own[0]} in its header; give it one name")
 
 
 def _words(name: str, block: _Block, key: str) -> list[Token]:

@@ -52,7 +52,7 @@ def parse_uai(text: str) -> Network:
     if kind.upper() != "BAYES":
         raise InputError(f"line {words.line}: expected BAYES, found {quote(kind)}")
     n = words.count("the number of variables")
-    sizes = [words.count("a number of states") for _ in range(n)]
+    sizes = [_n_states(words, k) for k in range(n)]
     n_tables = words.count("the number of tables")
     if n_tables != n:
         raise InputError(
@@ -90,6 +90,13 @@ def parse_uai(text: str) -> Network:
         )
         for child, (parents, numbers, line) in sorted(tables.items())
     )
+
+
+def _n_states(words: _Words, variable: int) -> int:
+    n_states = words.count("a number of states")
+    if n_states == 0:
+        raise InputError(f"line {words.line}: variable {variable} needs at least one state, got 0")
+    return n_states
 
 
 def _scope(words: _Words, n: int) -> list[int]:

@@ -25,14 +25,13 @@ import numpy as np
 from voilattice.budgets import TimeLimit
 from voilattice.cases.application import apply_policy
 from voilattice.cases.focus import find_planner
-from voilattice.errors import InputError, Remedy, UnknownNameError, located
+from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.extras import need_extra
-from voilattice.learning.cells import LEAVE_OUT
 from voilattice.learning.columns import check_typed, find_classes
 from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.held_out_results import Evaluation, FoldResults, Result, summarize
 from voilattice.learning.networks import fit_network, warn_about_columns
-from voilattice.learning.preparation import prepare_cases
+from voilattice.learning.preparation import check_priced, prepare_cases
 from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe, name_recipe
 from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
 from voilattice.learning.selection import Fold, choose_recipe, condition_states, make_problem
@@ -491,13 +490,7 @@ def _check_prices(costs: FeatureCosts, features: Sequence[str], columns: Collect
     for name in costs.prices:  # first: a misspelled name is both
         if name not in columns:
             raise UnknownNameError(f"no such feature{nearest(name, columns)}", f"costs.{name}")
-    without = [name for name in features if name not in costs.prices]
-    if without:
-        raise InputError(
-            f"no price for {', '.join(map(quote, without))}",
-            "costs",
-            (Remedy("give one"), LEAVE_OUT),
-        )
+    check_priced(features, costs.prices)
 
 
 def _matrix(

@@ -39,7 +39,7 @@ from voilattice.learning.recipes import Recipe
 from voilattice.model.network import check_names
 from voilattice.wording import quote
 
-__all__ = ["Prepared", "prepare_cases"]
+__all__ = ["Prepared", "check_priced", "prepare_cases"]
 
 # A column that determines the target is called a leak if chance makes one less often than this.
 CHANCE = 1e-6
@@ -164,6 +164,17 @@ def prepare_cases(
         tuple(left_out),
         tuple(leaks),
     )
+
+
+def check_priced(features: Sequence[str], prices: Collection[str]) -> None:
+    """Raise `InputError` unless all features are among those that have a price."""
+    without = [name for name in features if name not in prices]
+    if without:
+        raise InputError(
+            f"no price for {', '.join(map(quote, without))}",
+            "costs",
+            (Remedy("give one"), LEAVE_OUT),
+        )
 
 
 def _affordable_bins(

@@ -23,7 +23,7 @@ from voilattice.files.problems import FILE_NAME, write_problem
 from voilattice.learning.cells import MISSING, Numbers
 from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.networks import Learned, fit_network, warn_about_columns
-from voilattice.learning.preparation import Prepared, prepare_cases
+from voilattice.learning.preparation import Prepared, check_priced, prepare_cases
 from voilattice.learning.readmes import write_readme
 from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe
 from voilattice.learning.selection import NONE, Choice, choose_recipe
@@ -257,6 +257,9 @@ def learn_problem(
     cases = prepare(Recipe() if isinstance(recipe, str) else recipe)
     unused = {*cases.left_out, *ignore}
     prices = _prices(costs, cases.features, unused)
+    # A misspelled name is without a column too; the problem says so, and what is nearest.
+    if isinstance(prices, FeatureCosts) and set(prices.prices) <= set(cases.features):
+        check_priced(cases.features, prices.prices)
     labels = {x: text for x, text in (labels or {}).items() if x not in unused}
     state_labels = {x: texts for x, texts in (state_labels or {}).items() if x not in unused}
     stakes = PLACEHOLDER_STAKES if misclassification is None else misclassification

@@ -1,9 +1,10 @@
 """Raw values: the numbers and texts that stand for states, in evidence and in tables of cases.
 
 A state's own name stands for that state, and so does a number that is equal to it: 1.0 is the state
-``1``, and True is ``True``, ``true`` or ``1``. A feature may also have *bins*, strictly increasing
-cuts c_1 < ... < c_k between its k + 1 states. Then any other finite number x (True is none) stands
-for the state number j (from 0) with
+``1``. A truth value is no number: True stands for ``True`` or ``true``, and for ``1`` only if ``0``
+and ``1`` are all states that there are. A feature may also have *bins*, strictly increasing cuts
+c_1 < ... < c_k between its k + 1 states. Then any other finite number x stands for the state number
+j (from 0) with
 
     c_j <= x < c_(j+1),     c_0 = -inf,     c_(k+1) = inf:
 
@@ -54,6 +55,7 @@ class StateReader:
         self._codes = {state: code for code, state in enumerate(states)}
         numbers = ((to_number(state), code) for code, state in enumerate(states))
         self._numbers = {x: k for x, k in numbers if x is not None and math.isfinite(x)}
+        self._has_truths = len(states) == 2 and set(self._numbers) == {0.0, 1.0}
 
     def code(self, value: object) -> int:
         """Return the number of the state that a value stands for, or raise `VoilatticeError`."""
@@ -93,20 +95,23 @@ class StateReader:
         return np.fromiter(map(read.__getitem__, typed), np.intp, len(typed))
 
     def _find(self, value: object) -> int | None:
-        number, is_truth = to_number(value), isinstance(value, bool | np.bool_)
-        if isinstance(value, str) or (number is not None and math.isfinite(number)):
-            text = str(value)
-            names = [text, text.lower()] if is_truth else [text]
-            for name in names:
-                if name in self._codes:
-                    return self._codes[name]
+        if isinstance(value, bool | np.bool_):
+            return self._find_truth(bool(value))
+        number = to_number(value)
+        is_finite = number is not None and math.isfinite(number)
+        if (isinstance(value, str) or is_finite) and str(value) in self._codes:
+            return self._codes[str(value)]
         if number is None:
             return None
         if number in self._numbers:
             return self._numbers[number]
-        if is_truth or not (self._cuts and math.isfinite(number)):
-            return None
-        return bisect_right(self._cuts, number)
+        return bisect_right(self._cuts, number) if self._cuts and math.isfinite(number) else None
+
+    def _find_truth(self, value: bool) -> int | None:
+        for name in (str(value), str(value).lower()):
+            if name in self._codes:
+                return self._codes[name]
+        return self._numbers[float(value)] if self._has_truths else None
 
     def _read(self, cell: object) -> int:
         if _is_missing(cell):

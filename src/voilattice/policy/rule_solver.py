@@ -69,13 +69,18 @@ class RuleSolver:
         progress: Progress | None = None,
     ) -> Policy:
         """Return the policy, situation by situation, the most probable ones first."""
+        only_decides = self.only_decides(problem)
         builder = PolicyBuilder(
             problem, max_states=limits.max_states, sweep=sweep, forgets=self.forgets,
             deadline=limits.deadline, max_cells=SEARCHED_CELLS if self.looks_ahead else None,
+            sure_states=1 if only_decides else 0,
         )  # fmt: skip
         tell = None if progress is None else partial(_tell, progress)
-        needs_table = self.at_once is None or bool(set(self.at_once(problem)))
-        return builder.build(self.name, self.rule, needs_table=needs_table, progress=tell)
+        return builder.build(self.name, self.rule, needs_table=not only_decides, progress=tell)
+
+    def only_decides(self, problem: Problem) -> bool:
+        """Return whether the rule is known to acquire nothing, so that it needs no time."""
+        return self.at_once is not None and not set(self.at_once(problem))
 
     def cost(self, problem: Problem, limits: Limits, *, sweep: Sweep | None = None) -> Cost:
         """Return what the policy costs: by one valuation, or by building it."""

@@ -44,6 +44,7 @@ from voilattice.policy.interface import Limits, Solver
 from voilattice.policy.policy import Acquisition, Leaf
 from voilattice.policy.solvers import solver_of
 from voilattice.sklearn.bills import make_bill
+from voilattice.sklearn.column_costs import make_costs
 from voilattice.sklearn.decisions import make_decisions
 from voilattice.sklearn.inputs import (
     LazyCodes,
@@ -53,7 +54,6 @@ from voilattice.sklearn.inputs import (
     check_time,
     check_weights,
     find_seed,
-    make_costs,
     name_places,
     name_target,
     one_line,
@@ -81,9 +81,10 @@ class AcquiringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     prices
-        What each column costs: a mapping of names to numbers (or a Series with names), a list or an
-        array in the order of the columns, or one number for all. The columns of an array are called
-        x0, x1, and so on; their places are names too.
+        What each column costs: a mapping of columns to numbers (or a Series by column), a list, an
+        array or a Series (index 0, 1, ...) in the order of the columns, or one number for all. The
+        columns of an array are called x0, x1, and so on; their places are names too. Labels of a
+        data frame that are numbers are labels, not places.
     groups
         Columns that share an overhead, paid once with the first of them: (name, overhead,
         [columns]), or `voilattice.Group`.

@@ -1,4 +1,4 @@
-"""What users give to a classifier: tables, labels and prices, checked and named.
+"""What users give to a classifier: tables and labels, checked and named.
 
 A data frame is read column by column, and only when a column is needed. The columns of an array are
 called x0, x1, and so on. Labels may be of any type: `Labels` gives each class a state of the
@@ -20,7 +20,6 @@ from voilattice.budgets import Deadline
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located, warn_user
 from voilattice.learning.cell_typing import make_case_column
 from voilattice.learning.cells import MISSING, spell, strip_cell
-from voilattice.model.costs import Discount, FeatureCosts, Group, check_amount
 from voilattice.model.problem import Problem
 from voilattice.model.raw_values import UNSEEN, Codes
 from voilattice.wording import count_noun, nearest, quote
@@ -34,7 +33,6 @@ __all__ = [
     "check_time",
     "check_weights",
     "find_seed",
-    "make_costs",
     "name_label",
     "name_places",
     "name_target",
@@ -55,6 +53,7 @@ class Rows:
     names: Sequence[str]
     column: Callable[[int], Any]
     has_names: bool  # the names are the user's own
+    labels: Sequence[Any] = ()  # of a data frame whose columns are not all called by a text
 
     @property
     def features(self) -> list[str]:
@@ -65,13 +64,30 @@ class Rows:
         return found
 
     def place_of(self, key: object) -> int:
-        """Return the place of a column by its name, or of an array's column by its number too."""
+        """Return the place of a column by its label or name, or by its number if it has no label.
+
+        Where labels are numbers, a number is a label and never a place.
+        """
+        is_truth = isinstance(key, bool)
+        for place, label in enumerate(self.labels):
+            if _equals(label, key) and isinstance(label, bool) == is_truth:
+                return place
         if isinstance(key, str) and key in self.names:
             return list(self.names).index(key)
-        is_place = not isinstance(key, bool) and not self.has_names
-        if isinstance(key, int | np.integer) and is_place and 0 <= key < len(self.names):
+        has_places = not (self.has_names or any(isinstance(label, Real) for label in self.labels))
+        places = range(len(self.names)) if has_places and not is_truth else range(0)
+        if isinstance(key, int | np.integer) and key in places:
             return int(key)
-        raise UnknownNameError(f"no column {quote(key)}{nearest(key, list(self.names))}")
+        known = list(self.labels or self.names)
+        raise UnknownNameError(f"no column {quote(key)}{nearest(key, known)}")
+
+    def has(self, key: object) -> bool:
+        """Return whether `place_of` finds a column."""
+        try:
+            self.place_of(key)
+        except UnknownNameError:
+            return False
+        return True
 
 
 def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
@@ -106,7 +122,7 @@ def read_rows(data: Any, names: Sequence[str] | None = None) -> Rows:
         )
     has_names = all(isinstance(name, str) for name in own)
     if not has_names:
-        return Rows(len(frame), _numbered(len(own)), lambda k: frame[:, k], False)
+        return Rows(len(frame), _numbered(len(own)), lambda k: frame[:, k], False, own)
     order = list(names) if names is not None and set(names) == set(own) else own
     return Rows(len(frame), order, lambda k: frame[order[k]], True)
 
@@ -398,103 +414,3 @@ def one_line(place: str) -> Iterator[None]:
         if isinstance(error, TypeError):
             raise TypeError(f"{place}: {said}") from None
         raise InputError(said, place) from None
-
-
-def make_costs(prices: Any, groups: Any, discounts: Any, rows: Rows) -> FeatureCosts:
-    """Return the costs of the columns, by their names."""
-    names = rows.features
-    found: dict[str, float] = {}
-    if (pairs := _pairs(prices)) is not None:
-        for key, price in pairs:
-            with located("prices"):
-                name = names[rows.place_of(key)]
-            if name in found:
-                raise InputError(f"{quote(name)} has two prices", "prices")
-            with located(f"prices.{name}"):
-                found[name] = check_amount(price)
-        for name in names:
-            if name not in found:
-                raise InputError("every column needs a price >= 0, found none", f"prices.{name}")
-    elif (amounts := _amounts(prices)) is not None:
-        if len(amounts) != len(names):
-            raise InputError(
-                f"must have a price for each of the {count_noun(len(names), 'column')}, in their "
-                f"order; got {len(amounts)}",
-                "prices",
-            )
-        for name, price in zip(names, amounts, strict=True):
-            with located(f"prices.{name}"):
-                found[name] = check_amount(price)
-    elif isinstance(prices, Real) and not isinstance(prices, bool):
-        with located("prices"):
-            found = dict.fromkeys(names, check_amount(prices))
-    else:
-        raise InputError(
-            f"must be a number, a list of them in the order of the columns, or a mapping (or a "
-            f"Series) of columns to numbers, got {quote(prices)}",
-            "prices",
-        )
-    return FeatureCosts(
-        found,
-        tuple(_make_groups(groups, rows, names)),
-        discounts=tuple(_make_discounts(discounts, rows, names)),
-    )
-
-
-def _pairs(given: Any) -> list[tuple[Any, Any]] | None:
-    """Return what a mapping, or a Series with names, says of each column; None: it is neither."""
-    if isinstance(given, Mapping):
-        return list(given.items())
-    if not (hasattr(given, "items") and hasattr(given, "index")):
-        return None
-    pairs = list(given.items())
-    return pairs if any(isinstance(key, str) for key, _ in pairs) else None
-
-
-def _amounts(given: Any) -> list[Any] | None:
-    """Return the amounts of a list, an array or a Series without names; None: it is none."""
-    has_order = hasattr(given, "__len__") and hasattr(given, "__getitem__")
-    if isinstance(given, str | bytes | Mapping) or not has_order or np.ndim(given) != 1:
-        return None
-    return [amount.item() if isinstance(amount, np.generic) else amount for amount in given]
-
-
-def _make_groups(groups: Any, rows: Rows, names: Sequence[str]) -> Iterator[Group]:
-    wanted = "must be a list of (name, overhead, [columns])"
-    for place, entry in enumerate(_entries(groups, "groups", wanted)):
-        given = (entry.name, entry.overhead, entry.features) if isinstance(entry, Group) else entry
-        with located(f"groups[{place}]"):
-            name, overhead, features = _parts(given, 3, wanted)
-            if isinstance(features, str) or not isinstance(features, Iterable):
-                raise InputError(f"must be a list of columns, got {quote(features)}", "features")
-            with located("features"):
-                members = tuple(names[rows.place_of(key)] for key in features)
-            yield Group(name, overhead, members)
-
-
-def _make_discounts(discounts: Any, rows: Rows, names: Sequence[str]) -> Iterator[Discount]:
-    wanted = "must be a list of (name, {column: amount off})"
-    for place, entry in enumerate(_entries(discounts, "discounts", wanted)):
-        given = (entry.name, entry.off) if isinstance(entry, Discount) else entry
-        with located(f"discounts[{place}]"):
-            name, off = _parts(given, 2, wanted)
-            if (pairs := _pairs(off)) is None:
-                raise InputError(f"must be a mapping of columns to numbers, got {quote(off)}")
-            with located("off"):
-                members = {names[rows.place_of(key)]: amount for key, amount in pairs}
-            yield Discount(name, members)
-
-
-def _entries(given: Any, parameter: str, wanted: str) -> Iterable[Any]:
-    if given is None:
-        return ()
-    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise InputError(f"{wanted}, got {quote(given)}", parameter)
-    return given
-
-
-def _parts(entry: Any, n: int, wanted: str) -> Sequence[Any]:
-    is_list = isinstance(entry, Sequence) and not isinstance(entry, str)
-    if not is_list or len(entry) != n or not isinstance(entry[0], str):
-        raise InputError(f"{wanted}, got {quote(entry)}")
-    return entry  # type: ignore[no-any-return]

@@ -7,12 +7,16 @@ number, got [46]``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
+
+from fastapi import HTTPException, Request, Response
+from fastapi.routing import APIRoute
 
 from voilattice.wording import count_noun, quote
 
-__all__ = ["NOT_JSON", "describe_malformed"]
+__all__ = ["NOT_JSON", "UniqueKeysRoute", "describe_malformed"]
 
 NOT_JSON = "the body is not valid JSON, sent with the content-type application/json"
 
@@ -40,6 +44,34 @@ _LIMITS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     ),
     "string_too_long": lambda limit: f"have at most {count_noun(limit['max_length'], 'character')}",
 }
+
+
+class UniqueKeysRoute(APIRoute):
+    """A route that refuses a body in which a key stands twice."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            return await handler(_UniqueKeysRequest(request.scope, request.receive))
+
+        return handle
+
+
+class _UniqueKeysRequest(Request):
+    async def json(self) -> Any:
+        return json.loads(await self.body(), object_pairs_hook=_unique_keys)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise HTTPException(
+            422, f"the key {quote(twice)} stands twice in one object; send each key once"
+        )
+    return found
 
 
 def describe_malformed(reports: Sequence[Report], body: object) -> str:

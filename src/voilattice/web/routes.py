@@ -13,6 +13,7 @@ from voilattice.web import schemas
 from voilattice.web.advisor import Advisor
 from voilattice.web.guards import client_of
 from voilattice.web.jobs import Job
+from voilattice.web.malformed import UniqueKeysRoute
 from voilattice.web.questions import (
     AdviceAsked,
     ApplyAsked,
@@ -49,7 +50,7 @@ def _json(content: bytes, status: int = 200) -> Response:
 
 def api_routes(advisor: Advisor) -> APIRouter:
     """Return the routes under ``/api/v1``."""
-    routes = APIRouter(prefix="/api/v1")
+    routes = APIRouter(prefix="/api/v1", route_class=UniqueKeysRoute)
     _add_problems(routes, advisor)
     _add_questions(routes, advisor)
     _add_jobs(routes, advisor)

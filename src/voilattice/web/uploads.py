@@ -2,7 +2,8 @@
 
 An upload is a problem file (TOML) and, unless it holds the network itself, the network file that it
 names. Nothing else is ever opened: the network must be part of the upload, and what is read is a
-copy under a name of our own.
+copy under a name of our own. A problem without a title gets the name of its file, if that is a
+short and plain one: people read it in place of the name that the server gives to an upload.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import re
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from voilattice.errors import InputError, TooLargeError, VoilatticeError, within
@@ -26,6 +28,7 @@ MAX_BYTES = 5_000_000
 MAX_FILES = 4
 
 _ID = re.compile("upload-[0-9a-f]{32}")
+_PLAIN = re.compile(r"\w[\w .-]{0,59}")  # a file's name that can be a title
 
 
 def upload_id(files: Mapping[str, bytes]) -> str:
@@ -59,6 +62,13 @@ def read_upload(files: Mapping[str, bytes]) -> Problem:
             f"an upload must have one problem file (.toml) and its network, got {found}"
         )
     (name,) = problems
+    problem = _read(name, by_name)
+    stem = PurePosixPath(name).stem
+    return problem if problem.title or not _PLAIN.fullmatch(stem) else replace(problem, title=stem)
+
+
+def _read(name: str, by_name: Mapping[str, bytes]) -> Problem:
+    """Return the problem of a problem file, with the network that it names."""
     with within(name), tempfile.TemporaryDirectory() as folder:
         document = parse_toml(_text(by_name[name]))
         section = document.get("network")

@@ -184,11 +184,17 @@ class Threshold:
     def describe_stakes(self) -> str:
         """Return what holds of stakes, in words."""
         now, found = f"(now {self._amount(self.stake)})", self.stakes
-        more = "" if found.exact else f" More than {self._amount(found.limit)} was not examined."
+        limit = self._amount(found.limit)
+        more = "" if found.exact else f" More than {limit} was not examined."
+        if not found.exact and not found.ranges and (found.at_most is not None or not found.limit):
+            is_used = {True: "is", False: "is not", None: "may be"}[self.is_used]
+            below = f" It is not used at any stakes up to {limit}." if found.limit else ""
+            return (
+                f"It {is_used} used at the present stakes, {self._amount(self.stake)}.{below} "
+                f"There was no time to examine other stakes."
+            )
         if not found.ranges:
-            if not found.exact and found.at_most is not None:
-                return f"It is used at stakes of {self._amount(found.at_most)} {now}.{more}"
-            return f"It is not used at any stakes up to {self._amount(found.limit)} {now}.{more}"
+            return f"It is not used at any stakes up to {limit} {now}.{more}"
         said = [
             f"from {self._amount(start)} "
             + ("on" if found.exact and end >= found.limit else f"to {self._amount(end)}")
