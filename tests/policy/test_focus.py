@@ -133,6 +133,18 @@ def test_limits_and_rounds_are_kept(limits, round_cost):
         assert want > build_policy(plain, "optimal").expected_total_cost + 1e-6
 
 
+def test_where_a_plain_table_will_do_the_clock_is_not_looked_at():
+    solution = FocusedSolver.solve(noisy_bayes(4), Limits(time_limit=0.0).deadline)
+    assert isinstance(solution, PlainSolution)
+
+
+def test_a_variant_with_a_limit_on_features_has_no_more_states_than_one_with_rounds():
+    problem = replace(weak_bayes(10), limits=PathLimits(features=3))
+    variant = problem.with_evidence({problem.features[0]: "low"})
+    assert n_states(variant) > MAX_STATES_OF_BATCHES
+    assert n_states(FocusedSolver(problem).focus(variant)) <= MAX_STATES_OF_BATCHES
+
+
 def test_without_memory_for_a_plain_table_there_may_be_other_states():
     problem = chain(9)  # few states, and many partial assignments
     with memory_limit(40_000):
