@@ -19,7 +19,7 @@ from voilattice import (
     load_problem,
 )
 from voilattice.errors import InputError, UnknownNameError
-from voilattice.feature_sets import bits
+from voilattice.feature_sets import bits, to_words
 from voilattice.model.acquisition import INFEASIBLE, PathLimits
 from voilattice.model.costs import MAX_AMOUNT
 from voilattice.model.descriptions import describe_price_rules
@@ -40,6 +40,8 @@ def test_feasible_sets_are_those_that_the_file_allows(seed):
         feasible = {problem.feature_mask(s) for s in sets if referee.is_feasible(s, known)}
         masks = {problem.feature_mask(s) for s in sets}
         assert {s for s in masks if rules.is_feasible(s, known)} == feasible
+        are_feasible = rules.are_feasible(to_words(sorted(masks), 1), known)
+        assert are_feasible.tolist() == [s in feasible for s in sorted(masks)]
         largest = rules.largest(known)
         assert largest in feasible
         assert all(s & ~largest == 0 for s in feasible)
@@ -82,6 +84,7 @@ def test_the_price_that_nobody_pays_is_above_every_amount():
         ({"after": ["A"]}, "after: 'A' cannot be known before it is acquired"),
         ({"only_if": {"A": "T"}}, "only_if: 'A' cannot be known before"),
         ({"not_if": {"A": "T"}}, "not_if: 'A' cannot be known before"),
+        ({"after": ["B", "C", "B"]}, "after: 'B' appears twice"),
         ({"after": None}, "after: must be a list of features, got None"),
         ({"after": [1]}, "after: must be a list of features, got 1 in it"),
         ({"only_if": ["BT"]}, "only_if: must be a table of features and states, got 'BT' in it"),
@@ -148,6 +151,7 @@ def test_a_constraint_on_something_unknown_is_an_error_with_its_place(constraint
         ({"spend": "much"}, "limits.spend: must be a number >= 0, got 'much'"),
         ({"spend": True}, "limits.spend: must be a number >= 0"),
         ({"features": -2}, "limits.features: must be a whole number >= 0, got -2"),
+        ({"rounds": -1}, "limits.rounds: must be a whole number >= 0, got -1"),
         ({"features": 1.5}, "limits.features: must be a whole number >= 0, got 1.5"),
         ({"rounds": True}, "limits.rounds: must be a whole number >= 0"),
         ({"visits": 2}, "limits.visits: unknown key"),
@@ -173,6 +177,25 @@ def test_limits_shrink_along_a_path_and_say_when_they_no_longer_bind():
     assert not PathLimits(spend=0.3).allows(0.3001, 1)
     assert limits.that_bind(2, 10.0) == PathLimits()
     assert limits.that_bind(3, 10.1) == PathLimits(spend=10.0, rounds=2)
+
+
+def test_each_limit_allows_and_binds_alone():
+    assert PathLimits(rounds=1).allows(99.0, 9)
+    assert not PathLimits(rounds=0).allows(0.0, 1)
+    for limits in (PathLimits(spend=5.0), PathLimits(features=2), PathLimits(rounds=2)):
+        assert limits.that_bind(3, 9.0) == limits
+        assert limits.that_bind(2, 5.0) == PathLimits()
+
+
+def test_the_firsts_of_a_set_need_no_other_member():
+    rules = constrained(
+        Constraint("X00", after=["X01", "X02"]), Constraint("X03", after=["X00"])
+    ).feasibility
+    assert rules.firsts(0b1111, 0) == 0b0110
+    assert rules.firsts(0b1001, 0) == 0b0001
+    assert rules.firsts(0b1001, 0b0110) == 0b0001  # what is known comes before
+    assert rules.firsts(0b1011, 0b0100) == 0b0010
+    assert rules.firsts(0b1000, 0b0001) == 0b1000
 
 
 def test_what_can_be_acquired_only_after_a_hidden_feature_is_hidden_too():

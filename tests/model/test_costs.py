@@ -103,6 +103,83 @@ def test_the_least_own_price_is_over_all_that_can_become_known(problem, seed):
             assert costs.least_own_price(feature, problem.evidence) == min(every)
 
 
+VISIT = FeatureCosts(
+    {"A": 5, "B": 6, "C": 4, "D": 0.5},
+    (),
+    (
+        ConditionalCost("B", {"A": "T", "D": "T"}, 9),
+        ConditionalCost("B", {"A": "T"}, 4),
+        ConditionalCost("D", {"C": "T"}, 0.25),
+    ),
+    (Discount("visit", {"A": 1, "B": 3, "C": 2}),),
+)
+
+
+def test_the_least_own_price_is_that_of_the_best_that_can_still_become_known():
+    least = [VISIT.least_own_price(name, {}) for name in "ABCD"]
+    assert least == [5 - 1, 4 - 3, 4 - 2, 0.25]
+    assert VISIT.least_own_price("B", {"A": "F"}) == 6 - 3
+    assert VISIT.least_own_price("B", {"D": "T"}) == 6 - 3  # then the first entry wins
+    assert VISIT.least_own_price("B", {"A": "T", "D": "T"}) == 9 - 3
+
+
+def test_the_highest_own_price_is_over_all_evidence():
+    assert [VISIT.most_own_price(name) for name in "ABCD"] == [5 - 1, 9 - 3, 4 - 2, 0.5]
+
+
+def test_a_round_is_paid_for_by_any_set_but_the_empty_one():
+    costs = FeatureCosts({"A": 1, "B": 2}, round_cost=4.0)
+    assert costs.cost(frozenset(), {}) == 0.0
+    assert costs.cost(frozenset("A"), {}) == 1 + 4
+    assert costs.cost(frozenset("AB"), {}) == 1 + 2 + 4
+    assert costs.cost(frozenset("B"), {"A": "T"}) == 2 + 4
+    assert costs.shared_cost(frozenset("AB"), {}) == 4.0
+
+
+@pytest.mark.parametrize(
+    ("order", "features", "known", "surcharge", "firsts"),
+    [
+        # A takes the least off: it comes first unless B must come before it.
+        ({}, "AB", "", 1, "A"),
+        ({}, "ABD", "", 1, "AD"),
+        ({"A": "B"}, "AB", "", 3, "B"),
+        ({"A": "B"}, "A", "", 1, "A"),
+        ({"A": "B"}, "ABC", "", 2, "C"),
+        ({"A": "B", "C": "A"}, "ABC", "", 3, "B"),
+        ({"A": "D"}, "ABCD", "", 1, "D"),
+        ({"A": "B"}, "AB", "C", 0, "B"),  # C has opened the discount
+        ({"A": "B"}, "CD", "", 2, "CD"),
+    ],
+)
+def test_a_set_is_priced_in_the_cheapest_order_that_its_constraints_allow(
+    order, features, known, surcharge, firsts
+):
+    costs = VISIT.in_order({feature: frozenset(first) for feature, first in order.items()})
+    chosen, evidence = frozenset(features), dict.fromkeys(known, "F")
+    own = sum(costs.own_price(name, evidence) for name in features)
+    assert costs.cost(chosen, evidence) == own + surcharge
+    assert costs.shared_cost(chosen, evidence) == surcharge
+    assert costs.firsts(chosen, evidence) == set(firsts)
+
+
+def test_all_that_can_come_first_in_a_cheapest_order_are_its_firsts():
+    prices, off = dict.fromkeys("ABCD", 5), {"A": 1, "B": 3, "C": 3, "D": 4}
+    costs = FeatureCosts(prices, discounts=(Discount("d", off),))
+    assert costs.firsts(frozenset("BCD"), {}) == set("BC")
+    ordered = costs.in_order({"A": frozenset("B")})
+    assert ordered.firsts(frozenset("ABCD"), {}) == set("BC")
+
+
+def test_a_set_costs_no_more_than_with_an_opener():
+    # A costs 1 and takes 8 off B, so that both cost 2; C has nothing to do with them.
+    costs = FeatureCosts(
+        {"A": 1, "B": 9, "C": 3}, discounts=(Discount("d", {"A": 1, "B": 8}),), round_cost=2.0
+    )
+    least = superset_costs(costs, {})
+    assert [least.cost(frozenset(s), {}) for s in ("B", "AB", "C", "BC")] == [4, 4, 5, 7]
+    assert superset_costs(ALL, {}) is ALL  # without discounts, no superset costs less
+
+
 def test_the_first_feature_of_a_discount_pays_its_price_and_later_ones_less():
     discount = Discount("a", {"thal": 101.9, "thalach": 100.9})
     costs = FeatureCosts({"thal": 102.9, "thalach": 102.9, "age": 1}, discounts=(discount,))

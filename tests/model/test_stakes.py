@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.model.stakes import (
+    as_matrix,
     check_decisions,
+    check_matrix,
     cost_matrix,
+    has_class_decision,
     named_classes,
     scaled_costs,
     stakes_scale,
@@ -36,6 +39,7 @@ def test_scaled_costs_have_the_expected_prior_cost(m, seed, expected):
         ("asymmetric", 1, [0.5, 0.5, 0.0], "every class to have a prior probability between"),
         ("asymmetric", 1e100, [1e-9, 1 - 1e-9], "expected: makes a misclassification cost of 1e"),
         ("symmetric", 1, [1.0], "every class to have a prior probability between"),
+        ("symmetric", 1, [0.5], "every class to have a prior probability between"),
     ],
 )
 def test_scaled_costs_that_make_no_sense_are_refused(kind, expected, prior, message):
@@ -111,10 +115,17 @@ def test_scaled_costs_are_those_of_the_paper():
     )
 
 
+def test_scaled_costs_up_to_the_largest_amount_are_accepted():
+    assert scaled_costs("symmetric", 0.5e100, [0.5, 0.5]).max() == 1e100
+
+
 def test_the_scale_of_stakes_is_that_of_their_largest():
+    small = np.array([[0.0, 0.25], [0.5, 0.0]])
+    assert stakes_scale(3 * small, small) == 3.0
     unit = np.array([[0.0, 1.0], [2.0, 0.0]])
     assert stakes_scale(0 * unit, unit) == 0.0
     assert stakes_scale(unit * (1 + 1e-12), unit) == pytest.approx(1.0)
+    assert stakes_scale(np.array([[0.0, 1.0 + 1e-12], [2.0, 0.0]]), unit) == 1.0  # rounded
     with pytest.raises(InputError):
         stakes_scale(unit, np.zeros((2, 2)))
     with pytest.raises(InputError):
@@ -125,3 +136,59 @@ def test_a_class_that_is_certain_up_to_rounding_has_no_scaled_costs():
     for kind in ("symmetric", "asymmetric"):
         with pytest.raises(InputError, match="between 0 and 1, got 1, 1e-20"):
             scaled_costs(kind, 1, [1.0, 1e-20])
+
+
+def test_the_rows_of_a_matrix_are_the_classes_unless_decisions_are_named():
+    decisions, cost = check_matrix([[0, 1], [2, 0]], (), ("T", "F"))
+    assert (decisions, cost.tolist()) == (("T", "F"), [[0, 1], [2, 0]])
+    # The classes in another order are put in theirs; other decisions stay as they are.
+    decisions, cost = check_matrix([[0, 1], [2, 0]], ["F", "T"], ("T", "F"))
+    assert (decisions, cost.tolist()) == (("T", "F"), [[2, 0], [0, 1]])
+    decisions, cost = check_matrix([[3, 4]], ["refer"], ("T", "F"))
+    assert (decisions, cost.tolist()) == (("refer",), [[3, 4]])
+
+
+def test_a_checked_matrix_cannot_be_changed_and_has_no_negative_zero():
+    given = np.array([[-0.0, 1.0], [2.0, 0.0]])
+    _, cost = check_matrix(given, (), ("T", "F"))
+    assert not np.signbit(cost).any()  # equal matrices have equal bytes
+    with pytest.raises(ValueError, match="read-only"):
+        cost[0, 1] = 5.0
+    given[0, 1] = 9.0  # the user's own array stays the user's
+    assert cost[0, 1] == 1.0
+
+
+HINT = r"\(decisions= names the rows, if they are not the classes\)"
+
+
+@pytest.mark.parametrize(
+    ("given", "decisions", "message"),
+    [
+        # The hint is for a matrix with a column for each class.
+        ([[0, 1], [1, 0], [5, 5]], (), rf"a 2 x 2 matrix, .* the shape \(3, 2\) {HINT}$"),
+        ([[0, 1]], (), rf"a 2 x 2 matrix, .* the shape \(1, 2\) {HINT}$"),
+        ([[0, 1, 2], [1, 0, 2]], (), r"a 2 x 2 matrix, .* the shape \(2, 3\)$"),
+        ([[0], [1]], (), r"a 2 x 2 matrix, .* the shape \(2, 1\)$"),
+        ([0, 1], (), r"a 2 x 2 matrix, .* the shape \(2,\)$"),
+        ([[[0, 1], [1, 0]]], (), r"a 2 x 2 matrix, .* the shape \(1, 2, 2\)$"),
+        ([[0, 1]], ("a", "b", "c"), r"a 3 x 2 matrix, .* the shape \(1, 2\)"),
+        ([[0, -1], [1, 0]], (), r"^misclassification.T.F: must be >= 0"),
+        ([[0, 1], [math.inf, 0]], (), r"^misclassification.F.T: must be finite"),
+        ([[1, 2], [3, math.nan]], ("go", "wait"), r"^misclassification.wait.F: must be finite"),
+        ([[0, 1], [1, 0]], ("a", "a"), r"^misclassification: the decision 'a' appears twice"),
+    ],
+)
+def test_a_matrix_that_makes_no_sense_is_refused(given, decisions, message):
+    with pytest.raises(InputError, match=message):
+        check_matrix(given, decisions, ("T", "F"))
+
+
+@pytest.mark.parametrize("given", [[[0, 1], [1]], {"T": 1}, "cost", [[0, 10**400]], object()])
+def test_what_is_no_matrix_of_numbers_is_refused(given):
+    with pytest.raises(InputError, match=r"^misclassification: must be a matrix of numbers"):
+        as_matrix(given)
+
+
+def test_decisions_can_be_right_if_one_of_them_is_a_class():
+    assert has_class_decision(("ill", "refer"), ("ill", "well"))
+    assert not has_class_decision(("treat", "refer"), ("ill", "well"))

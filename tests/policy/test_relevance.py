@@ -21,8 +21,16 @@ from voilattice import (
 )
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import graph_of, is_separated
+from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.optimal.exact.choose import find_states, solve_exactly
-from voilattice.policy.relevance import Relevance, price_conditions, price_openers, screen
+from voilattice.policy.relevance import (
+    Relevance,
+    price_conditions,
+    price_openers,
+    screen,
+    step_conditions,
+    without_idle_limits,
+)
 
 
 def unconditional(problem):
@@ -105,6 +113,13 @@ def test_an_opener_matters_while_its_discount_is_not_open():
     assert first != second == third
 
 
+def test_an_opener_of_what_does_not_matter_does_not_matter():
+    prices, off = {"X": 5, "A": 3, "B": 30}, {"A": 1, "B": 28}
+    problem = two_bystanders(FeatureCosts(prices, discounts=(Discount("visit", off),)))
+    assert price_openers(problem) == {1: 0b100}  # A opens B, which says nothing
+    assert Relevance(problem).what_matters(0) == (0b001, 0)
+
+
 def test_what_costs_as_much_as_it_saves_is_no_opener():
     prices = {"X": 30, "A": 28, "B": 1}
     discounts = (Discount("visit", {"X": 28, "A": 1}), Discount("other", {"B": 1}))
@@ -150,6 +165,15 @@ def test_what_each_price_depends_on_is_all_that_its_conditions_name():
     conditional += (ConditionalCost("A", {"X": "T"}, 4),)
     problem = two_bystanders(FeatureCosts(prices, conditional=conditional))
     assert price_conditions(problem) == {2: 0b010, 1: 0b101}
+
+
+def test_what_a_step_depends_on_is_what_its_price_and_only_if_name():
+    prices = {"X": 5, "A": 1, "B": 1}
+    priced = FeatureCosts(prices, conditional=(ConditionalCost("X", {"A": "T"}, 2),))
+    rules = (Constraint("X", only_if={"B": "T"}), Constraint("B", only_if={"A": "T"}))
+    problem = replace(two_bystanders(priced), constraints=rules)
+    assert step_conditions(problem) == {0: 0b110, 2: 0b010}
+    assert price_conditions(problem) == {0: 0b010}
 
 
 def test_the_screen_of_a_chain_is_the_nearest_evidence():
@@ -225,6 +249,15 @@ def test_a_feature_that_only_closes_others_is_not_bought_but_counts_once_it_is_k
     assert Relevance(problem).what_matters(known)[1] == known
 
 
+def test_the_features_that_lock_a_set_are_those_that_not_if_of_its_members_names():
+    rules = (Constraint("I", not_if=CLOSES), Constraint("W", not_if={"K": "bad"}))
+    problem = replace(GATES[0], constraints=rules)
+    relevance, mask = Relevance(problem), problem.feature_mask
+    assert relevance.locking(mask({"K", "U"})) == 0
+    assert relevance.locking(mask({"K", "I"})) == mask({"U"})
+    assert relevance.locking(mask({"I", "W"})) == mask({"K", "U"})
+
+
 def test_evidence_that_gives_a_helper_other_probabilities_is_another_state():
     """U only unlocks X. If V is bad, U is never bad: that is no state with V ok."""
     network = Network.from_tables(
@@ -247,3 +280,55 @@ def test_evidence_that_gives_a_helper_other_probabilities_is_another_state():
     assert Referee(problem).follow(policy) == pytest.approx(policy.expected_total_cost)
     known = problem.feature_mask({"V"})
     assert Relevance(problem).what_matters(known)[1] == known
+
+
+def shared_prices():
+    """X, of 5 or 7, and A share an overhead of 9; B and A do not matter; a round costs 2."""
+    prices, conditional = {"X": 5, "A": 1, "B": 1}, (ConditionalCost("X", {"B": "T"}, 7),)
+    group = Group("draw", 9, ("X", "A"))
+    return two_bystanders(FeatureCosts(prices, (group,), conditional, round_cost=2.0))
+
+
+@pytest.mark.parametrize(
+    ("names", "most"),
+    [
+        ("X", 7 + 2 + 9),
+        ("B", 1 + 2),  # not the overhead of a group without members here
+        ("XB", 7 + 2 + 9 + 1 + 2),  # each in a round of its own
+        ("XAB", 7 + 2 + 9 + 1 + 2 + 1 + 2),  # the overhead once
+    ],
+)
+def test_a_limit_on_spending_binds_if_the_dearest_way_to_all_that_matters_exceeds_it(names, most):
+    problem = shared_prices()
+    relevance, relevant = Relevance(problem), problem.feature_mask(set(names))
+    assert relevance.limits_that_bind(PathLimits(spend=most), relevant) == NO_LIMITS
+    short = PathLimits(spend=most - 0.5)
+    assert relevance.limits_that_bind(short, relevant) == short
+
+
+def test_limits_on_counts_bind_if_more_features_matter():
+    relevance = Relevance(shared_prices())
+    for kind in ("features", "rounds"):
+        assert relevance.limits_that_bind(PathLimits(**{kind: 2}), 0b101) == NO_LIMITS
+        assert relevance.limits_that_bind(PathLimits(**{kind: 1}), 0b101)
+    both = PathLimits(features=1, rounds=9)
+    assert relevance.limits_that_bind(both, 0b101) == PathLimits(features=1)
+
+
+def test_with_prices_of_ones_own_any_limit_on_spending_may_bind():
+    class Own:
+        def cost(self, features, evidence):
+            return float(len(features))
+
+    problem = two_bystanders(Own())
+    limits = PathLimits(spend=1e9, features=3)
+    assert Relevance(problem).limits_that_bind(limits, 0b111) == PathLimits(spend=1e9)
+
+
+def test_a_problem_keeps_only_the_limits_that_some_policy_could_exceed():
+    problem = two_bystanders(FeatureCosts({"X": 5, "A": 1, "B": 1}))  # only X matters
+    limited = replace(problem, limits=PathLimits(spend=4.0, features=1, rounds=1))
+    assert without_idle_limits(limited).limits == PathLimits(spend=4.0)
+    assert without_idle_limits(problem) is problem
+    free = replace(problem, limits=PathLimits(spend=5.0))
+    assert without_idle_limits(free).limits == NO_LIMITS

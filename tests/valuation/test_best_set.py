@@ -314,8 +314,9 @@ def test_with_evidence_the_best_set_is_that_of_all_other_subsets(cells):
             check(problem, evidence, best_set(problem, evidence, engine="python"))
 
 
-def test_what_is_found_cannot_be_changed():
+def test_what_is_found_can_be_acquired_and_cannot_be_changed():
     found = best_set(twins(1.0))
+    assert found.feasible
     with pytest.raises(FrozenInstanceError):
         found.cost = 0.0
     assert not hasattr(found, "__dict__")

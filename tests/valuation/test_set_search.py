@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.best_sets import FIXED, grouped, small_tables
-from helpers.problems import chain, naive_bayes, noisy_bayes, twins
+from helpers.problems import chain, naive_bayes, noisy_bayes, structured, twins
+from helpers.rich_worlds import Referee
 
-from voilattice import FeatureCosts, load_problem
+from voilattice import Constraint, Discount, FeatureCosts, Network, Problem, engines, load_problem
 from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
+from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.ties import Offer
 from voilattice.valuation import bounds, set_search, tables
 from voilattice.valuation.best_set import best_set
@@ -55,10 +57,11 @@ def test_without_time_for_a_table_the_bound_is_the_worth_of_knowing_the_target(c
     assert search.worth_bound() == pytest.approx((matrix @ prior).min() - perfect, abs=1e-12)
 
 
-def search_of(problem, known=None, deadline=None):
+def search_of(problem, known=None, deadline=None, limits=NO_LIMITS):
     known = known or {}
+    stake = value(problem, (), known).emc
     return set_search.SetSearch(
-        problem, known, value(problem, (), known).emc, deadline or Deadline(), "python", None
+        problem, known, stake, deadline or Deadline(), "python", None, limits
     )
 
 
@@ -311,6 +314,8 @@ def test_a_climb_comes_first_where_not_all_fits_into_a_table(monkeypatch, cells,
 def test_numba_is_not_loaded_for_a_moment(monkeypatch):
     used = []
     monkeypatch.setattr(set_search, "is_loaded", lambda: False)
+    # Whether or not an earlier run has left the kernel in the cache.
+    monkeypatch.setitem(engines.COMPILING_FACTORS, "best_set", 1.0)
     for engine, twin in set_search._TWINS.items():
         monkeypatch.setitem(
             set_search._TWINS, engine, lambda *a, e=engine, t=twin: (used.append(e), t(*a))[1]
@@ -320,3 +325,132 @@ def test_numba_is_not_loaded_for_a_moment(monkeypatch):
     assert used == ["python"]
     best_set(problem)
     assert used == ["python", "compiled"]
+
+
+# A comes after B, and C can be acquired only once B is known to be T.
+RULES = (Constraint("A", after=["B"]), Constraint("C", only_if={"B": "T"}))
+
+
+def test_a_set_that_cannot_be_acquired_is_not_taken():
+    search = search_of(replace(twins(1.0, 2.0, 3.0), constraints=RULES))
+    search.offer(0b001, 9.0, 1.0)  # A without B
+    search.offer(0b100, 9.0, 3.0)  # C, which is closed
+    search.offer(0b111, 9.0, 6.0)
+    assert search.best.mask == 0
+    search.offer(0b011, 5.0, 3.0)
+    assert search.best == Offer(5.0, 3.0, 0b011)
+    known = search_of(search.problem, {"B": "T"})
+    known.offer(0b001, 4.0, 1.0)  # B is there already
+    known.offer(0b101, 5.0, 4.0)
+    assert known.best.mask == 0b101
+
+
+@pytest.mark.parametrize("limits", [{"spend": 2.5}, {"features": 1}, {"rounds": 0}])
+def test_a_set_beyond_the_limits_is_not_taken(limits):
+    search = search_of(twins(1.0, 2.0, 3.0), limits=PathLimits(**limits))
+    search.offer(0b011, 9.0, 3.0)
+    assert search.best.mask == 0
+    search.offer(0b010, 5.0, 2.0)
+    assert search.best.mask == (0 if "rounds" in limits else 0b010)
+
+
+def test_a_feature_may_be_kept_if_what_it_needs_is_kept_or_left():
+    search = search_of(replace(twins(1.0, 2.0, 3.0), constraints=RULES))
+    a, b, c = 0, 1, 2
+    assert not search.may_keep(a, 0, 0)
+    assert not search.may_keep(a, 0, 0b100)
+    assert search.may_keep(a, 0b010, 0)
+    assert search.may_keep(a, 0, 0b010)
+    assert search.may_keep(b, 0, 0)
+    assert not search.may_keep(c, 0b010, 0b001)
+    assert search_of(search.problem, {"B": "T"}).may_keep(c, 0, 0)
+    assert search_of(search.problem, {"B": "T"}).may_keep(a, 0, 0)
+
+
+def test_a_feature_may_be_kept_within_the_limits():
+    problem = twins(1.0, 2.0, 3.0)
+    spend = search_of(problem, limits=PathLimits(spend=2.5))
+    assert [spend.may_keep(k, 0, 0) for k in range(3)] == [True, True, False]
+    assert not spend.may_keep(1, 0b001, 0)
+    count = search_of(problem, limits=PathLimits(features=2))
+    assert count.may_keep(2, 0b001, 0)
+    assert not count.may_keep(2, 0b011, 0)
+
+
+def key_and_lock():
+    """A tells much and comes after B, which tells nothing; C and D tell little and cost more."""
+    network = Network.from_tables(
+        {name: ["T", "F"] for name in "YABCD"},
+        {"A": ["Y"], "C": ["Y"], "D": ["Y"]},
+        {
+            "Y": [0.5, 0.5],
+            "A": [[0.95, 0.05], [0.05, 0.95]],
+            "B": [0.5, 0.5],
+            "C": [[0.55, 0.45], [0.45, 0.55]],
+            "D": [[0.55, 0.45], [0.45, 0.55]],
+        },
+    )
+    costs = FeatureCosts({"A": 9.0, "B": 8.0, "C": 7.0, "D": 6.0})
+    rules = (Constraint("A", after=["B"]),)
+    return Problem.create(network, "Y", costs, [[0, 100], [100, 0]], constraints=rules)
+
+
+@pytest.mark.parametrize("cells", [4, 8, 16, 1 << 20])
+def test_a_feature_that_tells_nothing_is_bought_for_the_one_after_it(cells):
+    problem = key_and_lock()
+    benefit, sets = Referee(problem).best({})
+    with small_tables(cells):
+        found = best_set(problem, engine="python")
+    assert found.features == {"A", "B"} == sets[0]
+    assert found.benefit == pytest.approx(benefit)
+    assert found.exact
+
+
+def test_the_kernel_is_told_what_is_allowed_by_places_of_axes():
+    problem = replace(twins(1.0, 2.0, 3.0, 4.0), constraints=RULES)
+    search = search_of(problem)
+    needs, closed, n_features, spend = set_search._allowed_sets(search, (3, 0, 2, 1))
+    assert needs.tolist() == [0, 0b1000, 0, 0]  # A, the second axis, needs B, the fourth
+    assert (int(closed), n_features, spend) == (0b0100, 4, math.inf)  # C, the third
+    _, closed, _, _ = set_search._allowed_sets(search, (0, 3))
+    assert int(closed) == 0b01  # A, because B is not among the axes
+    for limits, most, amount in [
+        (PathLimits(features=2), 2, math.inf),
+        (PathLimits(rounds=1), 4, math.inf),
+        (PathLimits(rounds=0), 0, math.inf),
+        (PathLimits(spend=7.0), 4, 7.0),
+    ]:
+        search = search_of(problem, limits=limits)
+        _, _, n_features, spend = set_search._allowed_sets(search, (0, 1, 2, 3))
+        assert (n_features, spend) == (most, pytest.approx(amount))
+
+
+def discounted(off, **prices):
+    """X tells something; A, B and C tell nothing. Of one discount, so much is taken off."""
+    problem = structured({"X": ["Y"], "A": [], "B": [], "C": []})
+    costs = FeatureCosts(prices, discounts=(Discount("d", off),))
+    return replace(problem, costs=costs)
+
+
+def test_the_cheapest_opener_of_what_is_useful_is_decided_and_no_other():
+    def undecided(problem):
+        return problem.feature_names(sum(1 << k for k in search_of(problem)._undecided))
+
+    prices = {"A": 2, "B": 3, "C": 9, "X": 30}
+    assert undecided(discounted({"A": 1, "B": 1, "X": 20}, **prices)) == {"A", "X"}
+    assert undecided(discounted({"A": 1, "B": 3, "C": 8}, **prices)) == {"X"}  # not X's discount
+
+
+def test_without_time_for_a_table_it_is_time_that_is_missing():
+    problem = replace(noisy_bayes(3, 1), misclassification=[[0, 90], [50, 0]])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(set_search, "cells_in_time", lambda deadline: 8.0)  # half: one feature
+        found = best_set(problem, engine="python")
+    assert (found.exact, found.short_of) == (False, "time")
+
+
+def test_no_gap_is_wider_than_the_worth_of_all_features():
+    problem, gaps = noisy_bayes(5), []
+    best_set(problem, engine="python", progress=lambda n, gap: gaps.append(gap))
+    assert len(gaps) > 3
+    assert max(gaps) <= value(problem, problem.features).evi + 1e-9

@@ -170,9 +170,10 @@ def test_threads_change_nothing(monkeypatch, n_cpus, per_thread):
     assert also.tolist() == choices.tolist()
 
 
-@pytest.mark.parametrize("per_thread", [1, 3, 10, 1000])
+@pytest.mark.parametrize("per_thread", [1, 3, 10, "all", 1000])
 def test_every_block_is_solved_once_whatever_the_threads(monkeypatch, per_thread):
     space = StateSpace(varied(), engine="python")
+    per_thread = space.n_states if per_thread == "all" else per_thread
     monkeypatch.setattr(bellman, "STATES_PER_THREAD", per_thread)
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     parts = []

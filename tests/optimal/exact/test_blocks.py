@@ -87,6 +87,10 @@ PROBLEMS = {
     "discounts": discounted(naive_bayes(4), {0: (3, 2), 2: (4, 1)}, {1: (2, 2), 3: (5, 0)}),
     "an opener that tells nothing": discounted(collider(), {0: (1, 1), 1: (9, 6), 2: (8, 5)}),
     "an opener that stops telling": discounted(chain(4), {3: (1, 0), 1: (9, 6), 2: (5, 5)}),
+    # Whichever comes first, at least two features stop mattering: no block has just two.
+    "two openers that tell nothing": discounted(
+        structured({"A": [], "B": [], "X": ["Y"]}), {0: (3, 1), 1: (3, 1), 2: (30, 28)}
+    ),
     "an opener that is known": discounted(collider(), {0: (1, 1), 1: (9, 6)}).with_evidence(
         {"U": "T"}
     ),

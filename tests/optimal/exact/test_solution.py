@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.problems import bystander, chain, noisy_bayes, opener, rare_findings, twins, varied
+from helpers.rich_worlds import Referee
 from helpers.solving import POLICIES, cost_of, optimal_step, optimum
 from helpers.strategies import possible_evidence, problems, with_discounts
 from helpers.table_dp import optimal_cost
@@ -13,7 +14,15 @@ from helpers.worlds import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voilattice import FeatureCosts, Network, Problem, VoilatticeError, compare, load_problem
+from voilattice import (
+    Constraint,
+    FeatureCosts,
+    Network,
+    Problem,
+    VoilatticeError,
+    compare,
+    load_problem,
+)
 from voilattice.budgets import memory_budget, memory_limit
 from voilattice.consultation.advice import advise
 from voilattice.lattice.lattice import Lattice
@@ -682,6 +691,35 @@ def test_evidence_of_no_state_is_solved_once_for_all_that_follows():
     assert chosen.choose({"B": "T"}) == solve(
         python_space(problem.with_evidence({"B": "T"}))
     ).choose({})
+
+
+@pytest.mark.parametrize("features", ["UXZ", "XZU"])
+def test_evidence_that_locks_a_feature_is_no_state_where_it_is_open(features):
+    # U says nothing, and no policy buys it; but X is not acquired if U is bad.
+    network = Network.from_tables(
+        {"Y": ["a", "b"], **{name: ["ok", "bad"] for name in "UXZ"}},
+        {"X": ["Y"], "Z": ["Y"]},
+        {
+            "Y": [0.5, 0.5],
+            "U": [0.5, 0.5],
+            "X": [[0.9, 0.1], [0.1, 0.9]],
+            "Z": [[0.7, 0.3], [0.3, 0.7]],
+        },
+    )
+    problem = Problem.create(
+        network, "Y", dict.fromkeys("UXZ", 1.0), [[0, 40], [40, 0]],
+        features=tuple(features), constraints=(Constraint("X", not_if={"U": "bad"}),),
+    )  # fmt: skip
+    solution = solve(python_space(problem))
+    for known in all_evidence(problem):
+        want = Referee(problem.with_evidence(known)).optimum()
+        assert solution.cost_to_go(known) == close(want)
+    assert solution.choose({"U": "ok"}) == problem.feature_mask({"X"})
+    assert solution.choose({"U": "bad"}) == problem.feature_mask({"Z"})
+
+
+def test_values_of_64_bits_have_no_error_to_speak_of():
+    assert solve(python_space(twins(1.0))).error({}) == 0.0
 
 
 def test_evidence_is_lost_only_below_the_least_mass():

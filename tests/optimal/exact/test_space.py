@@ -17,11 +17,12 @@ from helpers.problems import (
 )
 from helpers.strategies import full_joint
 
-from voilattice import ConditionalCost, FeatureCosts, Group, Problem, load_problem
+from voilattice import ConditionalCost, Constraint, FeatureCosts, Group, Problem, load_problem
 from voilattice.budgets import memory_limit
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import bits
-from voilattice.optimal.exact.space import StateSpace, check_same_states
+from voilattice.model.acquisition import INFEASIBLE, NO_LIMITS, PathLimits
+from voilattice.optimal.exact.space import Deeper, StateSpace, check_same_states
 
 CHAIN = random_problem(
     {"A": ["Y"], "B": ["A"], "C": ["B"], "D": ["Y"]},
@@ -145,6 +146,64 @@ def test_each_step_costs_its_own_price_and_an_overhead_not_yet_paid(name):
         }
         kept = {problem.features[blocks.features[a]] for a in bits(int(blocks.kept[b]))}
         assert set(names) == named & kept
+
+
+CONSTRAINED = {
+    "after": (Constraint("D", after=("A",)), Constraint("C", after=("B", "D"))),
+    "only if": (Constraint("C", only_if={"B": "B2"}),),
+    "not if": (Constraint("B", not_if={"A": "A1"}), Constraint("D", not_if={"C": "C0"})),
+    "all": (
+        Constraint("A", after=("D",)),
+        Constraint("B", not_if={"A": "A1", "D": "D0"}),
+        Constraint("C", after=("D",), only_if={"A": "A0"}),
+    ),
+}
+
+
+def may_be_had(constraints, feature, known):
+    return all(
+        all(known.get(f) == state for f, state in c.only_if)
+        and not any(known.get(f) == state for f, state in c.not_if)
+        for c in constraints
+        if c.feature == feature
+    )
+
+
+@pytest.mark.parametrize("base", [CHAIN, GROUPED], ids=["no group", "two groups"])
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_a_step_that_the_constraints_forbid_is_infeasible_and_no_other(name, base):
+    constraints = CONSTRAINED[name]
+    problem = replace(base, constraints=constraints)
+    space, costs = space_of(problem), problem.costs
+    blocks, prices = space.blocks, space.prices(problem)
+    n_forbidden = 0
+    for t, b in enumerate(blocks.parent.tolist()):
+        feature = problem.features[blocks.features[blocks.axis[t]]]
+        kept, unknown = (
+            {problem.features[blocks.features[a]] for a in bits(int(mask))}
+            for mask in (blocks.kept[b], blocks.relevant[b])
+        )
+        due = sum(
+            group.overhead
+            for g, group in enumerate(costs.groups)
+            if feature in group.features and not int(blocks.paid[b]) >> g & 1
+        )
+        mine = [c for c in constraints if c.feature == feature]
+        is_locked = any(set(c.after) & unknown for c in mine)
+        assert prices.surcharge[t] == due + INFEASIBLE * is_locked
+        # Values that open or close the feature are told apart, and no others.
+        own = int(prices.of[t])
+        names = [problem.features[blocks.features[a]] for a in bits(int(prices.masks[own]))]
+        assert set(names) == {f for c in mine for f, _ in (*c.only_if, *c.not_if)} & kept
+        want = [
+            costs.prices[feature]
+            if may_be_had(constraints, feature, dict(zip(names, when, strict=True)))
+            else INFEASIBLE
+            for when in itertools.product(*(problem.states(f) for f in names))
+        ]
+        assert prices.own[prices.starts[own] : prices.starts[own + 1]].tolist() == want
+        n_forbidden += is_locked + (INFEASIBLE in want)
+    assert n_forbidden
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -271,3 +330,38 @@ def test_prices_that_the_solver_does_not_support_are_refused():
     circle = FeatureCosts(problem.costs.prices, conditional=dearer)
     with pytest.raises(TooLargeError, match="does not support cyclic conditional prices"):
         space_of(replace(problem, costs=circle))
+
+
+def test_a_limit_on_features_is_supported_and_no_other():
+    problem = naive_bayes(2)
+    assert space_of(replace(problem, limits=PathLimits(features=1))).n_states == 9
+    rounds = replace(problem, costs=FeatureCosts(problem.costs.prices, round_cost=1.0))
+    for other in (
+        replace(problem, limits=PathLimits(spend=1.0)),
+        replace(problem, limits=PathLimits(rounds=1)),
+        replace(problem, limits=PathLimits(spend=1.0, features=1)),
+        rounds,
+    ):
+        with pytest.raises(TooLargeError, match="does not support limits and rounds"):
+            space_of(other)
+
+
+def test_evidence_without_a_state_is_solved_once_for_each_of_the_limits_left():
+    problem = replace(naive_bayes(3), limits=PathLimits(features=2))
+    solved = []
+
+    def solve(given):
+        solved.append((dict(given.evidence), given.limits))
+        return len(solved)
+
+    deeper, one, two = Deeper(problem, solve), {"X00": "T"}, {"X00": "T", "X01": "F"}
+    # Without limits, what follows some evidence is in the solution from that evidence on.
+    assert [deeper.at(known) for known in (one, two, one, {"X00": "F"}, two)] == [1, 1, 1, 2, 1]
+    # What is left of the limits depends on how much was acquired: only equal evidence is solved.
+    left, less = PathLimits(features=2), PathLimits(features=1)
+    assert [deeper.at(one, left), deeper.at(one, less)] == [3, 4]
+    assert [deeper.at(two, less), deeper.at(two, less), deeper.at(one, left)] == [5, 5, 3]
+    assert deeper.at(one) == 1
+    assert solved == [
+        (one, NO_LIMITS), ({"X00": "F"}, NO_LIMITS), (one, left), (one, less), (two, less),
+    ]  # fmt: skip

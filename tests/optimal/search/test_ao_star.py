@@ -392,6 +392,30 @@ def test_no_more_states_are_looked_into_than_allowed(n):
     assert Search(SEARCHED["noisy Bayes"], (), max_expansions=n).n_expanded == n
 
 
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_search_ends_when_progress_says_so(n):
+    search = Search(SEARCHED["noisy Bayes"], (), progress=lambda n_expanded, _: n_expanded == n)
+    assert search.n_expanded == n
+    assert not search.exact
+
+
+@pytest.mark.parametrize("rules", [["greedy-la", "none"], ["none", "greedy-la"]])
+def test_without_time_to_write_the_policy_found_the_cheapest_first_policy_is_there(rules):
+    problem = SEARCHED["noisy Bayes"]
+    greedy = build_policy(problem, "greedy-la")
+    for most, want in [
+        (len(greedy.nodes), greedy.expected_total_cost),
+        (len(greedy.nodes) - 1, emc(problem)),  # greedy's policy has too many states
+    ]:
+        writing = Deadline(1000.0)
+        search = Search(
+            problem, [RULES[rule] for rule in rules], deadline=writing, until=Deadline(),
+            max_states=most, max_expansions=0,
+        )  # fmt: skip
+        writing.stop()
+        assert search.policy("first").expected_total_cost == pytest.approx(want)
+
+
 def test_a_state_not_looked_into_decides_or_follows_the_best_first_policy():
     problem = SEARCHED["noisy Bayes"]
     assert Search(problem, (), max_expansions=0).action == 0
