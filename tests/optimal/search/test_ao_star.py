@@ -558,6 +558,17 @@ def test_with_more_own_prices_than_are_tried_nothing_is_exact():
             assert not search.exact
 
 
+def test_a_bound_of_zero_is_not_said_to_come_from_a_problem_without_limits():
+    names = [f"X{k}" for k in range(9)]  # each of them is a copy of Y, and more than are tried
+    tables = {"Y": np.array([0.4, 0.6]), **{name: np.eye(2) for name in names}}
+    states = {name: ["T", "F"] for name in tables}
+    network = Network.from_tables(states, {name: ["Y"] for name in names}, tables)
+    problem = Problem(network, "Y", names, Discount(), [[0, 9], [5, 0]])
+    search = Search(problem, (), max_expansions=0)
+    assert search.lower == 0
+    assert search.certificate.note == ao_star.SOURCE
+
+
 def test_deciding_is_exact_where_nothing_pays():
     problem = twins(30.0, 30.0)
     search = Search(problem, ())

@@ -171,7 +171,7 @@ class Search:
     def certificate(self) -> Certificate:
         """What is known about the policy."""
         status = "ok" if self._is_settled else self._ended_by
-        is_given = self.lower <= self._at_least
+        is_given = 0 < self.lower <= self._at_least  # 0: nothing is given
         note = "" if self.exact else GIVEN_SOURCE if is_given else SOURCE
         return Certificate(self.lower, self.exact, status, note)
 
