@@ -63,7 +63,8 @@
     if (text !== before) { changedAt = replacedAt; note(`asked: ${text || "nothing"}`); }
     else if (target && target !== next) movedAt = now;
     const place = box().getBoundingClientRect().top + scrollY;
-    if (place !== top) { top = place; shiftedAt = now; } // what has just moved under the pointer takes no click
+    // What has just moved under the pointer takes no click, nor does what was put in its place.
+    if (place !== top || document.body.classList.contains("moved")) { top = place; shiftedAt = now; }
     before = text;
     next = target || next;
     const at = JSON.stringify(entryOf(buttonAt(...pointer)));
