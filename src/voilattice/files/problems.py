@@ -49,7 +49,7 @@ MAX_PROBLEM_BYTES = 10_000_000
 TOO_DEEP = "it is nested too deeply"
 
 # A key of 200 parts, a.b.c...: the parser needs the square of their number.
-_LONG_KEY = re.compile(r"""(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){200}""")
+_LONG_KEY = re.compile(r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){200}""")
 
 
 def builtin_problems() -> tuple[str, ...]:
