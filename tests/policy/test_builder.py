@@ -57,8 +57,10 @@ def test_a_cut_policy_is_a_policy_with_an_exact_cost(name, max_states, problem):
     optimum = build_policy(problem, "optimal").expected_total_cost
     assert cut.expected_total_cost >= optimum - tol
     assert cut.least_cost <= whole.expected_total_cost + tol
-    if name != "greedy-la":  # it takes steps that pay only together with later ones
-        assert whole.expected_total_cost - tol <= cut.expected_total_cost <= emc(problem) + tol
+    if name != "greedy-la":
+        assert whole.expected_total_cost - tol <= cut.expected_total_cost
+    if name in {"greedy", "batch"}:  # the others take steps that pay only together with later ones
+        assert cut.expected_total_cost <= emc(problem) + tol
     if len(whole.nodes) <= max_states:
         assert cut == whole
     else:
