@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 from helpers.problems import SMALL
 from helpers.serving import run_async, start_server, stop_server, waited_for
+from helpers.ward import VISITS
 from starlette.responses import PlainTextResponse
 
 from voilattice import load_problem
@@ -199,6 +200,17 @@ def test_a_client_with_too_many_uploads_is_told_to_wait():
         advisor._count_upload(client)
     with pytest.raises(TooMany, match="^you sent 2 uploads in a minute"):
         advisor._count_upload("a")
+
+
+def test_what_is_sent_again_is_not_counted_as_another_upload(api):
+    def send():
+        return api.post("/api/v1/problems", files={"files": ("visits.toml", VISITS)})
+
+    first = send()
+    assert first.status_code == 201
+    again = [send() for _ in range(Limits().client_uploads + 1)]
+    assert {answer.status_code for answer in again} == {201}
+    assert {answer.content for answer in again} == {first.content}
 
 
 def test_work_without_end_is_ended():

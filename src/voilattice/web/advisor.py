@@ -139,11 +139,17 @@ class Advisor:
         return self.jobs.start(work, client, is_advice=task == "advise")
 
     async def upload(self, files: Mapping[str, bytes], client: str) -> bytes:
-        """Read a problem, and keep it under the name of its content."""
+        """Read a problem, and keep it under the name of its content.
+
+        What is sent again is neither read nor counted again.
+        """
+        name = upload_id(files)
+        if name in self.catalogue:
+            return await self.describe("describe", name, client)
         self._count_upload(client)
         outcome = await self._read(files, client)
         if self._shelf is not None:
-            await asyncio.to_thread(self._shelf.keep, upload_id(files), files)
+            await asyncio.to_thread(self._shelf.keep, name, files)
         return outcome.content
 
     def _count_upload(self, client: str) -> None:

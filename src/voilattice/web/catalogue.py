@@ -27,6 +27,9 @@ class Catalogue:
         """Return the problems of the start, as a list."""
         return [problem_entry(name, problem) for name, problem in self._fixed.items()]
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._fixed or name in self._uploads
+
     def find(self, name: str) -> Problem:
         """Return a problem.
 
