@@ -378,3 +378,26 @@ def test_a_wrong_use_of_the_option(run, options, said):
     assert (status, out) == (2, "")
     assert err.startswith(said)
     assert err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_the_middle_of_starting_a_process_is_no_complaint(monkeypatch, capfd):
+    usual = os.fdopen
+
+    def interrupted(*arguments):
+        file = usual(*arguments)
+        if sys._getframe(1).f_globals["__name__"].endswith("popen_loky_posix"):
+            signal.raise_signal(signal.SIGINT)  # before the process is told what it is for
+        return file
+
+    monkeypatch.setattr(os, "fdopen", interrupted)
+    monkeypatch.setattr("voilattice.parallel.processes._idle", {})
+    before = set(psutil.Process().children(recursive=True))
+    with pytest.raises(KeyboardInterrupt):
+        list(run_tasks(add, range(4), where=TWO, shared=0))
+    monkeypatch.undo()
+    started = set(psutil.Process().children(recursive=True)) - before
+    workers = [one for one in started if any("popen_loky" in part for part in one.cmdline())]
+    psutil.wait_procs(workers, timeout=10)
+    assert capfd.readouterr() == ("", "")
+    assert dict(run_tasks(add, range(2), where=TWO, shared=5)) == {0: 5, 1: 6}

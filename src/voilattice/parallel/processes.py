@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import signal
 import tempfile
 import threading
 import time
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 from typing import Any, cast
 
 from voilattice.parallel.interface import SECONDS_PER_WAIT, THREAD_VARIABLES, Died, Job
@@ -88,10 +90,10 @@ class _Pools:
                 pool = self._ready.pop()
             except IndexError:
                 pool = _new_pool(self._n_threads)
-            with suppress(BrokenProcessPool):  # its process died while it was idle
-                future = pool.submit(_do_from_file, str(self._path), task)
-                break
-        self._busy[future] = number, pool
+            # It may be broken: its process died while it was idle.
+            with suppress(BrokenProcessPool), _put_off_interrupts():
+                self._busy[pool.submit(_do_from_file, str(self._path), task)] = number, pool
+                return
 
     def wait(self) -> tuple[int, Any]:
         from concurrent.futures import FIRST_COMPLETED, wait
@@ -128,6 +130,24 @@ class _Pools:
             else:
                 pool.shutdown(kill_workers=True)
         self._path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _put_off_interrupts() -> Iterator[None]:
+    """Answer Ctrl-C at the end of a ``with`` block: a process that is half started complains."""
+    usual = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()  # signals belong to it
+    if not (is_main and callable(usual)):
+        yield
+        return
+    interrupts: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda *interrupt: interrupts.append(interrupt))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        for interrupt in interrupts:
+            usual(*interrupt)
 
 
 def _new_pool(n_threads: int) -> Any:
