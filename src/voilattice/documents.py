@@ -21,8 +21,6 @@ from voilattice.consultation.steps import FirstSteps
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.learning.held_out_results import Evaluation
-from voilattice.model.costs import FeatureCosts
-from voilattice.model.descriptions import describe_price_rules
 from voilattice.model.network import Network
 from voilattice.model.problem import Problem
 from voilattice.policy.comparison import ComparisonRow, costs_above_best
@@ -102,20 +100,7 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
         "evidence": problem.merge_evidence(given),
         "emc": emc(problem, given),
     }
-    if isinstance(problem.costs, FeatureCosts):
-        document["costs"] = dict(problem.costs.prices)
-        document["groups"] = [
-            {"name": g.name, "overhead": g.overhead, "features": sorted(g.features)}
-            for g in problem.costs.groups
-        ]
-        document["discounts"] = [
-            {"name": d.name, "off": dict(d.off)} for d in problem.costs.discounts
-        ]
-        document["conditional_costs"] = [
-            {"feature": c.feature, "when": dict(c.when), "cost": c.cost}
-            for c in problem.costs.conditional
-        ]
-        document["rounds"] = {"cost": problem.costs.round_cost}
+    document |= problem.pricing.documents()
     document["constraints"] = [
         {
             "feature": c.feature,
@@ -127,7 +112,7 @@ def problem_document(problem: Problem, given: Mapping[str, str]) -> Document:
     ]
     document["limits"] = asdict(problem.limits)
     # All of these, in sentences.
-    document["rules"] = [*problem.describe_rules(), *describe_price_rules(problem)]
+    document["rules"] = [*problem.describe_rules(), *problem.pricing.sentences(problem)]
     return document
 
 

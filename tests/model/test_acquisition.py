@@ -22,7 +22,6 @@ from voilattice.errors import InputError, UnknownNameError
 from voilattice.feature_sets import bits, to_words
 from voilattice.model.acquisition import INFEASIBLE, PathLimits
 from voilattice.model.costs import MAX_AMOUNT
-from voilattice.model.descriptions import describe_price_rules
 
 
 def constrained(*constraints, n=4):
@@ -252,17 +251,15 @@ def test_shared_costs_and_conditional_prices_in_words():
     discount = Discount("same form", {"consent": 1, "biopsy": 10})
     cheaper = ConditionalCost("biopsy", {"xray": "shadow"}, 40)
     costs = replace(problem.costs, groups=(group,), discounts=(discount,), conditional=(cheaper,))
-    assert describe_price_rules(replace(problem, costs=costs)) == [
+    assert costs.sentences(problem) == [
         "scaffold costs 70.00 CAD, paid once: with the first of X-ray and blood.",
         "Discount same form: the first of biopsy and consent has its full price. "
         "After it, biopsy costs 10.00 CAD less and consent costs 1.00 CAD less.",
         "biopsy costs 40.00 CAD once X-ray = shadow is known.",
     ]
     alike = replace(costs, groups=(), discounts=(Discount("form", {"xray": 2, "blood": 2}),))
-    assert describe_price_rules(replace(problem, costs=alike))[0].endswith(
-        "After it, each other one costs 2.00 CAD less."
-    )
-    assert describe_price_rules(problem) == []
+    assert alike.sentences(problem)[0].endswith("After it, each other one costs 2.00 CAD less.")
+    assert problem.pricing.sentences(problem) == []
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,7 @@ from voilattice.model.costs import (
     Group,
     check_amount,
     price_set,
-    set_costs,
-    superset_costs,
+    pricing_of,
 )
 from voilattice.model.monotonicity import CostCheck
 
@@ -83,7 +82,7 @@ def test_a_set_costs_what_its_cheapest_superset_costs(problem, seed):
     problem = with_discounts(problem, seed)
     known = possible_evidence(problem, seed) | dict(problem.evidence)
     sets = subsets([f for f in problem.features if f not in known])
-    least = superset_costs(problem.costs, known)
+    least = problem.pricing.superset_costs(known)
     for s in sets:
         cheapest = min(problem.costs.cost(t, known) for t in sets if s <= t)
         assert least.cost(s, known) == pytest.approx(cheapest, abs=1e-9)
@@ -175,9 +174,9 @@ def test_a_set_costs_no_more_than_with_an_opener():
     costs = FeatureCosts(
         {"A": 1, "B": 9, "C": 3}, discounts=(Discount("d", {"A": 1, "B": 8}),), round_cost=2.0
     )
-    least = superset_costs(costs, {})
+    least = costs.superset_costs({})
     assert [least.cost(frozenset(s), {}) for s in ("B", "AB", "C", "BC")] == [4, 4, 5, 7]
-    assert superset_costs(ALL, {}) is ALL  # without discounts, no superset costs less
+    assert ALL.superset_costs({}) is ALL  # without discounts, no superset costs less
 
 
 def test_the_first_feature_of_a_discount_pays_its_price_and_later_ones_less():
@@ -357,7 +356,7 @@ def test_the_costs_of_many_sets_are_those_of_each(evidence, prefix, has_discount
         chosen = {f for k, f in enumerate(names) if mask >> k & 1}
         want.append(costs.cost(frozenset(chosen - set(evidence)), evidence))
         # What is known is paid for.
-    assert set_costs(costs, names, rows, evidence) == pytest.approx(want, abs=1e-12)
+    assert costs.set_costs(names, rows, evidence) == pytest.approx(want, abs=1e-12)
 
 
 def test_the_costs_of_many_sets_may_be_a_users_own():
@@ -366,7 +365,16 @@ def test_the_costs_of_many_sets_may_be_a_users_own():
             return float(len(features) ** 2 + ("B" in features))
 
     rows = to_words(range(8), 1)
-    assert set_costs(Squared(), ["A", "B", "C"], rows, {}).tolist() == [0, 1, 2, 5, 1, 4, 5, 10]
+    assert pricing_of(Squared()).set_costs(["A", "B", "C"], rows, {}).tolist() == [
+        0,
+        1,
+        2,
+        5,
+        1,
+        4,
+        5,
+        10,
+    ]
 
 
 def test_anything_that_prices_a_set_is_a_cost_model():

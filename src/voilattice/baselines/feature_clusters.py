@@ -48,7 +48,7 @@ from voilattice.baselines.walks import (
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.recipes import Recipe
 from voilattice.learning.rivals import Decider, Question
-from voilattice.model.costs import CostModel, FeatureCosts
+from voilattice.model.costs import CostModel, pricing_of
 
 __all__ = ["FeatureClusters", "find_clusters", "gini_gain"]
 
@@ -81,9 +81,8 @@ class FeatureClusters(Baseline):
 def find_clusters(model: ClassForest, coding: StateCoding, costs: CostModel) -> tuple[Cluster, ...]:
     """Return clusters along the tree's arcs, each inside one group or discount, or outside all."""
     sharing = dict.fromkeys(coding.features, -1)
-    if isinstance(costs, FeatureCosts):
-        for k, one in enumerate(costs.sharings):
-            sharing |= {name: k for name in one.features if name in sharing}
+    for k, one in enumerate(pricing_of(costs).sharings):
+        sharing |= {name: k for name in one.features if name in sharing}
     _, joints = model.joints(np.full((1, len(coding.features)), UNKNOWN))
     arcs = []
     for k, above in enumerate(model.parents):

@@ -53,7 +53,7 @@ from voilattice.baselines.walks import (
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.recipes import Recipe
 from voilattice.learning.rivals import Decider, Question
-from voilattice.model.costs import FeatureCosts
+from voilattice.model.costs import pricing_of
 from voilattice.model.stakes import CostMatrix
 
 __all__ = ["Search", "SystematicSearch"]
@@ -340,7 +340,5 @@ class Search:
 
 def _find_floors(prices: Prices) -> Table:
     """Return a lower bound on the price of each feature at any state."""
-    costs, names = prices.costs, prices.coding.features
-    if not isinstance(costs, FeatureCosts):
-        return np.zeros(len(names))
-    return np.array([costs.least_own_price(name, {}) for name in names])
+    least = pricing_of(prices.costs).least_own_price
+    return np.array([least(name, {}) for name in prices.coding.features])

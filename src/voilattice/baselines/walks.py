@@ -34,7 +34,7 @@ from voilattice.learning.evaluation import deal_evenly
 from voilattice.learning.preparation import Prepared, prepare_cases
 from voilattice.learning.recipes import Recipe
 from voilattice.learning.rivals import AtOnce, Decided, Decider, Question, list_paths
-from voilattice.model.costs import CostModel, FeatureCosts, price_set
+from voilattice.model.costs import CostModel, price_set, pricing_of
 
 __all__ = [
     "LEAST_GAIN",
@@ -162,7 +162,8 @@ class Prices:
     def at(self, states: Codes) -> Table:
         """Return [row, set]: the price of what is unknown of a set; infinite if nothing is."""
         # Without conditional prices it does not matter which states are known.
-        is_plain = isinstance(self.costs, FeatureCosts) and not self.costs.conditional
+        pricing = pricing_of(self.costs)
+        is_plain = pricing.is_sum and not pricing.conditions
         keys = np.minimum(states, 0) if is_plain else states
         return np.array([self._find(key, state) for key, state in zip(keys, states, strict=True)])
 

@@ -24,7 +24,7 @@ from voilattice.budgets import Deadline
 from voilattice.cases.replanning import QuickRule
 from voilattice.cases.tables import draw_cases
 from voilattice.errors import TooLargeError
-from voilattice.model.costs import FeatureCosts, price_set
+from voilattice.model.costs import price_set
 from voilattice.model.problem import Problem
 from voilattice.optimal.exact.batch_solution import needs_batches
 from voilattice.optimal.exact.interface import ExactSolution
@@ -236,5 +236,4 @@ class FocusedSolver(OptimalSolver):
 
 def _has_plain_table(problem: Problem) -> bool:
     """Return whether a plain table of all partial assignments gives the optimum."""
-    is_priced = isinstance(problem.costs, FeatureCosts)
-    return is_priced and not (problem.limits or needs_batches(problem))
+    return problem.pricing.is_sum and not (problem.limits or needs_batches(problem))

@@ -15,8 +15,6 @@ from voilattice.cli.terminal import console, print_table, table
 from voilattice.documents import applied_document
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import FeatureCosts
-from voilattice.model.descriptions import describe_price_rules
 from voilattice.model.problem import Problem
 from voilattice.policy.comparison import ComparisonRow, costs_above_best
 from voilattice.policy.policy import Policy, describe_excess
@@ -69,8 +67,8 @@ def print_json(document: object) -> None:
 
 def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     """Print what a problem holds."""
-    network, costs, now, prior = problem.network, problem.costs, emc(problem, given), problem.prior
-    assert isinstance(costs, FeatureCosts)  # problems come from files here
+    network, now, prior = problem.network, emc(problem, given), problem.prior
+    pricing = problem.pricing
     out, currency, label = console(), problem.currency, problem.label
     out.print(problem.title or "Untitled problem", style="bold")
     out.print(
@@ -85,8 +83,9 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
     features = table("feature", "states", f">{in_currency('price', currency)}", "group")
     for name in problem.features:
         states = ", ".join(problem.state_and_label(name, state) for state in problem.states(name))
-        price = format_amount(costs.prices[name])
-        features.add_row(problem.name_and_label(name), states, price, costs.describe_sharing(name))
+        price = format_amount(pricing.prices[name])
+        sharing = pricing.describe_sharing(name)
+        features.add_row(problem.name_and_label(name), states, price, sharing)
     print_table(features)
     if problem.bins:
         bins = (
@@ -94,7 +93,7 @@ def print_problem(problem: Problem, given: Mapping[str, str]) -> None:
             for name, cuts in problem.bins.items()
         )
         out.print(f"Numbers are evidence too for {', '.join(bins)}.")
-    for line in (*describe_price_rules(problem), *problem.describe_rules()):
+    for line in (*pricing.sentences(problem), *problem.describe_rules()):
         out.print(line)
     out.print()
 

@@ -21,7 +21,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from voilattice.model.costs import FeatureCosts, superset_costs
 from voilattice.model.problem import Problem
 from voilattice.policy.situation import Situation
 from voilattice.valuation.valuation import Value, expected_emc
@@ -44,9 +43,9 @@ class Ignored:
 def too_dear(situation: Situation) -> dict[str, str]:
     """Return the features that cost more now than any policy can gain with them, and why."""
     problem, known = situation.builder.problem, situation.known
-    if not isinstance(problem.costs, FeatureCosts):
+    least = problem.pricing.superset_costs(known)
+    if least is None:
         return {}  # a set may cost less than its members
-    least = superset_costs(problem.costs, known)
     gain, what = _possible_gain(situation)
     names = [problem.features[k] for k in situation.axes]
     prices = {name: least.cost(frozenset({name}), known) for name in names}

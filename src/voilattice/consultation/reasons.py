@@ -8,11 +8,9 @@ have to do with it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 
 from voilattice.consultation.standing import decision_costs
 from voilattice.feature_sets import bits
-from voilattice.model.costs import Discount, FeatureCosts, Group
 from voilattice.policy.policy import describe_excess
 from voilattice.policy.situation import Situation
 from voilattice.policy.solvers import Solver, Step
@@ -79,7 +77,7 @@ def reasons_of_solver(
 
 def _why_not_all(situation: Situation) -> str:
     """Return why a step may acquire more sets than can be tried, as the start of a sentence."""
-    if isinstance(situation.builder.problem.costs, FeatureCosts):
+    if situation.builder.problem.pricing.is_sum:
         return "With rounds or limits and so many features,"
     return "With prices of your own"
 
@@ -263,13 +261,10 @@ def _first_of(situation: Situation, step: Step, goal: Value, singles: Sequence[V
 
 def _shared_overhead(situation: Situation, features: frozenset[str]) -> str:
     """Return, in words, the overheads that several of these features would share."""
-    costs = situation.builder.problem.costs
-    if not isinstance(costs, FeatureCosts):
-        return ""
     shared = [
-        f"{group.name} ({_amount(situation, group.overhead)})"
-        for group in costs.unopened(situation.known)
-        if isinstance(group, Group) and len(features.intersection(group.features)) > 1
+        f"{group.name} ({_amount(situation, group.surcharges[group.features[0]])})"
+        for group in situation.builder.problem.pricing.unopened(situation.known)
+        if not group.counts_order and len(features.intersection(group.features)) > 1
     ]
     return f" for {' and '.join(shared)} by itself" if shared else ""
 
@@ -277,18 +272,18 @@ def _shared_overhead(situation: Situation, features: frozenset[str]) -> str:
 def _discounts(situation: Situation, features: frozenset[str]) -> list[str]:
     """Return what discounts take off these features, and which features only open a discount."""
     problem, said = situation.builder.problem, []
-    costs, graph = problem.costs, situation.builder.relevance.graph
-    if not isinstance(costs, FeatureCosts):
-        return []
-    discounts = [
+    pricing, graph = problem.pricing, situation.builder.relevance.graph
+    opening = [
         (sharing, inside)
-        for sharing in costs.unopened(situation.known)
-        if isinstance(sharing, Discount) and (inside := features.intersection(sharing.features))
+        for sharing in pricing.unopened(situation.known)
+        if (inside := features.intersection(sharing.features))
     ]
-    off = [discount.off[name] for discount, inside in discounts for name in inside]
+    discounts = [(sharing, inside) for sharing, inside in opening if sharing.counts_order]
+    off = [discount.surcharges[name] for discount, inside in discounts for name in inside]
     # What the first features pay, in the cheapest order that the constraints allow.
-    discounted = replace(costs, groups=(), round_cost=0.0)
-    saved = sum(off) - discounted.shared_cost(features, situation.known)
+    others = [min(s.surcharges.values()) for s, _ in opening if not s.counts_order]
+    shared = pricing.shared_cost(features, situation.known) - pricing.round_cost - sum(others)
+    saved = sum(off) - shared
     if saved > situation.tol:
         names = [discount.name for discount, inside in discounts if len(inside) > 1]
         word, takes = ("Discount", "takes") if len(names) == 1 else ("Discounts", "take")

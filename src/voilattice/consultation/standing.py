@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from voilattice.errors import InputError, located
 from voilattice.model.acquisition import PathLimits
-from voilattice.model.costs import FeatureCosts, Group, price_set
+from voilattice.model.costs import price_set
 from voilattice.model.network import Table
 from voilattice.model.problem import Evidence, Problem, check_problem, impossible
 from voilattice.policy.policy import Leaf
@@ -218,20 +218,16 @@ def _itemise(
     problem: Problem, features: tuple[str, ...], known: Mapping[str, str], cost: float
 ) -> tuple[tuple[str, float], ...]:
     """Return what the cost of a round is made of, in words."""
-    costs = problem.costs
-    if not isinstance(costs, FeatureCosts):
-        return ((", ".join(map(problem.label, features)), cost),)
-    items = [(problem.label(f), costs.price(f, known)) for f in features]
-    items += [
-        (sharing.name, sharing.overhead)
-        for sharing in costs.unopened(known)
-        if isinstance(sharing, Group) and not set(features).isdisjoint(sharing.features)
-    ]
-    if costs.round_cost:
-        items.append(("the round", costs.round_cost))
+    pricing = problem.pricing
+    items = [
+        # Who pays it asks for the price now, whatever it is otherwise.
+        (problem.label(name), pricing.price(name, known)) if kind == "feature"
+        else (name or "the round", amount)
+        for kind, name, amount in pricing.items(features, known)
+        if kind not in ("condition", "discount")
+    ]  # fmt: skip
     # The rest is what discounts take off. In a set, that depends on the order of its features.
     rest = cost - math.fsum(amount for _, amount in items)
     if abs(rest) > tolerance(cost):
-        names = [d.name for d in costs.discounts if not set(features).isdisjoint(d.features)]
-        items.append((f"discount {join_names(names, 'and')}", rest))
+        items.append((pricing.rest_name(problem, features), rest))
     return tuple(items)

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from voilattice.model.costs import FeatureCosts
+from voilattice.model.costs.interface import ListedPrice
 from voilattice.policy.policy import Acquisition, Policy
 from voilattice.ties import tolerance
 
@@ -47,33 +47,25 @@ def expected_bill(policy: Policy) -> list[BillRow]:
     ...  for row in expected_bill(policy)]
     [('X3', 1.0, 4.0, 4.0), ('X4', 1.0, 1.0, 1.0), ('X2', 0.137, 2.0, 0.274), ('X1', 0.0, 6.0, 0.0)]
     """
-    problem, costs = policy.problem, policy.problem.costs
+    pricing = policy.problem.pricing
     times: dict[tuple[str, str], float] = defaultdict(float)
     amounts: dict[tuple[str, str], float] = defaultdict(float)
     for node, known, reach in _visits(policy):
         for feature in node.features:
             times["feature", feature] += reach
-        if isinstance(costs, FeatureCosts):
-            for key, amount in _parts(costs, node.features, known):
-                amounts[key] += reach * amount
-                if key[0] != "feature":
-                    times[key] += reach
-    rows = list[BillRow]()
-    for feature in problem.features:
-        price = costs.prices[feature] if isinstance(costs, FeatureCosts) else None
-        key = ("feature", feature)
-        rows.append(BillRow(*key, times[key], price, amounts[key]))
-    rows.sort(key=lambda row: -row.times)
-    if isinstance(costs, FeatureCosts):
-        others: list[tuple[str, str, float | None]] = []
-        others += [
-            ("condition", f, None) for f in dict.fromkeys(c.feature for c in costs.conditional)
-        ]
-        others += [("group", group.name, group.overhead) for group in costs.groups]
-        others += [("discount", discount.name, None) for discount in costs.discounts]
-        others += [("round", "", costs.round_cost)] if costs.round_cost else []
-        for kind, name, price in others:
-            rows.append(BillRow(kind, name, times[kind, name], price, amounts[kind, name]))
+        for kind, name, amount in pricing.items(node.features, known):
+            amounts[kind, name] += reach * amount
+            if kind != "feature":
+                times[kind, name] += reach
+    prices = {row.name: row.price for row in pricing.listed() if row.kind == "feature"}
+    features = (ListedPrice("feature", f, prices.get(f)) for f in policy.problem.features)
+    others = [row for row in pricing.listed() if row.kind != "feature"]
+    rows = [
+        BillRow(kind, name, times[kind, name], price, amounts[kind, name])
+        for kind, name, price in (
+            *sorted(features, key=lambda row: -times["feature", row.name]), *others
+        )
+    ]  # fmt: skip
     rest = policy.expected_feature_cost - math.fsum(row.amount for row in rows)
     if abs(rest) > tolerance(policy.expected_total_cost):
         rows.append(BillRow("rest", "", 1.0, None, rest))
@@ -82,14 +74,12 @@ def expected_bill(policy: Policy) -> list[BillRow]:
 
 def _visits(policy: Policy) -> list[tuple[Acquisition, dict[str, str], float]]:
     """Return each node with what matters for prices there, and how probable that is."""
-    costs = policy.problem.costs
-    sharing, seen = dict[str, str](), set[str]()
-    if isinstance(costs, FeatureCosts):
-        seen = {f for entry in costs.conditional for f, _ in entry.when}
-        for shared in costs.sharings:
-            # One member stands for all: what matters is whether any of them is known.
-            rest = [f for f in shared.features if f not in seen]
-            sharing |= dict.fromkeys(rest, rest[0]) if rest else {}
+    pricing, sharing = policy.problem.pricing, dict[str, str]()
+    seen = {f for _, when in pricing.conditions for f, _ in when}
+    for shared in pricing.sharings:
+        # One member stands for all: what matters is whether any of them is known.
+        rest = [f for f in shared.features if f not in seen]
+        sharing |= dict.fromkeys(rest, rest[0]) if rest else {}
 
     def reduced(known: Mapping[str, str]) -> frozenset[tuple[str, str]]:
         opened = {(sharing[f], "") for f in known if f in sharing}
@@ -109,26 +99,3 @@ def _visits(policy: Policy) -> list[tuple[Acquisition, dict[str, str], float]]:
                 after, ends = known | reduced(found), reached[branch.child]
                 ends[after] = ends.get(after, 0.0) + reach * branch.probability
     return visits
-
-
-def _parts(
-    costs: FeatureCosts, features: tuple[str, ...], known: Mapping[str, str]
-) -> list[tuple[tuple[str, str], float]]:
-    """Return what the features cost at this evidence, in parts."""
-    parts = []
-    for feature in features:
-        price = costs.prices[feature]
-        parts.append((("feature", feature), price))
-        if (now := costs.price(feature, known)) != price:
-            parts.append((("condition", feature), now - price))
-    unopened = costs.unopened(known)
-    for group in costs.groups:
-        if group in unopened and set(features) & set(group.features):
-            parts.append((("group", group.name), group.overhead))
-    for discount in costs.discounts:
-        off = [discount.off[f] for f in features if f in discount.off]
-        if off:
-            first = min(off) if discount in unopened else 0.0
-            if saved := math.fsum(off) - first:
-                parts.append((("discount", discount.name), -saved))
-    return [*parts, (("round", ""), costs.round_cost)]

@@ -18,7 +18,6 @@ from voilattice.drawing.network import network_svg
 from voilattice.drawing.pages import page
 from voilattice.drawing.policy import MAX_OPEN, PAPER, drawn_share, policy_tree
 from voilattice.html import Strong, html_table, paragraph
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Acquisition, Policy
 from voilattice.ties import tolerance
@@ -221,7 +220,8 @@ def _bill(policy: Policy) -> str:
     for row in expected_bill(policy):
         shown = "" if row.price is None else format_amount(row.price)
         amount = _signed(row.amount) if row.times and (row.price or row.amount) else ""
-        rows.append([_bill_name(problem, row), shown, _times(problem, row), amount])
+        name = problem.pricing.row_name(problem, row.kind, row.name)
+        rows.append([name, shown, _times(problem, row), amount])
     features, decisions = policy.expected_feature_cost, policy.expected_misclassification_cost
     rows.append(["features together", "", "", format_amount(features)])
     rows.append(["expected cost of the decision", "", "", format_amount(decisions)])
@@ -243,38 +243,6 @@ def _times(problem: Problem, row: BillRow) -> str:
     if not row.times:
         return "never"
     return f"{row.times:.2f} times" if row.kind == "round" else f"{100 * row.times:.1f} %"
-
-
-def _bill_name(problem: Problem, row: BillRow) -> str:
-    """Return what a row is about."""
-    if row.kind == "feature":
-        return problem.label(row.name)
-    if row.kind == "round":
-        return "each round"
-    if isinstance(problem.costs, FeatureCosts):
-        return _shared_name(problem, problem.costs, row)
-    return "all of them"
-
-
-def _shared_name(problem: Problem, costs: FeatureCosts, row: BillRow) -> str:
-    """Return what a row is about that is not one price, and for which features it holds."""
-    name = row.name
-    if row.kind == "group":
-        [members] = (group.features for group in costs.groups if group.name == name)
-        return f"{name}, once for {join_names([*map(problem.label, members)], 'or')}"
-    if row.kind == "discount":
-        [off] = (discount.off for discount in costs.discounts if discount.name == name)
-        less = (f"{problem.label(f)} −{format_amount(amount)}" for f, amount in off.items())
-        return f"discount {name}, from the second on: {', '.join(less)}"
-    if row.kind == "condition":
-        prices = (
-            f"{format_amount(entry.cost)} if "
-            + ", ".join(f"{problem.label(f)} = {problem.state_label(f, s)}" for f, s in entry.when)
-            for entry in costs.conditional
-            if entry.feature == name
-        )
-        return f"{problem.label(name)}: {'; '.join(prices)}"
-    return "discounts in the order that the constraints allow"
 
 
 def _grounds(policy: Policy) -> str:

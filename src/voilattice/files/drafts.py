@@ -7,7 +7,7 @@ comment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from voilattice.files.toml_text import (
     format_nodes,
@@ -17,7 +17,6 @@ from voilattice.files.toml_text import (
     toml_table,
     toml_text,
 )
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 
 __all__ = ["draft_problem"]
@@ -64,7 +63,6 @@ def draft_problem(problem: Problem, stakes: tuple[str, float] | None = None) -> 
         Write the misclassification costs as this kind and this a-priori expected cost, instead of
         the matrix.
     """
-    assert isinstance(problem.costs, FeatureCosts)
     currency = f"currency = {toml_text(problem.currency or 'CAD')}"
     top = [
         f"title = {toml_text(problem.title)}",
@@ -77,7 +75,7 @@ def draft_problem(problem: Problem, stakes: tuple[str, float] | None = None) -> 
     ]
     costs = [
         "[costs]",
-        *(f"{toml_key(f)} = {toml_number(p)}" for f, p in problem.costs.prices.items()),
+        *(f"{toml_key(f)} = {toml_number(p)}" for f, p in problem.pricing.prices.items()),
     ]
     decisions = ["[misclassification]"]
     if stakes is None:
@@ -96,12 +94,12 @@ def draft_problem(problem: Problem, stakes: tuple[str, float] | None = None) -> 
         COSTS + _lines(costs),
         (MATRIX if stakes is None else SCALED) + _lines(decisions),
         MORE,
-        *_examples(problem, problem.costs),
+        *_examples(problem, problem.pricing.prices),
     ]
     return "\n".join(parts)
 
 
-def _examples(problem: Problem, costs: FeatureCosts) -> Iterable[str]:
+def _examples(problem: Problem, prices: Mapping[str, float]) -> Iterable[str]:
     """Yield what else a problem file can say, with names of this problem."""
     first, last = problem.features[0], problem.features[-1]
     state = problem.states(last)[0]
@@ -129,10 +127,10 @@ def _examples(problem: Problem, costs: FeatureCosts) -> Iterable[str]:
         "# A feature may be in a group or in a discount, not in both.",
         "[[discounts]]",
         'name = "laboratory"',
-        f"off = {toml_table({f: toml_number(costs.prices[f] / 4) for f in problem.features[-2:]})}",
+        f"off = {toml_table({f: toml_number(prices[f] / 4) for f in problem.features[-2:]})}",
     )
     if first != last:
-        yield from _examples_of_two(problem, costs, first, last)
+        yield from _examples_of_two(problem, prices, first, last)
     yield _example(
         "Limits: what may be spent, on how many features, in how many rounds.",
         "[limits]",
@@ -143,7 +141,9 @@ def _examples(problem: Problem, costs: FeatureCosts) -> Iterable[str]:
     yield _example("What each round costs, whatever is found out in it.", "[rounds]", "cost = 1")
 
 
-def _examples_of_two(problem: Problem, costs: FeatureCosts, first: str, last: str) -> Iterable[str]:
+def _examples_of_two(
+    problem: Problem, prices: Mapping[str, float], first: str, last: str
+) -> Iterable[str]:
     """Yield examples in which what is known of one feature matters to another one."""
     states = [toml_text(state) for state in problem.states(last)]
     known = toml_table({last: states[0]})
@@ -152,7 +152,7 @@ def _examples_of_two(problem: Problem, costs: FeatureCosts, first: str, last: st
         "[[conditional_costs]]",
         f"feature = {toml_text(first)}",
         f"when = {known}",
-        f"cost = {toml_number(costs.prices[first] / 2)}",
+        f"cost = {toml_number(prices[first] / 2)}",
     )
     yield _example(
         "When a feature can be had: after others are known, only if, or not if.",

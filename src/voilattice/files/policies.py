@@ -26,7 +26,6 @@ from typing import Any
 
 from voilattice.errors import InputError, TooLargeError, VoilatticeError, within
 from voilattice.files.networks import read_text
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Acquisition, Branch, Certificate, Leaf, Node, Policy
 from voilattice.wording import quote
@@ -41,13 +40,7 @@ MAX_POLICY_BYTES = 500_000_000
 
 def fingerprint(problem: Problem) -> str:
     """Return a short text that identifies a problem: different problems have different texts."""
-    costs = problem.costs
-    if not isinstance(costs, FeatureCosts):
-        raise InputError(
-            f"policies for costs of type {type(costs).__name__} cannot be saved or loaded; "
-            f"only FeatureCosts are supported"
-        )
-    network = problem.network
+    costs, network = problem.pricing.fingerprints(), problem.network
     parts = (
         network.names,
         network.states,
@@ -55,25 +48,27 @@ def fingerprint(problem: Problem) -> str:
         [table.tolist() for table in network.tables],
         problem.target,
         problem.features,
-        sorted(costs.prices.items()),
-        [(g.name, g.overhead, g.features) for g in costs.groups],
-        [(c.feature, c.when, c.cost) for c in costs.conditional],
+        costs.pop("costs", []),
+        costs.pop("groups", []),
+        costs.pop("conditional_costs", []),
         problem.misclassification.tolist(),
         sorted(problem.evidence.items()),
     )
     # What older versions did not know is added only where it is there: so theirs is the same text.
     more: list[object] = []
-    if costs.discounts:
-        more.append([(d.name, sorted(d.off.items())) for d in costs.discounts])
+    if "discounts" in costs:
+        more.append(costs.pop("discounts"))
     if problem.decisions != problem.classes:
         more.append({"decisions": problem.decisions})
-    if costs.round_cost:
-        more.append({"round_cost": costs.round_cost})
+    if "rounds" in costs:
+        more.append(costs.pop("rounds"))
     if problem.constraints:
         rules = [(c.feature, c.after, c.only_if, c.not_if) for c in problem.constraints]
         more.append({"constraints": rules})
     if problem.limits:
         more.append({"limits": asdict(problem.limits)})
+    if costs:
+        more.append(costs)
     return _digest((*parts, *more))
 
 

@@ -9,21 +9,29 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from voilattice.errors import InputError, UnknownNameError, located
 from voilattice.files.networks import read_network
 from voilattice.files.toml_errors import DECIMAL_POINT, has_decimal_commas
 from voilattice.model.acquisition import Constraint
-from voilattice.model.costs import ConditionalCost, Discount, FeatureCosts, Group
+from voilattice.model.costs import FeatureCosts
+from voilattice.model.costs.feature_costs import KINDS
 from voilattice.model.network import Network, Table, check_names, table_of_rows
 from voilattice.model.problem import Misclassification, Problem
+from voilattice.model.sections import (
+    check_keys,
+    expect,
+    expect_all,
+    expect_entries,
+    expect_numbers,
+)
 from voilattice.wording import nearest, quote
 
 __all__ = ["CostFile", "parse_costs", "parse_problem", "problem_tables"]
 
 SOURCES = ("file", "joint", "nodes")  # of a network
-COST_TABLES = ("costs", "groups", "conditional_costs", "discounts", "rounds")
+COST_TABLES = tuple(kind.key for kind in KINDS.values())
 RULE_TABLES = ("constraints", "limits")
 WORDS = ("currency", "labels", "state_labels")  # what people read
 
@@ -53,53 +61,53 @@ def parse_problem(
         "title", "network", *COST_TABLES, *RULE_TABLES, "misclassification", "evidence", "bins",
         *WORDS,
     )  # fmt: skip
-    _check_keys(document, known, required=("network", "costs", "misclassification"))
-    evidence = _expect(document.get("evidence", {}), dict, "evidence")
+    check_keys(document, known, required=("network", "costs", "misclassification"))
+    evidence = expect(document.get("evidence", {}), dict, "evidence")
     for feature, value in evidence.items():
         if not isinstance(value, str | int | float):  # a raw value; a truth value is one too
             raise InputError(f"must be text or a number, got {quote(value)}", f"evidence.{feature}")
-    bins = _expect(document.get("bins", {}), dict, "bins")
+    bins = expect(document.get("bins", {}), dict, "bins")
     for feature in bins:
-        _expect_all(bins[feature], float, f"bins.{feature}")
-    section = _expect(document["network"], dict, "network")
+        expect_all(bins[feature], float, f"bins.{feature}")
+    section = expect(document["network"], dict, "network")
     with located("network"):
-        _check_keys(section, ("target", "features", *SOURCES), required=("target",))
-        target = _expect(section["target"], str, "target")
+        check_keys(section, ("target", "features", *SOURCES), required=("target",))
+        target = expect(section["target"], str, "target")
         features = None
         if "features" in section:
-            features = _expect_all(section["features"], str, "features")
+            features = expect_all(section["features"], str, "features")
         network = network or _network(section, folder)
     return Problem.create(
         network,
         target,
-        _feature_costs(document),
-        _misclassification(_expect(document["misclassification"], dict, "misclassification")),
+        FeatureCosts.read(document),
+        _misclassification(expect(document["misclassification"], dict, "misclassification")),
         features=features,
         evidence=evidence,
-        title=_expect(document.get("title", ""), str, "title"),
+        title=expect(document.get("title", ""), str, "title"),
         bins=bins,
         constraints=_constraints(document.get("constraints", [])),
-        limits=_numbers(document.get("limits", {}), "limits"),
+        limits=expect_numbers(document.get("limits", {}), "limits"),
         **_words(document),
     )
 
 
 def _words(document: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "currency": _expect(document.get("currency", ""), str, "currency"),
-        "labels": _expect(document.get("labels", {}), dict, "labels"),
-        "state_labels": _expect(document.get("state_labels", {}), dict, "state_labels"),
+        "currency": expect(document.get("currency", ""), str, "currency"),
+        "labels": expect(document.get("labels", {}), dict, "labels"),
+        "state_labels": expect(document.get("state_labels", {}), dict, "state_labels"),
     }
 
 
 def parse_costs(document: Mapping[str, Any]) -> CostFile:
     """Return the costs in the cost tables of a problem file, without the other tables."""
-    _check_keys(document, (*COST_TABLES, "misclassification", *WORDS), required=("costs",))
+    check_keys(document, (*COST_TABLES, "misclassification", *WORDS), required=("costs",))
     stakes = None
     if "misclassification" in document:
-        section = _expect(document["misclassification"], dict, "misclassification")
+        section = expect(document["misclassification"], dict, "misclassification")
         stakes = _misclassification(section)
-    return CostFile(_feature_costs(document), stakes, **_words(document))
+    return CostFile(FeatureCosts.read(document), stakes, **_words(document))
 
 
 def _network(section: Mapping[str, Any], folder: Path) -> Network:
@@ -111,19 +119,19 @@ def _network(section: Mapping[str, Any], folder: Path) -> Network:
     if "nodes" in section:
         return _nodes(section["nodes"])
     if "file" in section:
-        file = _expect(section["file"], str, "file")
+        file = expect(section["file"], str, "file")
         with located("file"):
             if not file:
                 raise InputError("must name a file, got ''")
             return read_network(folder / file)
-    joint = _expect(section["joint"], dict, "joint")
+    joint = expect(section["joint"], dict, "joint")
     with located("joint"):
-        _check_keys(joint, names := ("variables", "states", "probabilities"), required=names)
-        states = _expect(joint["states"], dict, "states")
+        check_keys(joint, names := ("variables", "states", "probabilities"), required=names)
+        states = expect(joint["states"], dict, "states")
         return Network.from_joint(
-            _expect_all(joint["variables"], str, "variables"),
-            {name: _expect_all(states[name], str, f"states.{name}") for name in states},
-            _expect_all(joint["probabilities"], float, "probabilities"),
+            expect_all(joint["variables"], str, "variables"),
+            {name: expect_all(states[name], str, f"states.{name}") for name in states},
+            expect_all(joint["probabilities"], float, "probabilities"),
         )
 
 
@@ -132,22 +140,22 @@ def _nodes(entries: Any) -> Network:
     states: dict[str, list[str]] = {}
     parents: dict[str, list[str]] = {}
     rows: dict[str, list[list[float]]] = {}
-    for place, entry in enumerate(_expect_entries(entries, "nodes", "network.nodes")):
+    for place, entry in enumerate(expect_entries(entries, "nodes", "network.nodes")):
         with located(_node_place(place, entry, states)):
-            _check_keys(
+            check_keys(
                 entry, ("name", "states", "parents", "table"), required=("name", "states", "table")
             )
-            name = _expect(entry["name"], str, "name")
+            name = expect(entry["name"], str, "name")
             with located("name"):
                 check_names("the node", [name])
             if name in states:
                 raise InputError(f"{quote(name)} appears twice; names must be unique", "name")
-            states[name] = _expect_all(entry["states"], str, "states")
+            states[name] = expect_all(entry["states"], str, "states")
             with located("states"):
                 check_names(f"the states of {name!r}", states[name])
-            parents[name] = _expect_all(entry.get("parents", []), str, "parents")
-            table = _expect_all(entry["table"], list, "table")
-            rows[name] = [_expect_all(row, float, f"table[{k}]") for k, row in enumerate(table)]
+            parents[name] = expect_all(entry.get("parents", []), str, "parents")
+            table = expect_all(entry["table"], list, "table")
+            rows[name] = [expect_all(row, float, f"table[{k}]") for k, row in enumerate(table)]
     tables = {}
     for name in states:
         with located(f"nodes.{name}"):
@@ -182,62 +190,19 @@ def _node_table(
         return table_of_rows(name, states[name], {p: states[p] for p in parents}, rows)
 
 
-def _feature_costs(document: Mapping[str, Any]) -> FeatureCosts:
-    return FeatureCosts(
-        _numbers(document["costs"], "costs"),
-        tuple(_groups(document.get("groups", []))),
-        tuple(_conditional_costs(document.get("conditional_costs", []))),
-        tuple(_discounts(document.get("discounts", []))),
-        _round_cost(_numbers(document.get("rounds", {}), "rounds")),
-    )
-
-
-def _groups(entries: Any) -> Iterable[Group]:
-    for place, entry in enumerate(_expect_entries(entries, "groups")):
-        with located(f"groups[{place}]"):
-            _check_keys(entry, names := ("name", "overhead", "features"), required=names)
-            features = _expect_all(entry["features"], str, "features")
-            yield Group(_expect(entry["name"], str, "name"), entry["overhead"], tuple(features))
-
-
-def _conditional_costs(entries: Any) -> Iterable[ConditionalCost]:
-    for place, entry in enumerate(_expect_entries(entries, "conditional_costs")):
-        with located(f"conditional_costs[{place}]"):
-            _check_keys(entry, names := ("feature", "when", "cost"), required=names)
-            when = _expect(entry["when"], dict, "when")
-            for feature, state in when.items():
-                _expect(state, str, f"when.{feature}")
-            feature = _expect(entry["feature"], str, "feature")
-            yield ConditionalCost(feature, tuple(when.items()), entry["cost"])
-
-
-def _discounts(entries: Any) -> Iterable[Discount]:
-    for place, entry in enumerate(_expect_entries(entries, "discounts")):
-        with located(f"discounts[{place}]"):
-            _check_keys(entry, names := ("name", "off"), required=names)
-            off = _expect(entry["off"], dict, "off")
-            yield Discount(_expect(entry["name"], str, "name"), off)
-
-
-def _round_cost(section: Mapping[str, Any]) -> float:
-    with located("rounds"):
-        _check_keys(section, ("cost",), required=("cost",) if section else ())
-    return cast(float, section.get("cost", 0.0))  # checked with the other costs
-
-
 def _constraints(entries: Any) -> Iterable[Constraint]:
-    for place, entry in enumerate(_expect_entries(entries, "constraints")):
+    for place, entry in enumerate(expect_entries(entries, "constraints")):
         with located(f"constraints[{place}]"):
             known = ("feature", "after", "only_if", "not_if")
-            _check_keys(entry, known, required=("feature",))
+            check_keys(entry, known, required=("feature",))
             values = {}
             for name in ("only_if", "not_if"):
-                values[name] = _expect(entry.get(name, {}), dict, name)
+                values[name] = expect(entry.get(name, {}), dict, name)
                 for feature, state in values[name].items():
-                    _expect(state, str, f"{name}.{feature}")
+                    expect(state, str, f"{name}.{feature}")
             yield Constraint(
-                _expect(entry["feature"], str, "feature"),
-                tuple(_expect_all(entry.get("after", []), str, "after")),
+                expect(entry["feature"], str, "feature"),
+                tuple(expect_all(entry.get("after", []), str, "after")),
                 tuple(values["only_if"].items()),
                 tuple(values["not_if"].items()),
             )
@@ -251,14 +216,17 @@ def _misclassification(section: Mapping[str, Any]) -> Misclassification:
     if not scaled:
         return section
     with located("misclassification"):
-        _check_keys(section, names := ("kind", "expected"), required=names)
-        return (_expect(section["kind"], str, "kind"), section["expected"])
+        check_keys(section, names := ("kind", "expected"), required=names)
+        return (expect(section["kind"], str, "kind"), section["expected"])
 
 
-def problem_tables(problem: Problem, costs: FeatureCosts, network: str | None) -> dict[str, Any]:
+def problem_tables(
+    problem: Problem, costs: Mapping[str, Any], network: str | None
+) -> dict[str, Any]:
     """Return the problem as the tables of its file; the opposite of `parse_problem`.
 
-    Without the name of a network's file, the nodes of the network are still to be added.
+    `costs` are the tables of its prices. Without the name of a network's file, the nodes of the
+    network are still to be added.
     """
     document: dict[str, Any] = {"title": problem.title} if problem.title else {}
     if problem.currency:
@@ -267,7 +235,7 @@ def problem_tables(problem: Problem, costs: FeatureCosts, network: str | None) -
         "target": problem.target,
         "features": list(problem.features),
     }
-    document["costs"] = dict(costs.prices)
+    document["costs"] = costs.get("costs", {})
     document["misclassification"] = {
         decision: dict(zip(problem.classes, row, strict=True))
         for decision, row in zip(problem.decisions, problem.misclassification.tolist(), strict=True)
@@ -280,22 +248,13 @@ def problem_tables(problem: Problem, costs: FeatureCosts, network: str | None) -
         document["state_labels"] = {name: dict(of) for name, of in problem.state_labels.items()}
     if problem.evidence:
         document["evidence"] = dict(problem.evidence)
-    groups = [
-        {"name": group.name, "overhead": group.overhead, "features": list(group.features)}
-        for group in costs.groups
-    ]
-    conditional = [
-        {"feature": entry.feature, "when": dict(entry.when), "cost": entry.cost}
-        for entry in costs.conditional
-    ]
-    discounts = [{"name": each.name, "off": dict(each.off)} for each in costs.discounts]
-    rounds = {"cost": costs.round_cost} if costs.round_cost else {}
+    document |= costs  # the prices themselves stay where they are
     constraints = [_constraint_table(entry) for entry in problem.constraints]
     limits = {key: most for key, most in asdict(problem.limits).items() if most is not None}
-    tables = (groups, conditional, discounts, rounds, constraints, limits)
-    for key, entries in zip((*COST_TABLES[1:], *RULE_TABLES), tables, strict=True):
-        if entries:
-            document[key] = entries
+    if constraints:
+        document["constraints"] = constraints
+    if limits:
+        document["limits"] = limits
     return document
 
 
@@ -308,54 +267,3 @@ def _constraint_table(entry: Constraint) -> dict[str, Any]:
     if entry.not_if:
         table["not_if"] = dict(entry.not_if)
     return table
-
-
-def _check_keys(
-    section: Mapping[str, Any], known: tuple[str, ...], *, required: tuple[str, ...]
-) -> None:
-    for key in section:
-        if key not in known:
-            raise UnknownNameError(f"unknown key{nearest(key, known)}", key)
-    for key in required:
-        if key not in section:
-            raise InputError("is missing", key)
-
-
-def _expect_entries(value: Any, place: str, heading: str = "") -> list[dict[str, Any]]:
-    """Return a list of tables; one table is a list that has a single bracket in its heading."""
-    if isinstance(value, dict):
-        heading = heading or place
-        raise InputError(
-            f"must be a list of tables: write [[{heading}]] above each, not [{heading}]", place
-        )
-    return _expect_all(value, dict, place)
-
-
-_WANTED = {str: "text", dict: "a table", list: "a list", float: "a number"}
-_T = TypeVar("_T")
-
-
-def _expect(value: Any, kind: type[_T], place: str) -> _T:
-    """Return `value` if it has that type (an integer is a number too), else raise `InputError`."""
-    if not isinstance(value, int | float if kind is float else kind) or isinstance(value, bool):
-        # Show the value as it is in the file, not as Python writes it.
-        is_plain = isinstance(value, str | int | float | list | dict) and not isinstance(
-            value, bool
-        )
-        found = quote(value) if is_plain else str(value).lower()
-        raise InputError(f"must be {_WANTED[kind]}, got {found}", place)
-    return cast(_T, value)
-
-
-def _numbers(value: Any, place: str) -> dict[str, Any]:
-    """Return a table of numbers: none is true or false. The amounts are checked later."""
-    table = _expect(value, dict, place)
-    for key, amount in table.items():
-        if isinstance(amount, bool):
-            _expect(amount, float, f"{place}.{key}")
-    return table
-
-
-def _expect_all(value: Any, kind: type[_T], place: str) -> list[_T]:
-    items = _expect(value, list, place)
-    return [_expect(item, kind, f"{place}[{k}]") for k, item in enumerate(items)]

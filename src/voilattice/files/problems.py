@@ -26,7 +26,6 @@ from voilattice.files.networks import NAMELESS, READABLE, read_text, write_netwo
 from voilattice.files.problem_tables import CostFile, parse_costs, parse_problem, problem_tables
 from voilattice.files.toml_errors import explain_toml_error
 from voilattice.files.toml_text import format_nodes
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.wording import nearest, quote
 
@@ -177,11 +176,7 @@ def write_problem(
     folder = Path(folder)
     path = folder / FILE_NAME
     with within(str(path)):
-        if not isinstance(problem.costs, FeatureCosts):
-            raise InputError(
-                f"costs of type {type(problem.costs).__name__} cannot be written; "
-                f"only FeatureCosts can"
-            )
+        costs = problem.pricing.tables()
         if network is None and not problem.network.is_inline:
             network = "network.bif"
         if network is not None and (
@@ -202,7 +197,7 @@ def write_problem(
             folder.mkdir(parents=True, exist_ok=True)
             if network is not None:
                 write_network(problem.network, folder / network)
-            document = problem_tables(problem, problem.costs, network)
+            document = problem_tables(problem, costs, network)
             if stakes is not None:
                 document["misclassification"] = {"kind": stakes[0], "expected": stakes[1]}
             text = tomli_w.dumps(document)

@@ -35,7 +35,7 @@ from voilattice.learning.preparation import check_priced, prepare_cases
 from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe, name_recipe
 from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
 from voilattice.learning.selection import Fold, choose_recipe, condition_states, make_problem
-from voilattice.model.costs import CostModel, FeatureCosts, check_amount
+from voilattice.model.costs import CostModel, FeatureCosts, Pricing, check_amount, pricing_of
 from voilattice.model.problem import Misclassification, Problem
 from voilattice.model.stakes import (
     CostMatrix,
@@ -210,10 +210,10 @@ def ask_question(
     features = tuple(cases.features)
     if isinstance(costs, Mapping):
         costs = FeatureCosts(costs)
-    if isinstance(costs, FeatureCosts):
+    if (pricing := pricing_of(costs)).is_sum:
         # The price of a column that is left out is not used.
-        _check_prices(costs, features, [name for name in table.columns if name != target])
-        costs = costs.without(sorted(set(costs.prices) - set(features)))
+        _check_prices(pricing, features, [name for name in table.columns if name != target])
+        costs = pricing.without(sorted(set(pricing.prices) - set(features)))
         states |= condition_states(costs, cases)
     codes = cases.codes[target]
     shares = np.bincount(codes, minlength=len(classes)) / len(codes)
@@ -485,12 +485,12 @@ def _check_methods(named: Collection[str], against: Sequence[Rival]) -> None:
         raise InputError("two rivals have the same name", "rivals")
 
 
-def _check_prices(costs: FeatureCosts, features: Sequence[str], columns: Collection[str]) -> None:
+def _check_prices(pricing: Pricing, features: Sequence[str], columns: Collection[str]) -> None:
     """Raise `VoilatticeError` if a feature has no price, or a price has no column."""
-    for name in costs.prices:  # first: a misspelled name is both
+    for name in pricing.prices:  # first: a misspelled name is both
         if name not in columns:
             raise UnknownNameError(f"no such feature{nearest(name, columns)}", f"costs.{name}")
-    check_priced(features, costs.prices)
+    check_priced(features, pricing.prices)
 
 
 def _matrix(

@@ -28,7 +28,7 @@ from voilattice.learning.readmes import write_readme
 from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe
 from voilattice.learning.selection import NONE, Choice, choose_recipe
 from voilattice.learning.table_files import table_name
-from voilattice.model.costs import CostModel, FeatureCosts
+from voilattice.model.costs import CostModel, FeatureCosts, pricing_of
 from voilattice.model.network import Network
 from voilattice.model.problem import Misclassification, Problem
 from voilattice.policy.solvers import solver_of
@@ -258,8 +258,8 @@ def learn_problem(
     unused = {*cases.left_out, *ignore}
     prices = _prices(costs, cases.features, unused)
     # A misspelled name is without a column too; the problem says so, and what is nearest.
-    if isinstance(prices, FeatureCosts) and set(prices.prices) <= set(cases.features):
-        check_priced(cases.features, prices.prices)
+    if (pricing := pricing_of(prices)).is_sum and set(pricing.prices) <= set(cases.features):
+        check_priced(cases.features, pricing.prices)
     labels = {x: text for x, text in (labels or {}).items() if x not in unused}
     state_labels = {x: texts for x, texts in (state_labels or {}).items() if x not in unused}
     stakes = PLACEHOLDER_STAKES if misclassification is None else misclassification
@@ -345,9 +345,7 @@ def _prices(
         return FeatureCosts(dict.fromkeys(features, PLACEHOLDER_PRICE))
     if isinstance(costs, Mapping):
         return FeatureCosts({f: price for f, price in costs.items() if f not in unused})
-    if isinstance(costs, FeatureCosts) and unused:
-        return costs.without(unused)
-    return costs
+    return pricing_of(costs).without(unused)
 
 
 def _notes(

@@ -41,7 +41,7 @@ from voilattice.learning.data_tables import DataTable
 from voilattice.learning.networks import Learned, fit_network
 from voilattice.learning.preparation import Prepared, prepare_cases
 from voilattice.learning.recipes import Recipe, find_recipe
-from voilattice.model.costs import CostModel, FeatureCosts
+from voilattice.model.costs import CostModel, pricing_of
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix
 from voilattice.parallel import Workers, run_in_order
@@ -145,7 +145,7 @@ def choose_recipe(
     columns
         ``ignore``, ``numeric``, ``categorical`` and ``states``, as in `learn_network`.
     """
-    if isinstance(costs, FeatureCosts) and costs.conditional:
+    if pricing_of(costs).conditions:
         cases = prepare_cases(table, target, find_recipe("naive"), weights=weights, **columns)
         columns["states"] = {**(columns.get("states") or {}), **condition_states(costs, cases)}
     is_used = ~_missing(table, target)
@@ -227,7 +227,7 @@ def try_recipe(
     return total
 
 
-def condition_states(costs: FeatureCosts, cases: Prepared) -> dict[str, Sequence[str]]:
+def condition_states(costs: CostModel, cases: Prepared) -> dict[str, Sequence[str]]:
     """Return the states of the features on which prices depend.
 
     A state that a price depends on may be in no row of a fold, and is a state all the same.
@@ -238,10 +238,10 @@ def condition_states(costs: FeatureCosts, cases: Prepared) -> dict[str, Sequence
         A condition names no feature or no state, or a feature whose bins differ from fold to fold.
     """
     found: dict[str, Sequence[str]] = {}
-    for place, entry in enumerate(costs.conditional):
+    for place, (feature, when) in enumerate(pricing_of(costs).conditions):
         with located(f"conditional_costs[{place}].feature"):
-            _check_feature(entry.feature, cases)
-        for name, state in entry.when:
+            _check_feature(feature, cases)
+        for name, state in when:
             with located(f"conditional_costs[{place}].when.{name}"):
                 _check_feature(name, cases)
                 if name in cases.cuts:
@@ -263,8 +263,8 @@ def make_problem(
 ) -> Problem:
     """Return the problem of a learned network; columns that were left out have no price."""
     features = [name for name in learned.network.names if name != learned.target]
-    if isinstance(costs, FeatureCosts):
-        costs = costs.without(sorted(set(costs.prices) - set(features)))
+    pricing = pricing_of(costs)
+    costs = pricing.without(sorted(set(pricing.prices) - set(features)))
     return Problem.create(
         learned.network, learned.target, costs, cost, bins=learned.cuts, decisions=decisions
     )

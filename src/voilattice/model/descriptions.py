@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from voilattice.html import html_table, paragraph
-from voilattice.model.costs import FeatureCosts
-from voilattice.wording import format_amount, in_currency, join_names
+from voilattice.wording import format_amount, in_currency
 
 if TYPE_CHECKING:
     from voilattice.model.problem import Problem
 
-__all__ = ["describe_price_rules", "describe_problem", "describe_rules", "problem_html"]
+__all__ = ["describe_problem", "describe_rules", "problem_html"]
 
 
 def describe_problem(problem: Problem) -> str:
@@ -45,55 +43,17 @@ def describe_rules(problem: Problem) -> list[str]:
     return said
 
 
-def describe_price_rules(problem: Problem) -> list[str]:
-    """Return the groups, the discounts and the conditional prices, in sentences.
-
-    >>> import voilattice
-    >>> describe_price_rules(voilattice.load_problem("asia"))
-    ['consultation costs 10.00, paid once: with the first of asia, dysp and smoke.']
-    """
-    costs, label = problem.costs, problem.label
-    if not isinstance(costs, FeatureCosts):
-        return []
-
-    def amount(x: float) -> str:
-        return format_amount(x, problem.currency)
-
-    def named(features: Iterable[str]) -> str:
-        return join_names([label(f) for f in features], "and")
-
-    said = []
-    for group in costs.groups:
-        first = "the first of " if len(group.features) > 1 else ""
-        said.append(
-            f"{group.name} costs {amount(group.overhead)}, paid once: with {first}"
-            f"{named(group.features)}."
-        )
-    for discount in costs.discounts:
-        less = {f"{label(f)} costs {amount(off)} less" for f, off in discount.off.items()}
-        if len(amounts := set(discount.off.values())) == 1:
-            less = {f"each other one costs {amount(*amounts)} less"}
-        said.append(
-            f"Discount {discount.name}: the first of {named(discount.off)} has its full price. "
-            f"After it, {join_names(less, 'and')}."
-        )
-    for entry in costs.conditional:
-        when = " and ".join(f"{label(f)} = {problem.state_label(f, s)}" for f, s in entry.when)
-        said.append(f"{label(entry.feature)} costs {amount(entry.cost)} once {when} is known.")
-    return said
-
-
 def problem_html(problem: Problem) -> str:
     """Return the features with their prices, and what decisions cost, as tables."""
-    costs = problem.costs if isinstance(problem.costs, FeatureCosts) else None
+    pricing = problem.pricing
     target, currency = problem.target, problem.currency
     features = [
         (
             problem.name_and_label(name),
             ", ".join(problem.state_and_label(name, state) for state in problem.states(name)),
             problem.state_label(name, problem.evidence[name]) if name in problem.evidence else "",
-            costs.describe_sharing(name) if costs else "",
-            format_amount(costs.prices[name]) if costs else "own",
+            pricing.describe_sharing(name),
+            format_amount(pricing.prices[name]) if pricing.is_sum else "own",
         )
         for name in problem.features
     ]

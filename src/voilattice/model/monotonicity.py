@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voilattice.errors import InputError
-from voilattice.model.costs import CostModel, Discount, FeatureCosts, format_set, price_set
+from voilattice.model.costs import CostModel, Pricing, format_set, price_set, pricing_of
 from voilattice.ties import TOLERANCE, tolerance
 
 __all__ = ["CostCheck", "check_monotone", "check_monotone_at"]
@@ -60,11 +60,11 @@ def check_monotone(
     now = check_monotone_at(costs, tuple(states), evidence, seed=seed)
     if not now.monotone:
         return now
-    if isinstance(costs, FeatureCosts):
+    if (pricing := pricing_of(costs)).is_sum:
         # A later price of a feature begins where its condition, and nothing else, becomes known.
-        for entry in costs.conditional if costs.discounts else ():
-            if all(evidence.get(feature, state) == state for feature, state in entry.when):
-                later = _check_openers(costs, {**evidence, **dict(entry.when)})
+        for _, when in pricing.conditions if pricing.counts_order else ():
+            if all(evidence.get(feature, state) == state for feature, state in when):
+                later = _check_openers(pricing, {**evidence, **dict(when)})
                 if not later.monotone:
                     return later
         return now
@@ -93,8 +93,8 @@ def check_monotone_at(
     If there are few sets, all are priced. Otherwise random pairs are compared, which can refute
     monotonicity but not prove it.
     """
-    if isinstance(costs, FeatureCosts):
-        return _check_openers(costs, evidence)
+    if (pricing := pricing_of(costs)).is_sum:
+        return _check_openers(pricing, evidence)
     free = [feature for feature in features if feature not in evidence]
     if price_set(costs, frozenset(), evidence) > tolerance(0.0):
         raise InputError("the cost of the empty set must be 0")
@@ -119,13 +119,13 @@ def check_monotone_at(
     return CostCheck(True, True, f"monotone on all {n_pairs} pairs of sets at the initial evidence")
 
 
-def _check_openers(costs: FeatureCosts, evidence: Mapping[str, str]) -> CostCheck:
+def _check_openers(pricing: Pricing, evidence: Mapping[str, str]) -> CostCheck:
     """Look for a feature that costs less than it saves by opening a discount."""
-    for discount in costs.unopened(evidence):
-        if isinstance(discount, Discount):
-            opener = min(discount.features, key=lambda feature: costs.price(feature, evidence))
-            mate = max(discount.features, key=lambda feature: discount.off[feature])
-            if found := _violation(costs, opener, frozenset({mate}), evidence):
+    for sharing in pricing.unopened(evidence):
+        if sharing.counts_order:
+            opener = min(sharing.features, key=lambda feature: pricing.price(feature, evidence))
+            mate = max(sharing.features, key=sharing.surcharges.__getitem__)
+            if found := _violation(pricing, opener, frozenset({mate}), evidence):
                 return CostCheck(False, True, found)
     return CostCheck(True, True, "monotone by construction")
 

@@ -21,14 +21,14 @@ import numpy as np
 
 from voilattice.errors import InputError, UnknownNameError, VoilatticeError, located
 from voilattice.model.acquisition import NO_LIMITS, Constraint, Feasibility, PathLimits
-from voilattice.model.costs import CostModel, FeatureCosts
+from voilattice.model.costs import CostModel, FeatureCosts, Pricing, pricing_of
 from voilattice.model.descriptions import describe_problem, describe_rules, problem_html
 from voilattice.model.elimination import prior, scaled_joint_table
 from voilattice.model.labels import check_labels, explained_by_labels, hint_label
 from voilattice.model.monotonicity import CostCheck, check_monotone
 from voilattice.model.network import Network, Table, check_text
 from voilattice.model.raw_values import StateReader, check_cuts
-from voilattice.model.references import check_constraints, check_feature_costs
+from voilattice.model.references import check_constraints
 from voilattice.model.stakes import (
     CostMatrix,
     as_matrix,
@@ -70,6 +70,7 @@ class Problem:
     constraints: tuple[Constraint, ...] = ()  # when features can be acquired
     limits: PathLimits = NO_LIMITS  # what any path may acquire at most
     feasibility: Feasibility = field(init=False)
+    pricing: Pricing = field(init=False)  # the door to the costs
     cost_check: CostCheck = field(init=False)
     _places: dict[str, int] = field(init=False)  # the position of each feature in `features`
 
@@ -93,9 +94,11 @@ class Problem:
         object.__setattr__(self, "constraints", tuple(self.constraints))
         check_constraints(self)
         object.__setattr__(self, "feasibility", Feasibility(self))
-        if isinstance(self.costs, FeatureCosts):
-            check_feature_costs(self, self.costs)
-            object.__setattr__(self, "costs", self.costs.in_order(self._batch_order()))
+        pricing = pricing_of(self.costs)
+        pricing.check_names(self)
+        pricing = pricing.in_order(self._batch_order() if pricing.counts_order else {})
+        object.__setattr__(self, "pricing", pricing)
+        object.__setattr__(self, "costs", pricing.given)
         if not isinstance(self.bins, Mapping):
             raise InputError(
                 f"must be a mapping of features to cuts, got {quote(self.bins)}", "bins"
@@ -120,7 +123,7 @@ class Problem:
         with located("evidence"):
             self.check_possible(self.evidence)
         states = {name: self.states(name) for name in self.features}
-        object.__setattr__(self, "cost_check", check_monotone(self.costs, states, self.evidence))
+        object.__setattr__(self, "cost_check", check_monotone(self.pricing, states, self.evidence))
 
     @classmethod
     def create(
@@ -243,9 +246,7 @@ class Problem:
         if own := sorted(set(features) & set(self.evidence)):
             raise InputError(f"{own[0]!r} is evidence of the problem")
         features = self._locked_without(features, {*known, *self.evidence})
-        costs = self.costs
-        if isinstance(costs, FeatureCosts):
-            costs = costs.without(features)
+        costs = self.pricing.without(features)
         left = tuple(name for name in self.features if name not in features)
         bins = {name: cuts for name, cuts in self.bins.items() if name not in features}
         constraints = tuple(
@@ -319,7 +320,7 @@ class Problem:
     @property
     def round_cost(self) -> float:
         """What each round costs, whatever it brings."""
-        return self.costs.round_cost if isinstance(self.costs, FeatureCosts) else 0.0
+        return self.pricing.round_cost
 
     @property
     def counts_rounds(self) -> bool:
@@ -442,9 +443,7 @@ class Problem:
             raise UnknownNameError(f"no feature {quote(name)}{hint}")
 
     def _batch_order(self) -> dict[str, frozenset[str]]:
-        """Return which features come before a feature of a batch, if that can change its price."""
-        if not (isinstance(self.costs, FeatureCosts) and self.costs.discounts):
-            return {}
+        """Return which features come before a feature of a batch."""
         names, after = self.feature_names, self.feasibility.after
         return {self.features[k]: names(mask) for k, mask in after.items()}
 

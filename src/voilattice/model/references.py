@@ -10,34 +10,13 @@ from typing import TYPE_CHECKING
 
 from voilattice.errors import InputError, located
 from voilattice.model.acquisition import Constraint, check_order
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.labels import explained_by_labels
 from voilattice.wording import quote
 
 if TYPE_CHECKING:
     from voilattice.model.problem import Problem
 
-__all__ = ["check_constraints", "check_feature_costs"]
-
-
-def check_feature_costs(problem: Problem, costs: FeatureCosts) -> None:
-    """Raise an error unless every feature has a price and all that prices name exists."""
-    for feature in costs.prices:
-        _check_features(problem, [feature], f"costs.{feature}")
-    without = [feature for feature in problem.features if feature not in costs.prices]
-    if without:
-        message = "every feature needs a price >= 0, found none"
-        if others := without[1:]:
-            message += f", and none for {', '.join(others)}"
-        raise InputError(message, f"costs.{without[0]}")
-    for place, group in enumerate(costs.groups):
-        _check_features(problem, group.features, f"groups[{place}].features")
-    for place, discount in enumerate(costs.discounts):
-        _check_features(problem, discount.features, f"discounts[{place}].off")
-    for place, entry in enumerate(costs.conditional):
-        with located(f"conditional_costs[{place}]"):
-            _check_features(problem, [entry.feature], "feature")
-            _check_states(problem, entry.when, "when")
+__all__ = ["check_constraints", "check_features", "check_states"]
 
 
 def check_constraints(problem: Problem) -> None:
@@ -46,20 +25,22 @@ def check_constraints(problem: Problem) -> None:
         with located(f"constraints[{place}]"):
             if not isinstance(entry, Constraint):
                 raise InputError(f"must be a Constraint, got {quote(entry)}")
-            _check_features(problem, [entry.feature], "feature")
-            _check_features(problem, entry.after, "after")
-            _check_states(problem, entry.only_if, "only_if")
-            _check_states(problem, entry.not_if, "not_if")
+            check_features(problem, [entry.feature], "feature")
+            check_features(problem, entry.after, "after")
+            check_states(problem, entry.only_if, "only_if")
+            check_states(problem, entry.not_if, "not_if")
     check_order(problem.constraints)
 
 
-def _check_features(problem: Problem, features: Iterable[str], place: str) -> None:
+def check_features(problem: Problem, features: Iterable[str], place: str) -> None:
+    """Raise an error unless all of these are features of a problem."""
     with located(place):
         for feature in features:
             problem.check_feature(feature)
 
 
-def _check_states(problem: Problem, values: Iterable[tuple[str, str]], place: str) -> None:
+def check_states(problem: Problem, values: Iterable[tuple[str, str]], place: str) -> None:
+    """Raise an error unless these are features of a problem, each with one of its states."""
     for feature, state in values:
         with located(f"{place}.{feature}"):
             problem.check_feature(feature)

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from voilattice.errors import InputError, UnknownNameError, located
-from voilattice.model.costs import FeatureCosts, check_amount
+from voilattice.model.costs import CostModel, check_amount
 from voilattice.model.problem import Problem, check_problem
 from voilattice.model.stakes import CostMatrix, scaled_costs
 from voilattice.wording import format_amount, nearest, quote
@@ -73,26 +73,25 @@ def change_problem(
         return changed.without(unavailable, known)
 
 
-def _changed_prices(problem: Problem, prices: Mapping[str, float]) -> FeatureCosts:
-    costs = problem.costs
-    if not isinstance(costs, FeatureCosts):
+def _changed_prices(problem: Problem, prices: Mapping[str, float]) -> CostModel:
+    pricing = problem.pricing
+    if not pricing.is_sum:
         raise InputError(
             f"the prices of this problem cannot be changed one by one: they are computed by "
-            f"{type(costs).__name__}",
+            f"{pricing.name}",
             "prices",
         )
     _check_table(prices, "prices", "{feature: price}")
-    off = {f: (amount, d.name) for d in costs.discounts for f, amount in d.off.items()}
     for feature, price in prices.items():
         with located(f"prices.{feature}"):
             problem.check_feature(feature)
-            least, discount = off.get(feature, (0.0, ""))
-            if check_amount(price) < least:
+            if check_amount(price) < (least := pricing.off(feature)):
+                [discount] = (s.name for s in pricing.sharings if feature in s.features)
                 raise InputError(
                     f"must be at least {format_amount(least)}, what the discount {discount!r} "
                     f"takes off; got {price:g}"
                 )
-    return replace(costs, prices={**costs.prices, **prices})
+    return pricing.with_prices(prices)
 
 
 def _changed_cells(problem: Problem, cells: Mapping[str, Mapping[str, float]]) -> CostMatrix:

@@ -18,7 +18,6 @@ from dataclasses import replace
 from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.optimal.exact.batch_solution import needs_batches
 from voilattice.optimal.exact.choose import find_states, may_take_long, solve_exactly
@@ -229,8 +228,7 @@ class OptimalSolver:
 
 
 def _share_of_exact(problem: Problem) -> float:
-    is_priced = isinstance(problem.costs, FeatureCosts)
-    is_richer = is_priced and (bool(problem.limits) or needs_batches(problem))
+    is_richer = bool(problem.limits) or needs_batches(problem)
     return time_plan.EXACT_BATCHES if is_richer else time_plan.EXACT
 
 

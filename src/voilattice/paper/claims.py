@@ -18,7 +18,6 @@ import numpy as np
 
 from voilattice.lattice.constraints import perfect_ordering
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import FeatureCosts, set_costs
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import KINDS
 from voilattice.paper.experiment import SEEDS, Point, price_problem
@@ -240,10 +239,9 @@ def _orderings(problems: Mapping[str, Problem]) -> Iterator[Case]:
 def _equal_prices(problems: Mapping[str, Problem]) -> Iterator[Case]:
     for name, printed in EQUAL_PRICES.items():
         if name in problems:
-            costs = problems[name].costs
-            assert isinstance(costs, FeatureCosts)
-            (price, count), *_ = Counter(costs.prices.values()).most_common()
-            found = f"{count} of {len(costs.prices)} cost {price:g} (paper: {printed})"
+            prices = problems[name].pricing.prices
+            (price, count), *_ = Counter(prices.values()).most_common()
+            found = f"{count} of {len(prices)} cost {price:g} (paper: {printed})"
             yield Case(name, found, count == printed)
 
 
@@ -341,7 +339,7 @@ def _starts(problem: Problem, kind: str) -> Starts:
     for costs, seeds in (("real", (None,)), ("synthetic", SEEDS)):
         for seed in seeds:
             priced = price_problem(problem, seed)
-            pays = set_costs(priced.costs, priced.features, rows, {}) / worth
+            pays = priced.pricing.set_costs(priced.features, rows, {}) / worth
             for policy, among in (("greedy", pays[single]), ("greedy-la", pays)):
                 first = float(np.nanmin(np.append(among, np.inf)))
                 found.setdefault((costs, policy), []).append(first)

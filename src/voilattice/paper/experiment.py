@@ -103,13 +103,11 @@ def price_problem(problem: Problem, seed: int | None) -> Problem:
     """
     if seed is None:
         return problem
-    costs = problem.costs
-    assert isinstance(costs, FeatureCosts)  # built-in problems have no others
     rng = np.random.default_rng(seed)
     prices = {f: float(rng.integers(*FEATURE_COST, endpoint=True)) for f in problem.features}
     groups = tuple(
         Group(group.name, float(rng.integers(*GROUP_COST, endpoint=True)), group.features)
-        for group in costs.groups
+        for group in problem.pricing.sharings
     )
     return replace(problem, costs=FeatureCosts(prices, groups))
 

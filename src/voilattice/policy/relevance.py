@@ -32,7 +32,6 @@ User-defined prices may depend on anything. Then R is all that is unknown, and K
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -40,7 +39,6 @@ from typing import NamedTuple
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import Graph, graph_of
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 
 __all__ = [
@@ -78,14 +76,13 @@ class Relevance:
 
     def __init__(self, problem: Problem, *, forgets: bool = True) -> None:
         self.problem, self.graph = problem, graph_of(problem)
-        costs = problem.costs
-        self._forgets = forgets and isinstance(costs, FeatureCosts)
+        pricing = problem.pricing
+        self._forgets = forgets and pricing.is_sum
         self.conditions = step_conditions(problem)
         self.unlockers = problem.feasibility.after
         self._locks = problem.feasibility.not_if
         self.openers = price_openers(problem)
-        groups = costs.sharings if isinstance(costs, FeatureCosts) else ()
-        self.groups = tuple(problem.feature_mask(group.features) for group in groups)
+        self.groups = tuple(problem.feature_mask(group.features) for group in pricing.sharings)
         self._found: dict[int, tuple[int, int]] = {}
 
     def what_matters(
@@ -153,17 +150,8 @@ class Relevance:
         """Return what is left of the limits, without those that R cannot exceed."""
         if not left:
             return NO_LIMITS
-        return left.that_bind(relevant.bit_count(), self._most_spent(relevant))
-
-    def _most_spent(self, relevant: int) -> float:
-        """Return a price that acquiring all of R does not exceed, in any order."""
-        costs = self.problem.costs
-        if not isinstance(costs, FeatureCosts):
-            return math.inf
-        names = self.problem.feature_names(relevant)
-        shared = [max(s.surcharges.values()) for s in costs.sharings if names & set(s.features)]
-        most = [costs.most_own_price(name) + costs.round_cost for name in names]
-        return math.fsum(most + shared)
+        most_spent = self.problem.pricing.most_spent(self.problem.feature_names(relevant))
+        return left.that_bind(relevant.bit_count(), most_spent)
 
     def key(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> StateKey:
         """Return the state key of the evidence `known`, which includes the problem's own."""
@@ -197,10 +185,9 @@ def step_conditions(problem: Problem) -> dict[int, int]:
 def price_conditions(problem: Problem) -> dict[int, int]:
     """Return, for each feature number, the mask of the features that its price depends on."""
     found: dict[int, int] = {}
-    if isinstance(problem.costs, FeatureCosts):
-        for entry in problem.costs.conditional:
-            k = problem.features.index(entry.feature)
-            found[k] = found.get(k, 0) | problem.feature_mask(f for f, _ in entry.when)
+    for feature, when in problem.pricing.conditions:
+        k = problem.features.index(feature)
+        found[k] = found.get(k, 0) | problem.feature_mask(f for f, _ in when)
     return found
 
 
@@ -211,13 +198,12 @@ def price_openers(problem: Problem) -> dict[int, int]:
     pays its overhead, and saves no more.
     """
     found: dict[int, int] = {}
-    costs = problem.costs
-    if not isinstance(costs, FeatureCosts):
-        return found
-    for discount in costs.discounts:
-        for feature, off in discount.off.items():
-            price = costs.least_own_price(feature, problem.evidence) + off
-            if mates := [mate for mate, saved in discount.off.items() if saved > price]:
+    pricing = problem.pricing
+    for discount in pricing.sharings:
+        surcharges = discount.surcharges if discount.counts_order else {}
+        for feature, off in surcharges.items():
+            price = pricing.least_own_price(feature, problem.evidence) + off
+            if mates := [mate for mate, saved in surcharges.items() if saved > price]:
                 found[problem.features.index(feature)] = problem.feature_mask(mates)
     return found
 

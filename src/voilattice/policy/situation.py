@@ -22,7 +22,7 @@ from voilattice.compiled.arrays import Floats
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import Words, bits, mask_of, to_mask
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
-from voilattice.model.costs import FeatureCosts, price_set, set_costs
+from voilattice.model.costs import price_set
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.network import Table
 from voilattice.model.problem import Evidence, Problem
@@ -207,10 +207,10 @@ class Situation:
     def firsts(self, chosen: int) -> int:
         """Return the features of a set that can come first in a cheapest feasible order."""
         problem = self.builder.problem
-        if not isinstance(problem.costs, FeatureCosts) or not problem.costs.discounts:
+        firsts = problem.pricing.firsts(problem.feature_names(chosen), self.known)
+        if firsts is None:
             return problem.feasibility.firsts(chosen, problem.feature_mask(self.known))
-        names = problem.feature_names(chosen)
-        return problem.feature_mask(problem.costs.firsts(names, self.known))
+        return problem.feature_mask(firsts)
 
     def offer(self, k: int) -> Offer:
         """Return what acquiring one feature now is worth, less its price."""
@@ -229,7 +229,7 @@ class Situation:
         is_restricted = bool(problem.constraints or self.left)
         if not is_restricted and (swept := self._swept) is not None:
             rows, unit = swept
-            price = set_costs(problem.costs, problem.features, rows, self.known)
+            price = problem.pricing.set_costs(problem.features, rows, self.known)
             benefit = builder.scale * unit - price
             near = np.flatnonzero(benefit >= benefit.max() - self.tol).tolist()
             best = winner(

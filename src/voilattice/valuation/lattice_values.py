@@ -16,7 +16,6 @@ from voilattice.errors import InputError
 from voilattice.feature_sets import to_mask
 from voilattice.lattice.independence import graph_of
 from voilattice.lattice.lattice import Lattice
-from voilattice.model.costs import set_costs
 from voilattice.model.problem import Evidence, Problem
 from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation.tables import expected_emcs
@@ -103,5 +102,5 @@ def value_lattice(
     # More information never raises the risk; a negative difference is only rounding.
     worth = np.maximum(now - after, 0.0)
     return LatticeValues(
-        lattice, now, worth, set_costs(problem.costs, problem.features, lattice.rows, known), known
+        lattice, now, worth, problem.pricing.set_costs(problem.features, lattice.rows, known), known
     )

@@ -56,11 +56,7 @@ from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import graph_of
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.costs import (
-    CostModel,
-    Discount,
-    FeatureCosts,
     price_set,
-    superset_costs,
 )
 from voilattice.model.monotonicity import check_monotone_at
 from voilattice.model.network import MAX_AXES
@@ -128,20 +124,20 @@ class SetSearch:
         self._below = -math.inf  # the highest bound open in the tables of the current node
         # Costs that are monotone at the problem's own evidence may not be monotone here.
         self.check = check_monotone_at(
-            problem.costs, problem.features, known, max_pairs=MAX_CHECKED_PAIRS
+            problem.pricing, problem.features, known, max_pairs=MAX_CHECKED_PAIRS
         )
-        costs, graph, e = problem.costs, graph_of(problem), problem.feature_mask(known)
-        self.least_costs: CostModel | None = costs if self.check.monotone else None
+        graph, e = graph_of(problem), problem.feature_mask(known)
         useful = graph.relevant(e)
-        if isinstance(costs, FeatureCosts):
-            self.least_costs = superset_costs(costs, known)
-        elif not self.check.monotone:
-            useful = graph.all & ~e
+        self.least_costs = problem.pricing.superset_costs(known)
+        if self.least_costs is None:
+            if self.check.monotone:
+                self.least_costs = problem.pricing
+            else:
+                useful = graph.all & ~e
         useful, before = useful & ~self.closed, -1
         while useful != before:  # what comes before a feature may be cheaper with an opener
             before, useful = useful, problem.feasibility.closure(useful, e)
-            if isinstance(costs, FeatureCosts):
-                useful |= _openers(problem, costs, known, useful) & ~self.closed
+            useful |= _openers(problem, known, useful) & ~self.closed
             if not problem.constraints:
                 break  # one opener of each discount is enough
         self._undecided = tuple(sorted(bits(useful), key=self.decided_at))
@@ -323,8 +319,7 @@ class SetSearch:
         left = self._deadline.seconds_left
         if self._engine == "auto" and left is not None and left < SECONDS_TO_LOAD:
             engine = engine if is_loaded() else "python"
-        costs = self.problem.costs
-        if not isinstance(costs, FeatureCosts) or costs.order:
+        if not self.problem.pricing.is_sum or self.problem.pricing.order:
             engine = "python"  # the compiled twin needs prices that do not depend on an order
         matrix = self.problem.misclassification
         table = root.table.reshape(matrix.shape[1], -1)
@@ -402,14 +397,13 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
     """Do the same with the compiled kernel, `CELLS_AT_ONCE` cells per call."""
     from voilattice.compiled import best_set as compiled
 
-    problem, costs, least = search.problem, search.problem.costs, search.least_costs
-    assert isinstance(costs, FeatureCosts)
-    assert isinstance(least, FeatureCosts)
+    problem, pricing, least = search.problem, search.problem.pricing, search.least_costs
+    assert least is not None  # the prices are a sum
     axes, root, matrix = below.axes, below.root, problem.misclassification
     names = [problem.features[k] for k in axes]
-    unopened = costs.unopened(search.known)
+    unopened = pricing.unopened(search.known)
     group_of = {f: place for place, g in enumerate(unopened) for f in g.features}
-    first, least_first = costs.surcharges(search.known), least.surcharges(search.known)
+    first, least_first = pricing.surcharges(search.known), least.surcharges(search.known)
     m = len(axes)
     frames = np.zeros((2 * m + 2, 5), dtype=np.int64)
     keeps = np.zeros(2 * m + 2, dtype=np.uint64)
@@ -429,7 +423,7 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
     offers = Offers(
         np.array(root.sizes, dtype=np.int64),
         np.array(axes, dtype=np.int64),
-        np.array([costs.own_price(name, search.known) for name in names], dtype=np.float64),
+        np.array([pricing.own_price(name, search.known) for name in names], dtype=np.float64),
         np.array([group_of.get(name, -1) for name in names], dtype=np.int64),
         np.array([first.get(name, 0.0) for name in names], dtype=np.float64),
         np.array([least_first.get(name, 0.0) for name in names], dtype=np.float64),
@@ -438,7 +432,7 @@ def _search_compiled(search: SetSearch, below: _Below) -> Iterator[float]:
         below.now,
         1 / root.probability,
         search.tol,
-        costs.round_cost,
+        pricing.round_cost,
         *_allowed_sets(search, axes),
     )
     stack, incumbent = Frames(frames, keeps, amounts), Incumbent(best, best_key)
@@ -474,18 +468,19 @@ def _allowed_sets(
     return np.array(needs, dtype=np.uint64), np.uint64(closed), n_features, spend
 
 
-def _openers(problem: Problem, costs: FeatureCosts, known: Mapping[str, str], useful: int) -> int:
+def _openers(problem: Problem, known: Mapping[str, str], useful: int) -> int:
     """Return, of each discount, the cheapest other feature that may save more than it costs.
 
     With constraints that feature may come too late, so all such features are returned.
     """
     found = 0
-    for discount in costs.unopened(known):
-        if not isinstance(discount, Discount):
+    for sharing in problem.pricing.unopened(known):
+        if not sharing.counts_order:
             continue
-        saved = [off for f, off in discount.off.items() if problem.feature_mask({f}) & useful]
-        others = problem.feature_mask(discount.features) & ~useful
-        prices = {k: costs.price(problem.features[k], known) for k in bits(others)}
+        off = sharing.surcharges
+        saved = [off[f] for f in off if problem.feature_mask({f}) & useful]
+        others = problem.feature_mask(off) & ~useful
+        prices = {k: problem.pricing.price(problem.features[k], known) for k in bits(others)}
         cheap = {k: price for k, price in prices.items() if saved and price < max(saved)}
         if cheap and not problem.constraints:
             cheap = {min(cheap, key=cheap.__getitem__): 0.0}

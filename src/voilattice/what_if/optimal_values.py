@@ -11,8 +11,6 @@ from dataclasses import replace
 
 from voilattice import time_plan
 from voilattice.budgets import Deadline
-from voilattice.errors import InputError
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.optimal.solver import OptimalSolver
 from voilattice.policy.interface import Cost, Limits
@@ -47,15 +45,10 @@ class OptimalValues:
         self.least_price = 0.0
         self.price_now: float | None = None
         if feature is not None:
-            if not isinstance(problem.costs, FeatureCosts):
-                raise InputError(
-                    f"must be prices that can be changed, got {type(problem.costs).__name__}",
-                    "costs",
-                )
+            problem.pricing.with_prices({})  # raises an error if prices cannot be changed
             # A price cannot be below what a discount takes off.
-            off = (d.off[feature] for d in problem.costs.discounts if feature in d.off)
-            self.least_price = next(off, 0.0)
-            self.price_now = problem.costs.prices[feature]
+            self.least_price = problem.pricing.off(feature)
+            self.price_now = problem.pricing.prices[feature]
         self._sweep, self._solver = Sweep(problem), OptimalSolver()
         self._share = time_plan.FIRST_VALUE
         self._found: dict[tuple[float, float | None], Cost] = {}
@@ -87,9 +80,8 @@ class OptimalValues:
         """Return the problem with another price of the feature."""
         if self.feature is None or price is None:
             return self.problem
-        assert isinstance(self.problem.costs, FeatureCosts)
-        prices = {**self.problem.costs.prices, self.feature: price}
-        return replace(self.problem, costs=replace(self.problem.costs, prices=prices))
+        costs = self.problem.pricing.with_prices({self.feature: price})
+        return replace(self.problem, costs=costs)
 
     def _cost(
         self,

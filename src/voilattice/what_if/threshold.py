@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from voilattice import time_plan
 from voilattice.budgets import Deadline, TimeLimit
-from voilattice.model.costs import MAX_AMOUNT, FeatureCosts
+from voilattice.model.costs import MAX_AMOUNT
 from voilattice.model.problem import Evidence, Problem, check_problem
 from voilattice.policy.interface import TIME_LIMIT, Cost
 from voilattice.policy.sweep import Sweep
@@ -100,10 +100,7 @@ def find_threshold(
     prices = replace(prices, curve=_price_curve(values, prices, deadline))
     if not stakes.exact and not deadline.is_over:
         stakes = _along_stakes(values, deadline)  # goes on: all values are kept
-    costs = here.costs
-    has_other_prices = isinstance(costs, FeatureCosts) and any(
-        entry.feature == feature for entry in costs.conditional
-    )
+    has_other_prices = any(name == feature for name, _ in here.pricing.conditions)
     return Threshold(
         feature, values.price, values.stake, is_used, prices, stakes, here.label(feature),
         here.currency, has_other_prices,

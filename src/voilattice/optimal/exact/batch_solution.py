@@ -23,7 +23,6 @@ from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix, stakes_scale
@@ -51,14 +50,12 @@ def needs_batches(problem: Problem) -> bool:
 
 def depends_on_order(problem: Problem, relevant: int) -> bool:
     """Return whether what features of R cost together can depend on the order of acquisitions."""
-    costs = problem.costs
-    assert isinstance(costs, FeatureCosts)
     e, names = problem.feature_mask(problem.evidence), problem.feature_names(relevant)
     return any(
         named & ~e for k, named in price_conditions(problem).items() if relevant >> k & 1
     ) or any(
         len({amount for feature, amount in sharing.surcharges.items() if feature in names}) > 1
-        for sharing in costs.unopened(problem.evidence)
+        for sharing in problem.pricing.unopened(problem.evidence)
     )
 
 
@@ -115,8 +112,7 @@ class BatchSpace:
 
     def n_rounds(self, problem: Problem) -> int | None:
         """Return how many rounds a path may have; None: their number does not count."""
-        assert isinstance(problem.costs, FeatureCosts)
-        limits, round_cost, n = problem.limits, problem.costs.round_cost, len(self.sizes)
+        limits, round_cost, n = problem.limits, problem.round_cost, len(self.sizes)
         if limits.spend is not None and round_cost > 0:
             n = int(min(n, (limits.spend + tolerance(limits.spend)) / round_cost))
         elif limits.rounds is None or limits.rounds >= n:
@@ -171,8 +167,7 @@ class SharedCosts:
     """
 
     def __init__(self, space: BatchSpace, problem: Problem) -> None:
-        assert isinstance(problem.costs, FeatureCosts)
-        self._space, self._problem, self._costs = space, problem, problem.costs
+        self._space, self._problem, self._pricing = space, problem, problem.pricing
         self.n_rounds = space.n_rounds(problem)
         after = problem.feasibility.after
         self._after = {
@@ -181,7 +176,7 @@ class SharedCosts:
         names = [problem.features[k] for k in space.features]
         self._sharings = [
             {d: s.surcharges[name] for d, name in enumerate(names) if name in s.features}
-            for s in self._costs.unopened(problem.evidence)
+            for s in self._pricing.unopened(problem.evidence)
         ]
         self._spent = self._spending() if problem.limits.spend is not None else np.empty(0)
 
@@ -199,15 +194,15 @@ class SharedCosts:
             is_open &= n_features <= limits.features
         if limits.spend is not None:
             rounds = 0 if self.n_rounds is None else self.n_rounds - r + 1
-            spent = self._spent[known | masks] + rounds * self._costs.round_cost
+            spent = self._spent[known | masks] + rounds * self._pricing.round_cost
             is_open &= spent <= limits.spend + tolerance(limits.spend)
         return np.where(is_open, total, np.inf)
 
     def _prices(self, known: int, masks: Ints) -> Floats:
         """Return the cost of a round and the surcharges of sets."""
-        if self._costs.order:
+        if self._pricing.order:
             return np.array([self._price_in_order(known, mask) for mask in masks.tolist()])
-        total = np.where(masks != 0, self._costs.round_cost, 0.0)
+        total = np.where(masks != 0, self._pricing.round_cost, 0.0)
         for surcharges in self._sharings:
             if any(known >> d & 1 for d in surcharges):
                 continue
@@ -221,7 +216,7 @@ class SharedCosts:
     def _price_in_order(self, known: int, mask: int) -> float:
         names, wide = self._problem.feature_names, self._space.wide
         before = {*self._problem.evidence, *names(wide(known))}
-        return self._costs.shared_cost(names(wide(mask)), before)
+        return self._pricing.shared_cost(names(wide(mask)), before)
 
     def rounds_used(self, known: int, left: PathLimits) -> int:
         """Return how many rounds were paid for, from what is left to spend."""
@@ -230,15 +225,15 @@ class SharedCosts:
         assert left.spend is not None
         paid = spend - left.spend - float(self._spent[known])
         # A round that costs next to nothing beside the limit is lost in rounding.
-        return round(min(max(paid / self._costs.round_cost, 0.0), known.bit_count()))
+        return round(min(max(paid / self._pricing.round_cost, 0.0), known.bit_count()))
 
     def _spending(self) -> Floats:
         """Return what each set of digits has cost, without the rounds, whatever the order."""
         n, evidence = len(self._space.features), self._problem.evidence
         masks = np.arange(1 << n, dtype=np.int64)
-        total = self._prices(0, masks) - np.where(masks != 0, self._costs.round_cost, 0.0)
+        total = self._prices(0, masks) - np.where(masks != 0, self._pricing.round_cost, 0.0)
         for d, k in enumerate(self._space.features):
-            own = self._costs.own_price(self._problem.features[k], evidence)
+            own = self._pricing.own_price(self._problem.features[k], evidence)
             total += np.where(masks >> d & 1 == 1, own, 0.0)
         return total
 

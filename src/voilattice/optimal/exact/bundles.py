@@ -25,7 +25,6 @@ from itertools import combinations
 
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.policy.relevance import price_conditions
 
@@ -41,10 +40,10 @@ def bundles_of(problem: Problem) -> list[int]:
     In such a set, every feature must come before every other, directly or indirectly. With
     user-defined prices, any set can be such a set.
     """
-    if not isinstance(problem.costs, FeatureCosts):
+    if not problem.pricing.is_sum:
         n = len(problem.features)
         return [s for s in range(1 << n) if s.bit_count() > 1] if n <= MAX_OWN_PRICES else []
-    named, dearer = _successors(problem), _dearer_mates(problem, problem.costs)
+    named, dearer = _successors(problem), _dearer_mates(problem)
     after = {k: named.get(k, 0) | dearer.get(k, 0) for k in named.keys() | dearer.keys()}
     every = mask_of(after)
     reached = {k: _reached(k, after, every) for k in after}
@@ -82,11 +81,11 @@ def _successors(problem: Problem) -> dict[int, int]:
     return {k: mask & ~e for k, mask in found.items() if not e >> k & 1}
 
 
-def _dearer_mates(problem: Problem, costs: FeatureCosts) -> dict[int, int]:
+def _dearer_mates(problem: Problem) -> dict[int, int]:
     """Return, for each feature, the mates that cost more to be the first of their discount."""
     found: dict[int, int] = {}
     e = problem.feature_mask(problem.evidence)
-    for sharing in costs.unopened(problem.evidence):
+    for sharing in problem.pricing.unopened(problem.evidence):
         surcharges = sharing.surcharges
         for feature, surcharge in surcharges.items():
             must = problem.feature_names(

@@ -28,7 +28,6 @@ from voilattice.engines import preferred_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
 from voilattice.model.acquisition import INFEASIBLE, NO_LIMITS, PathLimits
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix, stakes_scale
@@ -254,8 +253,6 @@ def feature_prices(
     A step that is not feasible costs `INFEASIBLE`. In batches, what must come before a feature may
     come with it, so `after` is left out.
     """
-    costs = problem.costs
-    assert isinstance(costs, FeatureCosts)
     conditions, feasibility = step_conditions(problem), problem.feasibility
     axis_of = {k: a for a, k in enumerate(features)}
     own, named = [], []
@@ -265,9 +262,9 @@ def feature_prices(
             named_by |= feasibility.after.get(k, 0)
         others = [j for j in bits(named_by) if j in axis_of]  # not in evidence
         named.append([axis_of[j] for j in others])
-        own.append(_own_prices(problem, costs, k, others, in_batches=in_batches))
+        own.append(_own_prices(problem, k, others, in_batches=in_batches))
     groups = [next(bits(relevance.groups_touched(1 << k)), -1) for k in features]
-    due = costs.surcharges(problem.evidence)
+    due = problem.pricing.surcharges(problem.evidence)
     surcharge = [due.get(problem.features[k], 0.0) for k in features]
     return digit_prices(own, named, groups, surcharge)
 
@@ -287,9 +284,7 @@ def in_order(relevance: Relevance, relevant: int) -> tuple[int, ...]:
     return (*bits(relevant & named), *bits(relevant & ~named))
 
 
-def _own_prices(
-    problem: Problem, costs: FeatureCosts, k: int, named: Sequence[int], *, in_batches: bool
-) -> Floats:
+def _own_prices(problem: Problem, k: int, named: Sequence[int], *, in_batches: bool) -> Floats:
     """Return the own price of a feature: an axis for each of `named`, its last entry "unknown"."""
     name, others = problem.features[k], [problem.features[j] for j in named]
     choices = [(*problem.states(other), None) for other in others]
@@ -301,5 +296,5 @@ def _own_prices(
         known = {**problem.evidence, **found}
         rules = problem.feasibility
         is_feasible = (rules.open_features if in_batches else rules.alone)(known) >> k & 1
-        prices.append(costs.own_price(name, known) if is_feasible else INFEASIBLE)
+        prices.append(problem.pricing.own_price(name, known) if is_feasible else INFEASIBLE)
     return np.array(prices, dtype=np.float64).reshape([len(states) for states in choices])

@@ -22,7 +22,6 @@ from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import bits, mask_of
 from voilattice.model.acquisition import INFEASIBLE, NO_LIMITS, PathLimits
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix, stakes_scale
 from voilattice.optimal.exact.bellman import cost_to_go, twin_of
@@ -49,7 +48,7 @@ S = TypeVar("S")  # a solution
 
 def check_own_prices(problem: Problem) -> None:
     """Raise `TooLargeError` for user-defined prices: no exact solver supports them."""
-    if not isinstance(problem.costs, FeatureCosts):
+    if not problem.pricing.is_sum:
         raise TooLargeError("the exact solver does not support prices of your own")
 
 
@@ -77,14 +76,13 @@ def has_same_states(mine: Problem, problem: Problem) -> bool:
 
     The prices must agree in the openers, in the bundles, and in whether a round costs something.
     """
-    costs = problem.costs
-    assert isinstance(mine.costs, FeatureCosts)
     return (
-        isinstance(costs, FeatureCosts)
+        mine.pricing.is_sum
+        and problem.pricing.is_sum
         and (problem.network, problem.target, problem.features, problem.evidence)
         == (mine.network, mine.target, mine.features, mine.evidence)
-        and [set(g.features) for g in costs.sharings]
-        == [set(g.features) for g in mine.costs.sharings]
+        and [set(g.features) for g in problem.pricing.sharings]
+        == [set(g.features) for g in mine.pricing.sharings]
         and (problem.constraints, problem.limits) == (mine.constraints, mine.limits)
         and price_conditions(problem) == price_conditions(mine)
         and price_openers(problem) == price_openers(mine)
@@ -205,8 +203,7 @@ class StateSpace:
 
     def prices(self, problem: Problem) -> Prices:
         """Return what each step costs with the prices and stakes of a problem."""
-        costs, blocks = problem.costs, self.blocks
-        assert isinstance(costs, FeatureCosts)
+        blocks = self.blocks
         tables = []
         for axis, mask in self._price_sets:
             name = problem.features[blocks.features[axis]]
@@ -218,7 +215,7 @@ class StateSpace:
                 ]
             )
         surcharge = np.zeros(len(blocks.axis))
-        for g, sharing in enumerate(costs.sharings):
+        for g, sharing in enumerate(problem.pricing.sharings):
             due = {problem.features.index(name): s for name, s in sharing.surcharges.items()}
             first = np.array([due.get(k, 0.0) for k in blocks.features])
             is_paid = blocks.paid[blocks.parent] >> np.uint64(g) & np.uint64(1)
@@ -324,11 +321,10 @@ def _price_sets(problem: Problem, blocks: Blocks) -> tuple[Ints, list[tuple[int,
 
 def _own_price(problem: Problem, name: str, known: Mapping[str, str]) -> float:
     """Return the own price of a feature at values that it depends on, or `INFEASIBLE`."""
-    assert isinstance(problem.costs, FeatureCosts)
     known = {**problem.evidence, **known}
     if not problem.feasibility.open_features(known) & problem.feature_mask({name}):
         return INFEASIBLE
-    return problem.costs.own_price(name, known)
+    return problem.pricing.own_price(name, known)
 
 
 def _locked_steps(problem: Problem, blocks: Blocks) -> Floats:

@@ -28,7 +28,6 @@ from voilattice.engines import is_loaded, use_engine
 from voilattice.errors import TooLargeError
 from voilattice.kernel_cache import are_ready
 from voilattice.model.acquisition import NO_LIMITS
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.optimal.exact.choose import find_states, solve_exactly
 from voilattice.optimal.search import ao_star
@@ -179,10 +178,10 @@ def _look_ahead(problem: Problem, first: Policy, deadline: Deadline, max_states:
 
 def _bound_without_limits(problem: Problem, deadline: Deadline) -> float:
     """Return what every policy costs at least, from the problem without limits and rounds."""
-    costs = problem.costs
-    if not isinstance(costs, FeatureCosts) or not (problem.limits or costs.round_cost):
+    pricing = problem.pricing
+    if not pricing.is_sum or not (problem.limits or pricing.round_cost):
         return 0.0
-    free = replace(problem, limits=NO_LIMITS, costs=replace(costs, round_cost=0.0))
+    free = replace(problem, limits=NO_LIMITS, costs=pricing.without_rounds())
     try:
         space = find_states(free, deadline=deadline.share(time_plan.BOUND_BY_EXACT))
         solution = solve_exactly(space, free, choices=False, deadline=deadline)
@@ -190,7 +189,7 @@ def _bound_without_limits(problem: Problem, deadline: Deadline) -> float:
     except TooLargeError:
         result = search_optimum(free, (), first=None, deadline=deadline, max_states=1, writes=False)
         least = result.certificate.lower_bound or 0.0
-    return min(emc(problem), costs.round_cost + least)
+    return min(emc(problem), pricing.round_cost + least)
 
 
 def _best_set(situation: Situation) -> int:

@@ -42,7 +42,6 @@ from voilattice.budgets import Deadline, memory_budget
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
 from voilattice.model.acquisition import PathLimits
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem
 from voilattice.optimal.exact.bundles import MAX_OWN_PRICES, bundles_of
@@ -389,7 +388,7 @@ class Search:
         relevant, _ = self._builder.relevance.what_matters(self.problem.feature_mask(known))
         sets = [1 << k for k in bits(relevant & self.problem.feasibility.alone(known))]
         # A set costs at least as much as what comes first in it. That is feasible by itself.
-        if not isinstance(self.problem.costs, FeatureCosts):  # a set may be cheaper than its parts
+        if not self.problem.pricing.is_sum:  # a set may be cheaper than its parts
             sets += [s for s in self._sets or () if not s & ~relevant]
         prices = {s: self._builder.cost(s, known) for s in sets}
         allowed = (price for s, price in prices.items() if left.allows(price, s.bit_count()))
@@ -439,7 +438,7 @@ def _n_sets_of(most: int, n: int) -> int:
 
 def _sets_to_try(problem: Problem) -> list[int] | None:
     """Return the sets of several features that a step may have to acquire; None: too many."""
-    if isinstance(problem.costs, FeatureCosts) and not problem.counts_rounds:
+    if problem.pricing.is_sum and not problem.counts_rounds:
         return bundles_of(problem)
     n = len(problem.features)
     if n > MAX_OWN_PRICES:

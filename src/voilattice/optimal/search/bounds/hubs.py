@@ -24,7 +24,6 @@ from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Floats, Ints
 from voilattice.feature_sets import bits, mask_of
 from voilattice.lattice.independence import Graph, graph_of
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.elimination import scaled_joint_table
 from voilattice.model.problem import Problem
 
@@ -146,9 +145,8 @@ def _tells(table: Floats, prior: Floats) -> Ints:
 
 def least_prices(problem: Problem) -> Floats:
     """Return the least own price of each feature over all evidence."""
-    costs = problem.costs
-    assert isinstance(costs, FeatureCosts)
-    return np.array([costs.least_own_price(name, problem.evidence) for name in problem.features])
+    least = problem.pricing.least_own_price
+    return np.array([least(name, problem.evidence) for name in problem.features])
 
 
 def rank_features(hub: Hub, h: int) -> list[int]:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voilattice.compiled.arrays import BeliefGrid, Ints, RepeatSteps
-from voilattice.model.costs import Discount, FeatureCosts, Group
+from voilattice.model.costs import Sharing
 from voilattice.model.problem import Problem
 from voilattice.optimal.search.bounds.hubs import Hub
 
@@ -101,12 +101,10 @@ def make_steps(
     )
 
 
-def _counted_groups(problem: Problem, pool_of: Ints) -> list[Group | Discount]:
+def _counted_groups(problem: Problem, pool_of: Ints) -> list[Sharing]:
     """Return the groups and discounts whose members are all in pools."""
-    costs = problem.costs
-    assert isinstance(costs, FeatureCosts)
     return [
         group
-        for group in costs.unopened(problem.evidence)
+        for group in problem.pricing.unopened(problem.evidence)
         if all(pool_of[problem.features.index(name)] >= 0 for name in group.features)
     ]

@@ -50,7 +50,6 @@ from voilattice.budgets import Deadline, memory_budget
 from voilattice.compiled.arrays import BeliefGrid, Floats, Ints, RepeatSteps, RepeatTables
 from voilattice.engines import choose_engine, count_threads, preferred_engine
 from voilattice.errors import TooLargeError
-from voilattice.model.costs import FeatureCosts
 from voilattice.model.problem import Problem
 from voilattice.optimal.search.bounds.beliefs import angular_knots, locate, make_grid
 from voilattice.optimal.search.bounds.hubs import Hub, find_hub, rank_features, reveal
@@ -130,7 +129,7 @@ def repeat_bound(
     shape
         How the features can be bought; by default, as many of them once as time and memory allow.
     """
-    if not isinstance(problem.costs, FeatureCosts):
+    if not problem.pricing.is_sum:
         return None
     begin = time.monotonic()
     deadline = Deadline(DEFAULT_SECONDS) if deadline is None else deadline
