@@ -223,6 +223,17 @@ def test_a_file_is_not_taken_for_a_folder(run, tmp_path):
     assert file.read_text() == TABLE
 
 
+def test_a_folder_that_cannot_be_made_is_refused_before_the_work(run, tmp_path, monkeypatch):
+    from voilattice.learning import problems
+
+    monkeypatch.setattr(problems, "learn_problem", lambda *arguments, **options: 1 / 0)
+    (table := tmp_path / "cases.csv").write_text("x,y\n1,a\n2,b\n")
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / "file" / "below"
+    status, _, err = run("learn", table, "--target", "y", "-o", folder)
+    assert (status, err) == (2, f"--output: {folder}: cannot be written: Not a directory\n")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

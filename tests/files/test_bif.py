@@ -102,7 +102,11 @@ def test_any_printable_label_survives(labels):
         ("network small {}", "netwrok small {}", "line 1: expected network, variable or probabil"),
         ("<5, 12+", "<5, <5", "line 2: the states of 'A': the name '<5' appears twice"),
         ("[ 2 ]", "[ 3 ]", "line 2: 'A' lists 2 states but declares '3'"),
-        ("discrete [ 2 ]", "continuous [ 2 ]", "line 2: expected type discrete, found 'continuous"),
+        (
+            "discrete [ 2 ]",
+            "continuous [ 2 ]",
+            "line 2: variable 'A': expected type discrete, found 'continuous",
+        ),
         ("type discrete [ 2 ] { <5, 12+ };", "", "line 2: variable 'A' has no type"),
         ("variable B", "variable A", "line 3: variable 'A' is declared twice"),
         ("0.25, 0.75", "0.25, x", "line 4: expected a probability, found 'x'"),

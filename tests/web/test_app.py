@@ -39,6 +39,14 @@ def test_a_malformed_request_is_told_what_is_wrong(api, content, said):
     assert answer.json()["detail"].startswith(said)
 
 
+def test_a_monitor_may_ask_for_the_head_alone(api):
+    for path in ("/health", "/ready", "/metrics", "/api/v1/problems", "/"):
+        whole, head = api.get(path), api.head(path)
+        assert (head.status_code, head.content) == (whole.status_code, b"")
+        assert head.headers["content-type"] == whole.headers["content-type"]
+    assert api.head("/api/v1/advise").status_code == 405
+
+
 def test_wrong_routes_are_answered_as_everything_else(api):
     assert api.get("/api/v1/nothing").json()["detail"].startswith("no GET of '/api/v1/nothing';")
     wrong = api.delete("/api/v1/problems")

@@ -38,7 +38,7 @@ from voilattice.web.refusals import Busy, UnknownProblem, describe, status_of
         ("best", {"problem": "heart", "evidence": {"age": 46}, "given": {"age": 46}}, 400,
          "'age' is in evidence and in given"),
         ("apply", {"problem": "heart", "policy": "greedy", "rows": [{"agee": 46}]}, 400,
-         "rows.0: no feature 'agee' (nearest: 'age')"),
+         "row 1: no feature 'agee' (nearest: 'age')"),
         ("apply", {"problem": "asia", "policy": "none", "rows": [{"lung": "yes"}, {}]}, 400,
          "lung, row 2: the true class is missing; leave this row out, or 'lung' in all rows"),
         ("apply", {"problem": "asia", "policy": "greedy", "rows": [{}], "strict": 1}, 422,

@@ -222,8 +222,8 @@ def test_a_policy_is_followed_for_rows_as_for_a_table(asia):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"tub": "yes"}, {"xrey": "no"}], "rows.1: no feature 'xrey' (nearest: 'xray')"),
-        ([{"id": 7, "tub": "yes"}], "rows.0: no feature 'id' (there are: "),
+        ([{"tub": "yes"}, {"xrey": "no"}], "row 2: no feature 'xrey' (nearest: 'xray')"),
+        ([{"id": 7, "tub": "yes"}], "row 1: no feature 'id' (there are: "),
     ],
 )
 def test_a_row_names_features_and_the_target_alone(asia, rows, message):

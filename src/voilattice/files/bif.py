@@ -134,7 +134,7 @@ class _Parser(TokenReader):
             elif keyword.text == "type":
                 kind = self.take_word("the variable's type")
                 if kind.text != "discrete":
-                    fail(kind, f"expected type discrete, found {kind}")
+                    fail(kind, f"variable {name}: expected type discrete, found {kind}")
                 self.expect("[")
                 count = self.take_word("the number of states")
                 self.expect("]")

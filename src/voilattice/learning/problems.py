@@ -138,6 +138,11 @@ def check_output(folder: Path, *, force: bool, files: Sequence[str] = FILES) -> 
             str(folder),
             (Remedy("choose another folder"), Remedy("overwrite what is there", "force")),
         )
+    is_new = not folder.exists()
+    with within(str(folder)), _scratch_folder(folder):
+        pass  # it can be written to
+    if is_new:
+        folder.rmdir()
 
 
 @contextmanager

@@ -53,8 +53,8 @@ TIMED_TASKS = frozenset(
 class Limits(BaseModel):
     """What requests may take."""
 
-    seconds: float = 30.0  # for an answer, waiting included
-    late_seconds: float = 120.0  # for a quick one, on a machine that has too much to do
+    seconds: float = 30.0  # of work for an answer
+    late_seconds: float = 120.0  # for any answer, waiting included
     job_seconds: float = 300.0  # for a job
     memory_bytes: int = 1 << 30  # for the tables of each worker
     answer_bytes: int = 64_000_000  # for answers that are kept
@@ -167,7 +167,7 @@ class Advisor:
         """Have a worker read an upload: what is in it can take time and memory."""
         name = upload_id(files)
         request = Request("upload", options={"files": dict(files), "name": name})
-        outcome = await self.pool.do(request, self.limits.seconds, level=Level.LONG, client=client)
+        outcome = await self._do(request, Level.LONG, client)
         if outcome.problem is not None:
             self.catalogue.add(name, outcome.problem)
         return outcome
@@ -198,12 +198,12 @@ class Advisor:
         async def ask(policy: str) -> Outcome:
             changed = replace(request, options={**request.options, "policy": policy})
             level, limit = Level.LONG, time_plan.POLICY_ASKED_FOR * seconds
-            patience: float | None = time_plan.TURN * limit
+            patience = time_plan.TURN * limit
             if policy in QUICK_POLICIES:
                 # It plans no longer than before. But on a machine that has too much to do, advice
                 # that comes late is better than none.
-                late = self.limits.late_seconds - (time.monotonic() - begin)
-                level, limit, patience = Level.QUICK, seconds if is_job else late, None
+                late = (self.limits.late_seconds - (time.monotonic() - begin)) / 2
+                level, limit, patience = Level.QUICK, seconds if is_job else late, late
                 changed = replace(changed, share=time_plan.TASK * seconds / limit)
             return await self.pool.do(
                 changed, limit, level=level, client=client, is_job=is_job, patience=patience,
@@ -227,14 +227,20 @@ class Advisor:
         return outcome
 
     async def _answer(self, request: Request, question: str, client: str) -> bytes:
-        level, seconds = Level.LONG, self.limits.seconds
-        if request.task in QUICK_TASKS:
-            level, seconds = Level.QUICK, self.limits.late_seconds
+        level = Level.QUICK if request.task in QUICK_TASKS else Level.LONG
 
         async def work() -> Outcome:
-            return await self.pool.do(request, seconds, level=level, client=client)
+            return await self._do(request, level, client)
 
         return await self._once(f"{request.task} {request.name} {question}", work)
+
+    async def _do(self, request: Request, level: Level, client: str) -> Outcome:
+        """Have a worker do a task; what is quick may be slow, where there is too much to do."""
+        late = self.limits.late_seconds
+        seconds = late / 2 if level is Level.QUICK else self.limits.seconds
+        return await self.pool.do(
+            request, seconds, level=level, client=client, patience=late - seconds
+        )
 
     async def _once(self, question: str, work: Callable[[], Awaitable[Outcome]]) -> bytes:
         """Return a kept answer, or have it worked out once for all who ask for it now."""

@@ -58,8 +58,7 @@ class Ticket:
     request: Request
     level: Level
     client: str
-    seconds: float
-    deadline: Deadline
+    seconds: float  # of work
     done: asyncio.Future[Outcome]
     tell: Tell
     since: float = field(default_factory=time.monotonic)
@@ -67,6 +66,7 @@ class Ticket:
     number: int = 0
     n_attempts: int = 0
     patience: float = 0.0  # seconds that it may wait for a worker, each time
+    deadline: Deadline = field(default_factory=Deadline)  # from its turn on
     timer: asyncio.TimerHandle | None = None  # the end of that
     is_short: bool = False  # where it is at work
     is_cancelled: bool = False
@@ -155,16 +155,16 @@ class Pool:
     ) -> Outcome:
         """Return what a task returns, when its turn has come.
 
-        The seconds count from now on, and waiting for the turn is a part of them: the whole, or
-        the seconds of `patience`. Those of a job count from its turn. A job may have any level:
-        advice is asked for as a job, but it must not wait for whole policies. If the caller is
-        cancelled, a task that waits is dropped. A job that is at work is stopped; any other task
+        It may wait for its turn for the seconds of `patience` (by default, as many as it may work);
+        a job waits as long as it takes. The seconds of work count from the turn. A job may have any
+        level: advice is asked for as a job, but it must not wait for whole policies. If the caller
+        is cancelled, a task that waits is dropped. A job that is at work is stopped; any other task
         goes on, because the next question is likely to be about the same problem.
 
         Raises
         ------
         TooLargeError
-            It took longer than `seconds`.
+            Its work took longer than `seconds`.
         Busy
             Its turn did not come in time, or its worker died again and again.
         """
@@ -173,7 +173,7 @@ class Pool:
         if len(self._queue) >= MAX_WAITING:
             raise Busy(CROWDED)
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        ticket = Ticket(request, level, client, seconds, Deadline(seconds), done, tell)
+        ticket = Ticket(request, level, client, seconds, done, tell)
         ticket.number, ticket.is_job = next(self._numbers), is_job
         ticket.patience = seconds if patience is None else patience
         self._enqueue(ticket)
@@ -190,8 +190,8 @@ class Pool:
         """Let a task wait for a worker, no longer than it may; a job waits as long as it takes."""
         self._queue.append(ticket)
         if not ticket.is_job:
-            seconds = min(ticket.patience, ticket.deadline.seconds_left or 0.0)
-            ticket.timer = asyncio.get_running_loop().call_later(seconds, self._give_up, ticket)
+            loop = asyncio.get_running_loop()
+            ticket.timer = loop.call_later(ticket.patience, self._give_up, ticket)
 
     def _give_up(self, ticket: Ticket) -> None:
         """Let a task wait no longer."""
@@ -260,8 +260,7 @@ class Pool:
         loop = asyncio.get_running_loop()
         ticket.n_attempts += 1
         ticket.tell("", None)
-        if ticket.is_job:
-            ticket.deadline = Deadline(ticket.seconds)
+        ticket.deadline = Deadline(ticket.seconds)
 
         def tell(text: str, fraction: float | None) -> None:
             loop.call_soon_threadsafe(ticket.tell, text, fraction)

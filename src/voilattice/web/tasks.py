@@ -182,8 +182,8 @@ def _apply(
     strict: bool = True,
 ) -> Document:
     problem = case.problem
-    for k, row in enumerate(rows):
-        with located(f"rows.{k}"):
+    for number, row in enumerate(rows, 1):
+        with located(f"row {number}"):  # as in the table that it becomes
             for name in row:
                 if name != problem.target:
                     problem.check_feature(name)
