@@ -6,15 +6,36 @@ import { session } from "./session.js";
 
 export const VIEWS = ["consult", "whatif", "lattice", "policy", "curves", "network"];
 const KINDS = ["symmetric", "asymmetric"];
-const KEYS = ["problem", "policy", "view", "step", "round", "entered", "was", "if", "kind", "expected", "scale", "price", "cell"];
+const KEYS = [
+  "problem",
+  "policy",
+  "view",
+  "step",
+  "round",
+  "entered",
+  "was",
+  "if",
+  "kind",
+  "expected",
+  "scale",
+  "price",
+  "cell",
+];
 const AMOUNT = /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 export function state() {
   const given = new URLSearchParams(location.hash.slice(1));
   const unread = []; // what was left out, because it cannot be read or contradicts what stands before it
-  const keep = (isGood, key, text) => isGood || (unread.push(`${key}=${text}`), false);
+  const keep = (isGood, key, text) => {
+    if (!isGood) unread.push(`${key}=${text}`);
+    return isGood;
+  };
   for (const [key, text] of given) keep(KEYS.includes(key), key, text);
-  const single = (key) => given.getAll(key).reduce((first, text) => { keep(text === first, key, text); return first; }, given.get(key));
+  const single = (key) =>
+    given.getAll(key).reduce((first, text) => {
+      keep(text === first, key, text);
+      return first;
+    }, given.get(key));
   const choice = (key, choices, otherwise = choices[0]) => {
     const text = single(key);
     return text !== null && keep(choices.includes(text), key, text) ? text : otherwise;
@@ -34,13 +55,15 @@ export function state() {
     return [...seen.values()];
   };
   const steps = parts("step", isStep);
-  // The features of the steps in the order in which their results were entered.
-  const entered = orderOf(parts("entered", (names) => isRound(names) && names.every((name) => steps.some(([taken]) => taken === name))).at(0) ?? [], steps);
+  const isTaken = (name) => steps.some(([taken]) => taken === name);
+  const named = parts("entered", (names) => isRound(names) && names.every(isTaken)).at(0) ?? [];
+  const entered = orderOf(named, steps);
   return {
     problem: single("problem") || session.entries[0]?.name || "",
-    policy: session.policies.length ? choice("policy", session.policies) : single("policy") ?? "",
+    policy: session.policies.length ? choice("policy", session.policies) : (single("policy") ?? ""),
     view: choice("view", VIEWS),
     steps,
+    // The features of the steps in the order in which their results were entered.
     entered,
     // The features of the round of which some results are to come, or would be but for one that is not available.
     round: parts("round", (names) => isRound(names) && isLeft(names, steps, entered)).at(0) ?? null,
@@ -51,7 +74,11 @@ export function state() {
     expected: number("expected", null),
     scale: number("scale", 1),
     prices: Object.fromEntries(parts("price", ([name, price]) => typeof name === "string" && isAmount(price))),
-    cells: parts("cell", ([decision, found, cost]) => typeof decision === "string" && typeof found === "string" && isAmount(cost), 2),
+    cells: parts(
+      "cell",
+      ([decision, found, cost]) => typeof decision === "string" && typeof found === "string" && isAmount(cost),
+      2,
+    ),
     unread,
   };
 }
@@ -72,7 +99,8 @@ export function write(changes) {
   const entered = orderOf(now.entered, now.steps);
   if (entered.some((name, k) => name !== now.steps[k][0])) address.set("entered", JSON.stringify(entered));
   for (const [feature, found] of now.replaced)
-    if (now.steps.some(([name, other]) => name === feature && other !== found)) address.append("was", JSON.stringify([feature, found]));
+    if (now.steps.some(([name, other]) => name === feature && other !== found))
+      address.append("was", JSON.stringify([feature, found]));
   if (now.imagined) address.set("if", JSON.stringify(now.imagined));
   if (now.view !== VIEWS[0]) address.set("view", now.view);
   location.hash = address.toString();
@@ -98,8 +126,16 @@ const isLeft = (round, steps, entered) => isOpen(round, steps) || isSuspended(ro
 // The state without anything that was changed to see what if.
 export function asGiven(now) {
   const found = new Map(now.replaced);
-  return { ...now, kind: "", expected: null, scale: 1, prices: {}, cells: [], replaced: [],
-    steps: now.steps.map((step) => (found.has(step[0]) ? [step[0], found.get(step[0]), ...step.slice(2)] : step)) };
+  return {
+    ...now,
+    kind: "",
+    expected: null,
+    scale: 1,
+    prices: {},
+    cells: [],
+    replaced: [],
+    steps: now.steps.map((step) => (found.has(step[0]) ? [step[0], found.get(step[0]), ...step.slice(2)] : step)),
+  };
 }
 
 export const isChanged = (now) =>
@@ -136,12 +172,19 @@ export const expectedOf = (now) => now.expected ?? Math.max(Math.round(session.p
 
 function cellsOf(cells) {
   const found = {};
-  for (const [decision, actual, cost] of cells) (found[decision] ??= {})[actual] = cost;
+  for (const [decision, actual, cost] of cells) {
+    found[decision] ??= {};
+    found[decision][actual] = cost;
+  }
   return found;
 }
 
 const isAmount = (x) => typeof x === "number" && Number.isFinite(x) && x >= 0;
 
 function parse(text) {
-  try { return JSON.parse(text); } catch { return null; }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -18,7 +18,7 @@ let note = ""; // see `showAdvice`
 
 // The open round of an address, if it is one of this problem.
 const roundOf = ({ round, steps }) =>
-  (isOpen(round, steps) && round.every((name) => Object.hasOwn(session.problem?.states ?? {}, name)) ? round : null);
+  isOpen(round, steps) && round.every((name) => Object.hasOwn(session.problem?.states ?? {}, name)) ? round : null;
 
 export function clearAdvice(now, isOther) {
   const card = $("advice");
@@ -43,35 +43,48 @@ export function clearAdvice(now, isOther) {
 // An open round is shown before any advice: it is in the address. While somebody answers another
 // question it waits, as advice does. Returns what it does to the question, see `meet`.
 export function showRound(now) {
-  const round = roundOf(now), change = round && meet(questionShown(), round, isEngaged(now));
+  const round = roundOf(now);
+  const change = round && meet(questionShown(), round, isEngaged(now));
   isRound = round !== null && change !== "hold";
   if (change === "hold") {
-    announce(`Results of a round are to come: ${list(labels(pendingOf(round, now.steps)))}`, "Go to the round", leaveQuestion);
+    announce(
+      `Results of a round are to come: ${list(labels(pendingOf(round, now.steps)))}`,
+      "Go to the round",
+      leaveQuestion,
+    );
     go(now);
   } else if (round) {
     $("advice").classList.remove("stale", "decide");
     say(action({ action: "acquire", features: round }));
-    if (change === "keep") go(now); else ask(round, now);
+    if (change === "keep") go(now);
+    else ask(round, now);
   }
   return change;
 }
 
 // `about` says that the advice is not the one asked for; empty: it is.
 export function showAdvice(now, about) {
-  const { advice, isQuick } = session, isDecided = advice.action === "decide";
-  const card = $("advice"), advised = isDecided ? [] : advice.features;
+  const { advice, isQuick } = session;
+  const isDecided = advice.action === "decide";
+  const card = $("advice");
+  const advised = isDecided ? [] : advice.features;
   note = about;
   const isRoundHeld = showRound(now) === "hold";
   const change = meet(questionShown(), advised, isEngaged(now));
   if (isRound) {
     const isGoingOn = isSame(advised, pendingOf(questionShown(), now.steps));
-    announce(isGoingOn ? null : `If the rest of the round is left out, the advice is: ${action(advice)}`, "Plan again without the rest", leaveRound);
+    announce(
+      isGoingOn ? null : `If the rest of the round is left out, the advice is: ${action(advice)}`,
+      "Plan again without the rest",
+      leaveRound,
+    );
     explain([]);
   } else if (isRoundHeld) {
     explain([]);
   } else if (change === "hold") {
-    announce(`The advice has changed: ${list(labels(questionShown()))} -> ${isDecided ? `decide ${decisionLabel(advice.decision)}` : list(labels(advised))}`,
-      "Go to the new advice", leaveQuestion);
+    const next = isDecided ? `decide ${decisionLabel(advice.decision)}` : list(labels(advised));
+    const text = `The advice has changed: ${list(labels(questionShown()))} -> ${next}`;
+    announce(text, "Go to the new advice", leaveQuestion);
     explain([]);
     go(now);
   } else {
@@ -90,7 +103,8 @@ export function showAdvice(now, about) {
 
 // The address asks the same, but it may have an open round, or have left one. Returns whether it does.
 export function followRound(now) {
-  const round = roundOf(now), isOther = session.advice && (round ? !isSame(questionShown(), round) : isRound);
+  const round = roundOf(now);
+  const isOther = session.advice && (round ? !isSame(questionShown(), round) : isRound);
   if (isOther) showAdvice(now, note);
   return Boolean(isOther);
 }
@@ -132,7 +146,8 @@ function leaveRound() {
 
 function leaveQuestion() {
   askNothing();
-  if (session.advice) showAdvice(state(), note); else showRound(state());
+  if (session.advice) showAdvice(state(), note);
+  else showRound(state());
   $("main").focus({ preventScroll: true });
 }
 
@@ -148,14 +163,21 @@ function reasons(all) {
   const open = all.filter((reason) => !isElsewhere(reason)).slice(0, OPEN_REASONS);
   const rest = all.filter((reason) => !open.includes(reason));
   if (!rest.length) return open.map(line);
-  return [...open.map(line), element("details", {}, element("summary", {}, count(rest.length, "more remark")), rest.map(line))];
+  return [
+    ...open.map(line),
+    element("details", {}, element("summary", {}, count(rest.length, "more remark")), rest.map(line)),
+  ];
 }
 
 function total() {
   const { advice } = session;
-  return element("dl", { id: "bill" }, pairs([
-    ["Spent on features", amount(advice.spent)],
-    ["Expected cost of the decision", amount(advice.emc)],
-    ["Total", amount(advice.spent + advice.emc)],
-  ]));
+  return element(
+    "dl",
+    { id: "bill" },
+    pairs([
+      ["Spent on features", amount(advice.spent)],
+      ["Expected cost of the decision", amount(advice.emc)],
+      ["Total", amount(advice.spent + advice.emc)],
+    ]),
+  );
 }

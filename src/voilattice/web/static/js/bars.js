@@ -11,8 +11,13 @@ export function bar(name, share, number, { isChosen = false, price } = {}) {
     mark.style.setProperty("left", `${100 * clamp(price)}%`);
     track.append(mark);
   }
-  return element("span", { class: "row" + (isChosen ? " chosen" : "") },
-    element("span", { class: "name" }, name), track, element("span", { class: "number" }, number));
+  return element(
+    "span",
+    { class: `row${isChosen ? " chosen" : ""}` },
+    element("span", { class: "name" }, name),
+    track,
+    element("span", { class: "number" }, number),
+  );
 }
 
 const clamp = (share) => (Number.isFinite(share) ? Math.min(Math.max(share, 0), 1) : 0);

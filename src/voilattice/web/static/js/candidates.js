@@ -31,7 +31,10 @@ export function clearCandidates() {
 // There is nothing to offer for want of an answer. A row that is in use stays, and takes a result.
 export function showNoCandidates() {
   for (const item of [...$("candidates").children])
-    if (!isInUse(item)) { open.delete(item.dataset.features); item.remove(); }
+    if (!isInUse(item)) {
+      open.delete(item.dataset.features);
+      item.remove();
+    }
   $("candidates-hint").hidden = !$("candidates").childElementCount;
   $("ignored").replaceChildren();
   $("candidates-card").classList.remove("stale");
@@ -39,23 +42,35 @@ export function showNoCandidates() {
 
 // The rows of features that are offered already are changed in place: somebody may be typing there.
 export function showCandidates() {
-  const coming = pendingRound(state()), isComing = ({ features }) => features.every((name) => coming.includes(name));
-  const offers = (session.advice ? [...session.advice.candidates, ...session.advice.barred] : unvalued()).filter((offer) => !isComing(offer));
+  const coming = pendingRound(state());
+  const isComing = ({ features }) => features.every((name) => coming.includes(name));
+  const offers = (session.advice ? [...session.advice.candidates, ...session.advice.barred] : unvalued()).filter(
+    (offer) => !isComing(offer),
+  );
   const most = Math.max(...offers.map((offer) => Math.max(offer.evi ?? 0, offer.cost)), 1e-9);
-  const sharing = sharedPrices(), { steps } = state();
-  const card = $("candidates-card"), old = new Map([...$("candidates").children].map((item) => [item.dataset.features, item]));
+  const sharing = sharedPrices();
+  const { steps } = state();
+  const card = $("candidates-card");
+  const old = new Map([...$("candidates").children].map((item) => [item.dataset.features, item]));
   card.classList.remove("stale");
   card.inert = false;
   const rows = offers.map((offer) => row(offer, most, sharing, old.get(offer.features.join())));
-  const isAsked = (item) => !rows.includes(item) && isInUse(item) && !steps.some(([name]) => name === item.dataset.features);
+  const isAsked = (item) =>
+    !rows.includes(item) && isInUse(item) && !steps.some(([name]) => name === item.dataset.features);
   const others = [...old.values()].filter(isAsked);
   arrange($("candidates"), [...rows, ...others]);
   fold(rows, offers);
   $("candidates-hint").hidden = !offers.length && !others.length;
   const ignored = (session.advice?.ignored ?? []).filter(({ feature }) => !coming.includes(feature));
   // What the advice prices is a new round; the open one is paid for.
-  if (coming.length) $("candidates").prepend(element("li", { class: "hint" },
-    `The open round brings ${list(labels(coming))}. Anything else would be another round.`));
+  if (coming.length)
+    $("candidates").prepend(
+      element(
+        "li",
+        { class: "hint" },
+        `The open round brings ${list(labels(coming))}. Anything else would be another round.`,
+      ),
+    );
   else if (!offers.length) $("candidates").append(element("li", {}, nothingText(ignored)));
   showIgnored(ignored);
 }
@@ -63,15 +78,20 @@ export function showCandidates() {
 // Why nothing is offered.
 export function nothingText(ignored) {
   const dear = ignored.filter(({ reason }) => reason === "price").length;
-  if (dear) return `Nothing that is left is worth its price: ${count(dear, "feature")} ${dear === 1 ? "is" : "are"} too dear.`;
-  if (ignored.some(({ reason }) => reason === "separated")) return `Nothing that is left says anything more about ${label(session.problem.target)}.`;
+  if (dear)
+    return `Nothing that is left is worth its price: ${count(dear, "feature")} ${dear === 1 ? "is" : "are"} too dear.`;
+  if (ignored.some(({ reason }) => reason === "separated"))
+    return `Nothing that is left says anything more about ${label(session.problem.target)}.`;
   return "Nothing is left to acquire.";
 }
 
 // A row with the focus is not moved: it would lose the focus.
 function arrange(box, rows) {
   const still = rows.find((item) => item.contains(document.activeElement));
-  if (!still) { box.replaceChildren(...rows); return; }
+  if (!still) {
+    box.replaceChildren(...rows);
+    return;
+  }
   for (const item of [...box.children]) if (!rows.includes(item)) item.remove();
   const at = rows.indexOf(still);
   still.before(...rows.slice(0, at));
@@ -80,81 +100,143 @@ function arrange(box, rows) {
 
 // A long list begins with what matters most, and what is advised.
 function fold(rows, offers) {
-  const isShown = (k) => k < LONG || open.has(offers[k].features[0]) || offers[k].features.join() === session.advice?.features.join();
+  const isShown = (k) =>
+    k < LONG || open.has(offers[k].features[0]) || offers[k].features.join() === session.advice?.features.join();
   const hidden = isUnfolded ? [] : rows.filter((_, k) => !isShown(k));
   if (hidden.length < 3) return;
   for (const item of hidden) item.hidden = true;
-  $("candidates").append(element("li", {}, button(`Show ${hidden.length} more`, (event) => {
-    isUnfolded = true;
-    for (const item of hidden) item.hidden = false;
-    hidden[0].querySelector("button")?.focus();
-    event.target.parentElement.remove();
-  }, { class: "link" })));
+  $("candidates").append(
+    element(
+      "li",
+      {},
+      button(
+        `Show ${hidden.length} more`,
+        (event) => {
+          isUnfolded = true;
+          for (const item of hidden) item.hidden = false;
+          hidden[0].querySelector("button")?.focus();
+          event.target.parentElement.remove();
+        },
+        { class: "link" },
+      ),
+    ),
+  );
 }
 
 // Prices are known before worths.
 function unvalued() {
   const { problem, situation } = session;
-  return problem.features.filter((name) => name in situation.costs)
-    .map((name) => ({ features: [name], cost: situation.costs[name] ?? problem.costs?.[name] ?? 0, obstacles: situation.obstacles[name] ?? [] }))
+  return problem.features
+    .filter((name) => name in situation.costs)
+    .map((name) => ({
+      features: [name],
+      cost: situation.costs[name] ?? problem.costs?.[name] ?? 0,
+      obstacles: situation.obstacles[name] ?? [],
+    }))
     .sort((a, b) => a.obstacles.length - b.obstacles.length);
 }
 
 function sharedPrices() {
   const found = {};
-  for (const group of session.problem.groups ?? []) for (const name of group.features) found[name] = `group ${group.name}`;
-  for (const discount of session.problem.discounts ?? []) for (const name of Object.keys(discount.off)) found[name] = `discount ${discount.name}`;
+  for (const group of session.problem.groups ?? [])
+    for (const name of group.features) found[name] = `group ${group.name}`;
+  for (const discount of session.problem.discounts ?? [])
+    for (const name of Object.keys(discount.off)) found[name] = `discount ${discount.name}`;
   return found;
 }
 
 function row(offer, most, sharing, item = element("li", { "data-features": offer.features.join() })) {
-  const { advice } = session, { features } = offer;
+  const { advice } = session;
+  const { features } = offer;
   const isChosen = advice?.action === "acquire" && features.join() === advice.features.join();
   const over = overOf(features);
-  const text = offer.evi === undefined ? `costs ${money(offer.cost)}` : `worth ${money(offer.evi)}, costs ${money(offer.cost)}`;
+  const text =
+    offer.evi === undefined ? `costs ${money(offer.cost)}` : `worth ${money(offer.evi)}, costs ${money(offer.cost)}`;
   const made = bar(list(labels(features)), (offer.evi ?? 0) / most, text, { isChosen, price: offer.cost / most });
   const shared = [...new Set(features.map((name) => sharing[name]).filter(Boolean))];
   if (shared.length) made.firstChild.append(element("small", {}, list(shared)));
-  if (isChosen) made.firstChild.append(element("small", { class: "advised" }, session.isQuick ? "quick advice" : "advised"));
+  if (isChosen)
+    made.firstChild.append(element("small", { class: "advised" }, session.isQuick ? "quick advice" : "advised"));
   if (over !== null) made.lastChild.append(element("small", { class: "over" }, over));
   if (offer.obstacles?.length) {
     made.classList.add("barred");
     made.append(element("small", { class: "why" }, `Not now. ${offer.obstacles.join(" ")}`));
   }
   item.hidden = false;
-  if (features.length > 1) { item.replaceChildren(made); return item; }
-  const [feature] = features, unfolded = item.querySelector(".details");
+  if (features.length > 1) {
+    item.replaceChildren(made);
+    return item;
+  }
+  const [feature] = features;
+  const unfolded = item.querySelector(".details");
   const toggle = item.firstChild ?? element("button", { type: "button", onclick: () => unfold(item, feature) });
   toggle.className = made.className;
   toggle.setAttribute("aria-expanded", String(open.has(feature)));
   toggle.replaceChildren(...made.childNodes);
   if (!item.firstChild) item.append(toggle);
-  if (unfolded) { unfolded.firstChild.replaceChildren(comparisonWith(feature) ?? ""); updatePrice(unfolded, feature); }
-  else if (open.has(feature)) item.append(details(feature));
+  if (unfolded) {
+    unfolded.firstChild.replaceChildren(comparisonWith(feature) ?? "");
+    updatePrice(unfolded, feature);
+  } else if (open.has(feature)) item.append(details(feature));
   return item;
 }
 
 function unfold(item, feature) {
   const isOpen = open.has(feature);
-  if (isOpen) { open.delete(feature); item.lastChild.remove(); } else { open.add(feature); item.append(details(feature)); }
+  if (isOpen) {
+    open.delete(feature);
+    item.lastChild.remove();
+  } else {
+    open.add(feature);
+    item.append(details(feature));
+  }
   item.firstChild.setAttribute("aria-expanded", String(!isOpen));
 }
 
 function details(feature) {
-  return element("div", { class: "details" }, element("div", {}, comparisonWith(feature)),
-    resultFields(feature, (found) => enter(feature, found)), priceField(feature));
+  return element(
+    "div",
+    { class: "details" },
+    element("div", {}, comparisonWith(feature)),
+    resultFields(feature, (found) => enter(feature, found)),
+    priceField(feature),
+  );
 }
 
 function showIgnored(ignored) {
   const shown = new Set([...(session.advice?.barred ?? []).flatMap((offer) => offer.features)]);
   const rest = ignored.filter((entry) => !shown.has(entry.feature));
-  if (!rest.length) { $("ignored").replaceChildren(); return; }
-  $("ignored").replaceChildren(element("details", { open: rest.length <= MANY },
-    element("summary", {}, `Not considered: ${count(rest.length, "feature")}`),
-    element("ul", { class: "reasons" }, rest.map(({ feature, why }) => element("li", { "data-feature": feature },
-      why.includes(label(feature)) ? why : `${label(feature)}: ${why}`, " ", isUnavailable(feature) ? again(feature) : null)))));
+  if (!rest.length) {
+    $("ignored").replaceChildren();
+    return;
+  }
+  $("ignored").replaceChildren(
+    element(
+      "details",
+      { open: rest.length <= MANY },
+      element("summary", {}, `Not considered: ${count(rest.length, "feature")}`),
+      element(
+        "ul",
+        { class: "reasons" },
+        rest.map(({ feature, why }) =>
+          element(
+            "li",
+            { "data-feature": feature },
+            why.includes(label(feature)) ? why : `${label(feature)}: ${why}`,
+            " ",
+            isUnavailable(feature) ? again(feature) : null,
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 const isUnavailable = (feature) => state().steps.some(([name, found]) => name === feature && found === null);
 
-const again = (feature) => button("It can be had after all", singly(() => write({ steps: without(state().steps, feature) })), { class: "link" });
+const again = (feature) =>
+  button(
+    "It can be had after all",
+    singly(() => write({ steps: without(state().steps, feature) })),
+    { class: "link" },
+  );

@@ -4,10 +4,10 @@
 import { asked, state } from "./address.js";
 import { showCandidates } from "./candidates.js";
 import { $, button, element, steadily, table } from "./dom.js";
-import { call, isStale } from "./server.js";
 import { pendingRound } from "./rounds.js";
+import { call, isStale } from "./server.js";
 import { session } from "./session.js";
-import { amount, label, money, percent, stateLabel, action, list, labels } from "./wording.js";
+import { action, amount, label, labels, list, money, percent, stateLabel } from "./wording.js";
 
 const TIE = 0.005; // what two decimals do not show
 const FEW = 2; // ties that are named
@@ -21,7 +21,8 @@ export function clearComparison() {
 export function offerComparison(body, signal, isSoon) {
   // In an open round, what the first steps cost would be said of a new one.
   if (!session.advice.candidates.length || pendingRound(state()).length) return;
-  if (isSoon) compare(body, signal); else offer(body, signal);
+  if (isSoon) compare(body, signal);
+  else offer(body, signal);
 }
 
 function offer(body, signal) {
@@ -46,15 +47,19 @@ async function compare(body, signal) {
 
 function summary({ decide, steps, exact }) {
   const best = steps.find((step) => step.over <= TIE);
-  if (!exact) return "Time or memory did not suffice for the exact cost of each first step: what is said of them are bounds.";
+  if (!exact)
+    return "Time or memory did not suffice for the exact cost of each first step: what is said of them are bounds.";
   if (!best || best.cost_to_go > decide) return `Deciding now costs ${amount(decide)}, and no first step lowers that.`;
-  return `Going on in the best way costs ${amount(best.cost_to_go)} from here; deciding now, ${amount(decide)}. “+” is what another first step adds.`;
+  const costs = `Going on in the best way costs ${amount(best.cost_to_go)} from here; deciding now, ${amount(decide)}.`;
+  return `${costs} “+” is what another first step adds.`;
 }
 
 // The step of some features; in rounds, the step of one feature may be a set with others.
 function stepOf(features, steps = session.steps?.steps ?? []) {
-  return steps.find((step) => step.features.join() === features.join()) ??
-    (features.length === 1 ? steps.find((step) => step.features.includes(features[0])) : undefined);
+  return (
+    steps.find((step) => step.features.join() === features.join()) ??
+    (features.length === 1 ? steps.find((step) => step.features.includes(features[0])) : undefined)
+  );
 }
 
 // What taking some features first adds to the cost of going on in the best way.
@@ -80,7 +85,13 @@ export function comparisonWith(feature) {
   const step = stepOf([feature]);
   if (!step) {
     const isAsked = session.advice && !session.isQuick && !session.steps && !$("compare").hidden;
-    return isAsked ? element("p", { class: "hint" }, button(`What if ${label(feature)} came first?`, (event) => compareOne(feature, event.currentTarget))) : null;
+    return isAsked
+      ? element(
+          "p",
+          { class: "hint" },
+          button(`What if ${label(feature)} came first?`, (event) => compareOne(feature, event.currentTarget)),
+        )
+      : null;
   }
   return comparison(step);
 }
@@ -92,26 +103,47 @@ async function compareOne(feature, pressed) {
   try {
     const found = await call("POST", "first-steps", { ...asked(state()), policy: "optimal", features });
     box.replaceWith(comparison(stepOf([feature], found.steps), stepOf(session.advice?.features ?? [], found.steps)));
-  } catch (error) { box.textContent = `This could not be compared: ${error.message}.`; }
+  } catch (error) {
+    box.textContent = `This could not be compared: ${error.message}.`;
+  }
 }
 
 function comparison(step, reference = bestStep()) {
   const isBest = reference && step.features.join() === reference.features.join();
   const name = list(labels(step.features));
-  return element("div", { class: "comparison" },
+  return element(
+    "div",
+    { class: "comparison" },
     element("p", {}, step.text),
-    element("details", {},
-      element("summary", {}, isBest || !reference ? `What follows from ${name} first` : `What follows: ${name} or ${list(labels(reference.features))} first`),
-      element("div", { class: "beside" }, outcomes(step), isBest || !reference ? null : outcomes(reference))));
+    element(
+      "details",
+      {},
+      element(
+        "summary",
+        {},
+        isBest || !reference
+          ? `What follows from ${name} first`
+          : `What follows: ${name} or ${list(labels(reference.features))} first`,
+      ),
+      element("div", { class: "beside" }, outcomes(step), isBest || !reference ? null : outcomes(reference)),
+    ),
+  );
 }
 
 const bestStep = () => stepOf(session.steps?.chosen ?? []) ?? session.steps?.steps.find((step) => step.over <= TIE);
 
 function outcomes(step) {
   const name = list(labels(step.features));
-  return table(`${name} first: ${amount(step.cost_to_go)} in all, ${money(step.cost)} of it for ${name}`,
+  return table(
+    `${name} first: ${amount(step.cost_to_go)} in all, ${money(step.cost)} of it for ${name}`,
     ["result", "chance", "then", "still to pay"],
     step.outcomes.map((outcome) => [
-      Object.entries(outcome.result).map(([feature, found]) => stateLabel(feature, found)).join(", "),
-      percent(outcome.probability), action(outcome.then).replace(/\.$/, ""), money(outcome.cost_to_go)]));
+      Object.entries(outcome.result)
+        .map(([feature, found]) => stateLabel(feature, found))
+        .join(", "),
+      percent(outcome.probability),
+      action(outcome.then).replace(/\.$/, ""),
+      money(outcome.cost_to_go),
+    ]),
+  );
 }

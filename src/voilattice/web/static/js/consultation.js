@@ -30,8 +30,10 @@ let offer = () => {}; // offers to compare the first steps
 // `again` does once more what has failed; it is offered where that may help.
 export function say(error, again) {
   $("error").hidden = !error;
-  $("error").replaceChildren(...(error ? [/[.!?]$/.test(error.message) ? error.message : `${error.message}.`] : []),
-    ...(error && again && isPassing(error) ? [" ", button("Try again", again)] : []));
+  $("error").replaceChildren(
+    ...(error ? [/[.!?]$/.test(error.message) ? error.message : `${error.message}.`] : []),
+    ...(error && again && isPassing(error) ? [" ", button("Try again", again)] : []),
+  );
 }
 
 // An address that was cut or mistyped: a finding that is missing must not go unnoticed.
@@ -126,8 +128,11 @@ function grey(now) {
   clearAdvice(now, isOther);
   clearViews();
   clearComparison();
-  if (isOther) { clearSituation(); clearCandidates(); clearImagined(); }
-  else for (const id of ["situation", "candidates-card"]) $(id).classList.add("stale");
+  if (isOther) {
+    clearSituation();
+    clearCandidates();
+    clearImagined();
+  } else for (const id of ["situation", "candidates-card"]) $(id).classList.add("stale");
   $("candidates-card").inert = !isInUse($("candidates-card"));
   showSettings(now);
   showHistory(now);
@@ -140,14 +145,20 @@ async function advise(now, body, signal) {
   const job = startJob("jobs/advise", { ...body, policy: now.policy }, { signal, tell: (found) => shown.tell(found) });
   const shown = showWorking($("working"), text, job.cancel);
   let isDone = false;
-  const quick = isPlain ? Promise.resolve(null) : (async () => {
-    await pause(QUICK_AFTER, signal);
-    if (isDone || isLeft(signal)) return null;
-    const found = await call("POST", "advise", { ...body, policy: QUICK }, signal);
-    if (isDone || isLeft(signal)) return null;
-    take(found, true, `Quick advice, from the ${QUICK} policy. The ${now.policy} policy is still being worked out.`);
-    return found;
-  })().catch(() => null); // the advice that was asked for may still come
+  const quick = isPlain
+    ? Promise.resolve(null)
+    : (async () => {
+        await pause(QUICK_AFTER, signal);
+        if (isDone || isLeft(signal)) return null;
+        const found = await call("POST", "advise", { ...body, policy: QUICK }, signal);
+        if (isDone || isLeft(signal)) return null;
+        take(
+          found,
+          true,
+          `Quick advice, from the ${QUICK} policy. The ${now.policy} policy is still being worked out.`,
+        );
+        return found;
+      })().catch(() => null); // the advice that was asked for may still come
   try {
     const found = await job.result;
     isDone = true;
@@ -163,7 +174,10 @@ async function advise(now, body, signal) {
     const found = await quick;
     isDone = true;
     if (isLeft(signal)) return;
-    const why = error instanceof Cancelled ? `The ${now.policy} policy was cancelled.` : `The ${now.policy} policy has no answer: ${error.message}.`;
+    const why =
+      error instanceof Cancelled
+        ? `The ${now.policy} policy was cancelled.`
+        : `The ${now.policy} policy has no answer: ${error.message}.`;
     if (!found && !(error instanceof Cancelled)) throw error;
     if (found) take(found, true, `${why} This is what the ${QUICK} policy does.`);
     else showNoAdvice(address.state(), why);
@@ -176,7 +190,10 @@ function take(advice, isQuick, note) {
   const now = address.state();
   session.advice = advice;
   session.isQuick = isQuick;
-  steadily(() => { showAdvice(now, note); showCandidates(); });
+  steadily(() => {
+    showAdvice(now, note);
+    showCandidates();
+  });
   showHistory(now);
   updateImagined();
   fillSheet(now);
@@ -193,10 +210,13 @@ export function showAgain() {
 export const leave = () => run.abort();
 
 async function known(name) {
-  try { return await findProblem(name); }
-  catch (error) {
-    if (error.status === 404 && name.startsWith("upload-")) error.message =
-      "The server no longer has the files of this problem. Open them again (“Open your own files”, or drop them here): the consultation then goes on where it was.";
+  try {
+    return await findProblem(name);
+  } catch (error) {
+    if (error.status === 404 && name.startsWith("upload-"))
+      error.message =
+        "The server no longer has the files of this problem. Open them again " +
+        "(“Open your own files”, or drop them here): the consultation then goes on where it was.";
     throw error;
   }
 }

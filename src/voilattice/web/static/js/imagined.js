@@ -22,11 +22,15 @@ export function clearImagined() {
 }
 
 export async function showImagined(now, signal) {
-  const card = $("imagined"), { imagined } = now;
+  const card = $("imagined");
+  const { imagined } = now;
   const isKnown = !imagined || imagined[1] === null || now.steps.some(([name]) => name === imagined[0]);
   card.hidden = isKnown || now.view !== "consult" || !session.situation;
   const question = JSON.stringify([asked(now), now.policy, imagined]);
-  if (isKnown) { clearImagined(); return; }
+  if (isKnown) {
+    clearImagined();
+    return;
+  }
   if (!session.situation) return; // it comes with the answer
   if (shown === question && !card.classList.contains("stale")) return;
   shown = question;
@@ -34,7 +38,9 @@ export async function showImagined(now, signal) {
   const body = asked({ ...now, ...withEntry(now, feature, found, batchOf(feature)) });
   const then = { situation: null, advice: null };
   card.classList.remove("stale");
-  const draw = () => { if (shown === question && !signal.aborted) card.replaceChildren(...contents(imagined, then)); };
+  const draw = () => {
+    if (shown === question && !signal.aborted) card.replaceChildren(...contents(imagined, then));
+  };
   redraw = draw;
   draw();
   try {
@@ -43,9 +49,25 @@ export async function showImagined(now, signal) {
     then.advice = await startJob("jobs/advise", { ...body, policy: now.policy }, { signal }).result;
     draw();
   } catch (error) {
-    if (signal.aborted || isStale(error)) { if (shown === question) shown = ""; return; }
-    card.replaceChildren(element("h2", {}, title(imagined)), element("p", {}, `There is no answer: ${error.message}`),
-      element("p", { class: "buttons" }, isPassing(error) ? button("Try again", () => { shown = ""; showImagined(now, signal); }) : null, close()));
+    if (signal.aborted || isStale(error)) {
+      if (shown === question) shown = "";
+      return;
+    }
+    card.replaceChildren(
+      element("h2", {}, title(imagined)),
+      element("p", {}, `There is no answer: ${error.message}`),
+      element(
+        "p",
+        { class: "buttons" },
+        isPassing(error)
+          ? button("Try again", () => {
+              shown = "";
+              showImagined(now, signal);
+            })
+          : null,
+        close(),
+      ),
+    );
   }
 }
 
@@ -56,11 +78,18 @@ const close = () => button("Close", () => write({ imagined: null }));
 function contents(imagined, then) {
   const { situation, advice, isQuick } = session;
   const waiting = "working …";
-  const next = (found, isSure) => (found ? action(found).replace(/\.$/, "") + (isSure ? "" : " (quick advice)") : waiting);
+  const next = (step, isSure) => (step ? action(step).replace(/\.$/, "") + (isSure ? "" : " (quick advice)") : waiting);
   const rows = [
-    ...Object.keys(situation.posterior).map((name) => [decisionLabel(name), percent(situation.posterior[name]),
-      then.situation ? percent(then.situation.posterior[name]) : waiting]),
-    ["Best decision", decisionLabel(situation.decision), then.situation ? decisionLabel(then.situation.decision) : waiting],
+    ...Object.keys(situation.posterior).map((name) => [
+      decisionLabel(name),
+      percent(situation.posterior[name]),
+      then.situation ? percent(then.situation.posterior[name]) : waiting,
+    ]),
+    [
+      "Best decision",
+      decisionLabel(situation.decision),
+      then.situation ? decisionLabel(then.situation.decision) : waiting,
+    ],
     ["Its expected cost", amount(situation.emc), then.situation ? amount(then.situation.emc) : waiting],
     ["Next step", next(advice, !isQuick), next(then.advice, true)],
     ["Spent", amount(situation.spent), then.situation ? amount(then.situation.spent) : waiting],
@@ -69,7 +98,14 @@ function contents(imagined, then) {
   return [
     element("h2", {}, title(imagined)),
     element("div", { class: "scroll" }, table("Nothing is entered yet.", ["", "now", "then"], rows)),
-    element("p", { class: "buttons" },
-      button("Enter this result", singly(() => enter(feature, found, batchOf(feature)))), close()),
+    element(
+      "p",
+      { class: "buttons" },
+      button(
+        "Enter this result",
+        singly(() => enter(feature, found, batchOf(feature))),
+      ),
+      close(),
+    ),
   ];
 }

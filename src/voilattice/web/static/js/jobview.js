@@ -13,7 +13,13 @@ export async function fillByJob(box, text, path, body, signal, show) {
     show(found);
   } catch (error) {
     if (signal.aborted || isStale(error)) return;
-    box.replaceChildren(element("p", { class: "notice" }, error instanceof Cancelled ? "Cancelled. " : `${error.message} `,
-      button("Try again", () => fillByJob(box, text, path, body, signal, show))));
+    box.replaceChildren(
+      element(
+        "p",
+        { class: "notice" },
+        error instanceof Cancelled ? "Cancelled. " : `${error.message} `,
+        button("Try again", () => fillByJob(box, text, path, body, signal, show)),
+      ),
+    );
   }
 }

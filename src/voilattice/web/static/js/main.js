@@ -28,10 +28,15 @@ function wire() {
   $("changed-undo").onclick = undoAll;
   watchAddress(() => (isStarted ? show() : start()));
   addEventListener("pagehide", leave);
-  addEventListener("pageshow", (event) => { if (event.persisted) showAgain(); });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) showAgain();
+  });
 }
 
-const start = () => (starting ??= begin().finally(() => { starting = null; }));
+const start = () =>
+  (starting ??= begin().finally(() => {
+    starting = null;
+  }));
 
 async function begin() {
   try {

@@ -5,30 +5,59 @@ import { $, drawing, element, fill, markWide } from "./dom.js";
 import { fillByJob } from "./jobview.js";
 import { amount, count, countsRounds, money } from "./wording.js";
 
-export function clearPolicy() { $("tree").replaceChildren(); }
+export function clearPolicy() {
+  $("tree").replaceChildren();
+}
 
 export function fillPolicy(now, signal) {
   const box = element("div", {});
   $("tree").replaceChildren(box);
-  return fillByJob(box, `Building the ${now.policy} policy …`, "policy", { ...asked(now), policy: now.policy }, signal, (found) => {
-    const tree = element("div", { id: "tree-list", class: "card" });
-    drawing(tree, found.tree);
-    for (const item of tree.querySelectorAll("[data-p]")) item.style.setProperty("--p", item.dataset.p);
-    fill(box, element("p", { id: "tree-text" }, summary(found)), flow(found), element("h2", {}, "Step by step"), tree);
-    if (found.flow) markWide($("flow-picture"));
-  });
+  return fillByJob(
+    box,
+    `Building the ${now.policy} policy …`,
+    "policy",
+    { ...asked(now), policy: now.policy },
+    signal,
+    (found) => {
+      const tree = element("div", { id: "tree-list", class: "card" });
+      drawing(tree, found.tree);
+      for (const item of tree.querySelectorAll("[data-p]")) item.style.setProperty("--p", item.dataset.p);
+      fill(
+        box,
+        element("p", { id: "tree-text" }, summary(found)),
+        flow(found),
+        element("h2", {}, "Step by step"),
+        tree,
+      );
+      if (found.flow) markWide($("flow-picture"));
+    },
+  );
 }
 
 function summary(found) {
-  return `${found.policy}: expected total cost ${amount(found.expected_total_cost)}, of which ` +
+  return (
+    `${found.policy}: expected total cost ${amount(found.expected_total_cost)}, of which ` +
     `${amount(found.expected_feature_cost)} for features; ${count(found.paths, "path")}. ` +
-    (countsRounds() ? `${money(found.expected_rounds)} rounds on average. ` : "") + found.verdict;
+    (countsRounds() ? `${money(found.expected_rounds)} rounds on average. ` : "") +
+    found.verdict
+  );
 }
 
 function flow(found) {
   if (!found.flow) return null;
-  const picture = element("div", { class: "picture", id: "flow-picture", tabindex: 0, role: "group", "aria-label": "Where the cases flow" });
+  const picture = element("div", {
+    class: "picture",
+    id: "flow-picture",
+    tabindex: 0,
+    role: "group",
+    "aria-label": "Where the cases flow",
+  });
   drawing(picture, found.flow);
-  return element("div", {}, element("h2", {}, "Where the cases flow"),
-    element("p", { class: "hint" }, "The wider a band, the more cases take it. Colours are decisions."), picture);
+  return element(
+    "div",
+    {},
+    element("h2", {}, "Where the cases flow"),
+    element("p", { class: "hint" }, "The wider a band, the more cases take it. Colours are decisions."),
+    picture,
+  );
 }

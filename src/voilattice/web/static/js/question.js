@@ -12,7 +12,9 @@ let shown = []; // the features
 let isWaiting = false; // for the next question
 let target = null; // the feature that the keys answer
 // Timers: until keys act after a change of the question, or of the target; until clicks do.
-let settling = null, moving = null, shielding = null;
+let settling = null;
+let moving = null;
+let shielding = null;
 
 export const questionShown = () => shown;
 
@@ -25,7 +27,10 @@ export const isEngaged = (now) => pendingOf(shown, now.steps).length > 0 && isIn
 export const batchOf = (feature) => (shown.includes(feature) ? shown : [feature]);
 
 export function ask(features, now) {
-  change(features, features.map((feature) => resultFields(feature, (found) => enter(feature, found, features))));
+  change(
+    features,
+    features.map((feature) => resultFields(feature, (found) => enter(feature, found, features))),
+  );
   go(now);
 }
 
@@ -46,20 +51,31 @@ function change(features, contents) {
   if (!isOther) return;
   // The shield first: when the keys look as if they acted, it is gone.
   clearTimeout(shielding);
-  shielding = setTimeout(() => { shielding = null; update(); }, isSudden ? SETTLING : SEEING);
+  shielding = setTimeout(
+    () => {
+      shielding = null;
+      update();
+    },
+    isSudden ? SETTLING : SEEING,
+  );
   settle();
 }
 
 // No key acts for a second.
 function settle() {
   clearTimeout(settling);
-  settling = setTimeout(() => { settling = null; update(); }, SETTLING);
+  settling = setTimeout(() => {
+    settling = null;
+    update();
+  }, SETTLING);
 }
 
 // Keys that were meant for a field are no answers if the field vanishes, whatever took it away.
 export function watchFields() {
   const used = new Set();
-  $("consult").addEventListener("focusin", (event) => { if (event.target.matches("input, select")) used.add(event.target); });
+  $("consult").addEventListener("focusin", (event) => {
+    if (event.target.matches("input, select")) used.add(event.target);
+  });
   new MutationObserver(() => {
     const gone = [...used].filter((field) => !field.isConnected);
     if (!gone.length) return;
@@ -71,22 +87,32 @@ export function watchFields() {
 
 // The question waits for results again. Shows which are here, and where the keys act.
 export function go(now) {
-  const pending = pendingOf(shown, now.steps), isMany = shown.length > 1;
+  const pending = pendingOf(shown, now.steps);
+  const isMany = shown.length > 1;
   const isMoved = target !== null && pending.length > 0 && (pending[0] !== target || isWaiting);
   isWaiting = false;
   target = pending[0] ?? target;
   if (isMoved) {
     clearTimeout(moving);
-    moving = setTimeout(() => { moving = null; update(); }, MOVING);
+    moving = setTimeout(() => {
+      moving = null;
+      update();
+    }, MOVING);
   }
   for (const fields of $("advice-fields").querySelectorAll("fieldset")) {
     const { feature } = fields.dataset;
     fields.classList.toggle("next", feature === pending[0]);
-    if (isMany) markResult(fields, now.steps.find(([name]) => name === feature));
+    if (isMany)
+      markResult(
+        fields,
+        now.steps.find(([name]) => name === feature),
+      );
   }
   $("progress").hidden = !isMany;
-  $("progress").replaceChildren(`${shown.length - pending.length} of ${shown.length} results are in. `,
-    isMany && pending.length ? element("span", {}, `Keys act on ${label(pending[0])}.`) : "");
+  $("progress").replaceChildren(
+    `${shown.length - pending.length} of ${shown.length} results are in. `,
+    isMany && pending.length ? element("span", {}, `Keys act on ${label(pending[0])}.`) : "",
+  );
   update();
 }
 
@@ -105,7 +131,8 @@ function update() {
 // answers the question any more when the page hears of it: the focus leaves the fields first.
 export function enter(feature, found, batch) {
   const entered = withEntry(state(), feature, found, batch);
-  if (!isOpen(entered.round, entered.steps) || !entered.round.includes(feature)) $("main").focus({ preventScroll: true });
+  if (!isOpen(entered.round, entered.steps) || !entered.round.includes(feature))
+    $("main").focus({ preventScroll: true });
   write({ ...entered, imagined: null });
 }
 

@@ -16,8 +16,10 @@ const FREE = "free";
 export const isFree = (step) => step[2] === FREE;
 export const freeStep = (feature, found) => [feature, found, FREE];
 
-export const isStep = ([feature, found, how]) => isName(feature) &&
-  (found === null || typeof found === "string" || Number.isFinite(found)) && [undefined, true, FREE].includes(how);
+export const isStep = ([feature, found, how]) =>
+  isName(feature) &&
+  (found === null || typeof found === "string" || Number.isFinite(found)) &&
+  [undefined, true, FREE].includes(how);
 
 export const isRound = (names) => names.length > 1 && names.every(isName) && new Set(names).size === names.length;
 
@@ -58,8 +60,10 @@ export function withEntry({ steps, round, entered }, feature, found, asked = [fe
   const batch = isOpen(round, after) && round.includes(feature) ? round : asked;
   const at = after.findIndex(([name]) => name === feature);
   const before = after.findLastIndex((step) => step[0] !== feature && batch.includes(step[0]) && isBought(step));
-  if (at >= 0) after[at] = [feature, found, ...after[at].slice(2)]; // another result in its place
-  else after.splice(before >= 0 ? before + 1 : after.length, 0, before >= 0 ? [feature, found, true] : [feature, found]);
+  if (at >= 0)
+    after[at] = [feature, found, ...after[at].slice(2)]; // another result in its place
+  else
+    after.splice(before >= 0 ? before + 1 : after.length, 0, before >= 0 ? [feature, found, true] : [feature, found]);
   const order = [...orderOf(entered, steps).filter((name) => name !== feature), feature];
   const known = [batch, round];
   const next = known.find((names) => isOpen(names, after)) ?? known.find((names) => isSuspended(names, after, order));
@@ -69,7 +73,8 @@ export function withEntry({ steps, round, entered }, feature, found, asked = [fe
 // Without a step. The round it began is begun by the next one of that round.
 export function without(steps, feature) {
   const at = steps.findIndex(([name]) => name === feature);
-  return steps.filter((_, k) => k !== at)
+  return steps
+    .filter((_, k) => k !== at)
     .map((step, k) => (k === at && step[2] === true && steps[at][2] !== true ? step.slice(0, 2) : step));
 }
 

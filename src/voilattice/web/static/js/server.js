@@ -1,21 +1,26 @@
 // The server: questions, jobs, and the uploads that it may have lost.
 
 const API = "api/v1/";
-const FIRST_POLL = 40, LAST_POLL = 400; // ms
+const FIRST_POLL = 40; // ms
+const LAST_POLL = 400; // ms
 
 export class Cancelled extends Error {}
 
 export async function call(method, path, body, signal) {
   const answer = await send(method, path, body, signal);
   // An upload is known to the server until it is started anew; then it is sent again.
-  if (answer.status === 404 && body?.problem && await sendAgain(body.problem)) return read(await send(method, path, body, signal));
+  if (answer.status === 404 && body?.problem && (await sendAgain(body.problem)))
+    return read(await send(method, path, body, signal));
   return read(answer);
 }
 
 async function send(method, path, body, signal) {
-  const request = body === undefined ? { method, signal } : body instanceof FormData
-    ? { method, body, signal }
-    : { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal };
+  const request =
+    body === undefined
+      ? { method, signal }
+      : body instanceof FormData
+        ? { method, body, signal }
+        : { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal };
   try {
     return await fetch(API + path, request);
   } catch (error) {
@@ -30,7 +35,8 @@ const failure = (message, status) => Object.assign(new Error(message), { status 
 
 async function read(answer) {
   const document = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw failure(complaint(document) || `the server answers ${answer.status} ${answer.statusText}`, answer.status);
+  if (!answer.ok)
+    throw failure(complaint(document) || `the server answers ${answer.status} ${answer.statusText}`, answer.status);
   return document;
 }
 
@@ -41,9 +47,12 @@ export const networkAddress = (name) => `${API}problems/${encodeURIComponent(nam
 // Work that takes long. `tell` hears how far it is. It ends with its result, or with an error; if
 // the signal is given, it is cancelled on the server too, and nobody hears of it any more.
 export function startJob(path, body, { signal, tell }) {
-  let name = null, isCancelled = false;
+  let name = null;
+  let isCancelled = false;
   // Sent even while the page is being left.
-  const end = () => { if (name) fetch(`${API}jobs/${name}`, { method: "DELETE", keepalive: true }).catch(() => {}); };
+  const end = () => {
+    if (name) fetch(`${API}jobs/${name}`, { method: "DELETE", keepalive: true }).catch(() => {});
+  };
   signal.addEventListener("abort", end, { once: true });
   const result = (async () => {
     let found = await call("POST", path, body);
@@ -53,7 +62,9 @@ export function startJob(path, body, { signal, tell }) {
       signal.throwIfAborted();
       tell?.(found);
       await pause(wait, signal);
-      found = await call("GET", "jobs/" + name).catch((error) => { throw error.status === 404 ? failure("The server no longer has this work", 0) : error; });
+      found = await call("GET", `jobs/${name}`).catch((error) => {
+        throw error.status === 404 ? failure("The server no longer has this work", 0) : error;
+      });
     }
     signal.throwIfAborted();
     name = null;
@@ -61,13 +72,26 @@ export function startJob(path, body, { signal, tell }) {
     if (found.state === "cancelled") throw new Cancelled("Cancelled.");
     throw failure(complaint(found.error) || `the job has ${found.state}`, found.error?.status ?? 500);
   })();
-  return { result, cancel() { isCancelled = true; end(); } };
+  return {
+    result,
+    cancel() {
+      isCancelled = true;
+      end();
+    },
+  };
 }
 
 export function pause(ms, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    signal?.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
+    signal?.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
   });
 }
 
@@ -79,12 +103,16 @@ export async function upload(texts) {
   const form = new FormData();
   for (const [file, text] of Object.entries(texts)) form.append("files", new Blob([text]), file);
   const found = await read(await send("POST", "problems", form));
-  try { sessionStorage.setItem("upload:" + found.name, JSON.stringify(texts)); } catch { /* too large to keep */ }
+  try {
+    sessionStorage.setItem(`upload:${found.name}`, JSON.stringify(texts));
+  } catch {
+    /* too large to keep */
+  }
   return found;
 }
 
 export function keptFiles(name) {
-  const kept = sessionStorage.getItem("upload:" + name);
+  const kept = sessionStorage.getItem(`upload:${name}`);
   return kept ? JSON.parse(kept) : null;
 }
 
@@ -96,8 +124,8 @@ async function sendAgain(name) {
 }
 
 export async function findProblem(name) {
-  const path = "problems/" + encodeURIComponent(name);
+  const path = `problems/${encodeURIComponent(name)}`;
   const answer = await send("GET", path);
-  if (answer.status === 404 && await sendAgain(name)) return read(await send("GET", path));
+  if (answer.status === 404 && (await sendAgain(name))) return read(await send("GET", path));
   return read(answer);
 }

@@ -14,16 +14,28 @@ export function showSituation() {
   const { problem, situation } = session;
   $("situation").classList.remove("stale");
   $("target").textContent = `What is ${label(problem.target)}?`;
-  $("posterior").replaceChildren(...Object.entries(situation.posterior).map(([name, p]) =>
-    element("li", {}, bar(decisionLabel(name), p, percent(p)))));
+  $("posterior").replaceChildren(
+    ...Object.entries(situation.posterior).map(([name, p]) =>
+      element("li", {}, bar(decisionLabel(name), p, percent(p))),
+    ),
+  );
   const dearest = Math.max(...Object.values(situation.decision_costs), 1e-9);
-  $("decisions").replaceChildren(...Object.entries(situation.decision_costs).map(([name, cost]) =>
-    element("li", {}, bar(decisionLabel(name), cost / dearest, money(cost), { isChosen: name === situation.decision }))));
-  $("money").replaceChildren(...pairs([
-    ["Expected cost of deciding now", amount(situation.emc)],
-    ["Spent so far", amount(situation.spent)],
-    ...left(situation.left),
-  ]));
+  $("decisions").replaceChildren(
+    ...Object.entries(situation.decision_costs).map(([name, cost]) =>
+      element(
+        "li",
+        {},
+        bar(decisionLabel(name), cost / dearest, money(cost), { isChosen: name === situation.decision }),
+      ),
+    ),
+  );
+  $("money").replaceChildren(
+    ...pairs([
+      ["Expected cost of deciding now", amount(situation.emc)],
+      ["Spent so far", amount(situation.spent)],
+      ...left(situation.left),
+    ]),
+  );
   $("rules").replaceChildren(...problem.rules.map((rule) => element("li", {}, rule)));
   $("rules-card").hidden = !problem.rules.length;
   $("currency").textContent = problem.currency ? `Amounts are in ${problem.currency}.` : "";
@@ -31,6 +43,11 @@ export function showSituation() {
 
 // What is left of the limits, where there are some.
 function left({ spend, features, rounds }) {
-  return [["Left to spend", spend, amount], ["Features left", features, String], ["Rounds left", rounds, String]]
-    .filter(([, most]) => most !== null).map(([name, most, shown]) => [name, shown(most)]);
+  return [
+    ["Left to spend", spend, amount],
+    ["Features left", features, String],
+    ["Rounds left", rounds, String],
+  ]
+    .filter(([, most]) => most !== null)
+    .map(([name, most, shown]) => [name, shown(most)]);
 }

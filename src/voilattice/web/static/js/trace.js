@@ -17,7 +17,7 @@ export function trace(svg) {
   };
   const clear = () => {
     svg.classList.remove("picked");
-    svg.querySelectorAll(".lit").forEach((part) => part.classList.remove("lit"));
+    for (const part of svg.querySelectorAll(".lit")) part.classList.remove("lit");
   };
   for (const node of svg.querySelectorAll(".node")) {
     const pick = () => {
@@ -26,7 +26,7 @@ export function trace(svg) {
       const lit = new Set([node.dataset.node]);
       follow(node.dataset.node, "from", "to", lit);
       follow(node.dataset.node, "to", "from", lit);
-      svg.querySelectorAll(".node").forEach((other) => other.classList.toggle("lit", lit.has(other.dataset.node)));
+      for (const other of svg.querySelectorAll(".node")) other.classList.toggle("lit", lit.has(other.dataset.node));
     };
     node.addEventListener("mouseenter", pick);
     node.addEventListener("focus", pick);

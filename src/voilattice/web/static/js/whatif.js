@@ -30,13 +30,18 @@ export function fillWhatIf(now, signal) {
 // -- what the changes do
 
 async function showEffect(now, signal) {
-  const box = $("effect-table"), question = JSON.stringify([asked(asGiven(now)), now.policy]);
+  const box = $("effect-table");
+  const question = JSON.stringify([asked(asGiven(now)), now.policy]);
   const present = () => (session.isQuick ? null : session.advice);
   const advice = present();
   box.classList.remove("stale");
   if (!isChanged(now)) {
-    box.replaceChildren(element("p", {}, "Nothing is changed: this is the problem as given. Change a price, a cost or a result below."),
-      advice ? element("p", {}, `${action(advice)} Expected cost from here: ${amount(toGo(advice))}.`) : element("p", {}, "Working …"));
+    box.replaceChildren(
+      element("p", {}, "Nothing is changed: this is the problem as given. Change a price, a cost or a result below."),
+      advice
+        ? element("p", {}, `${action(advice)} Expected cost from here: ${amount(toGo(advice))}.`)
+        : element("p", {}, "Working …"),
+    );
     if (advice) given = { question, advice };
     return;
   }
@@ -51,28 +56,48 @@ async function showEffect(now, signal) {
     draw();
   } catch (error) {
     if (given === base) given = null;
-    if (!signal.aborted && !isStale(error)) box.append(element("p", {}, `The problem as given has no answer: ${error.message}.`));
+    if (!signal.aborted && !isStale(error))
+      box.append(element("p", {}, `The problem as given has no answer: ${error.message}.`));
   }
 }
 
 const toGo = (advice) => advice.emc - Math.max(advice.benefit, 0);
 
 function effect(before, after) {
-  const waiting = "working …", both = before && after;
-  const row = (name, value, shown = amount) => [name, before ? shown(value(before)) : waiting, after ? shown(value(after)) : waiting,
-    both && shown === amount ? change(value(after) - value(before)) : ""];
+  const waiting = "working …";
+  const both = before && after;
+  const row = (name, value, shown = amount) => [
+    name,
+    before ? shown(value(before)) : waiting,
+    after ? shown(value(after)) : waiting,
+    both && shown === amount ? change(value(after) - value(before)) : "",
+  ];
   const next = [...row("Next step", (advice) => action(advice).replace(/\.$/, ""), String)];
   next[3] = both ? (action(before) === action(after) ? "the same" : "another") : "";
-  return element("div", { class: "scroll" }, table("From here on, for what is known now", ["", "as given", "with your changes", "difference"], [
-    next,
-    row("Expected cost from here", toGo),
-    row("Expected cost of deciding now", (advice) => advice.emc),
-    row("Spent so far", (advice) => advice.spent),
-  ]));
+  return element(
+    "div",
+    { class: "scroll" },
+    table(
+      "From here on, for what is known now",
+      ["", "as given", "with your changes", "difference"],
+      [
+        next,
+        row("Expected cost from here", toGo),
+        row("Expected cost of deciding now", (advice) => advice.emc),
+        row("Spent so far", (advice) => advice.spent),
+      ],
+    ),
+  );
 }
 
 function changeList(now) {
-  return element("ul", { class: "changes" }, changesOf(now).map(({ text, undo }) => element("li", {}, text, " ", button("undo", undo, { class: "link", "aria-label": `Undo: ${text}` }))));
+  return element(
+    "ul",
+    { class: "changes" },
+    changesOf(now).map(({ text, undo }) =>
+      element("li", {}, text, " ", button("undo", undo, { class: "link", "aria-label": `Undo: ${text}` })),
+    ),
+  );
 }
 
 // -- prices
@@ -80,14 +105,24 @@ function changeList(now) {
 // A field for an amount. It asks after a pause in typing; an empty one means the amount as given.
 function amountField(name, value, take) {
   let timer;
-  const field = element("input", { type: "number", min: 0, step: "any", inputmode: "decimal", "aria-label": name, value });
+  const field = element("input", {
+    type: "number",
+    min: 0,
+    step: "any",
+    inputmode: "decimal",
+    "aria-label": name,
+    value,
+  });
   const ask = () => {
     clearTimeout(timer);
     if (!field.isConnected || !session.problem) return; // another problem has come meanwhile
     if (field.value === "") take(null);
     else if (field.checkValidity()) take(field.valueAsNumber);
   };
-  field.oninput = () => { clearTimeout(timer); timer = setTimeout(ask, TYPING); };
+  field.oninput = () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, TYPING);
+  };
   field.onchange = ask;
   return field;
 }
@@ -98,17 +133,27 @@ function sync(field, value) {
 }
 
 function setPrice(feature, price) {
-  const now = state(), own = session.problem.costs[feature];
-  const prices = price === null || price === own ? withoutKey(now.prices, feature) : { ...now.prices, [feature]: price };
+  const now = state();
+  const own = session.problem.costs[feature];
+  const prices =
+    price === null || price === own ? withoutKey(now.prices, feature) : { ...now.prices, [feature]: price };
   if (JSON.stringify(prices) !== JSON.stringify(now.prices)) write({ prices });
 }
 
 export function priceField(feature) {
   const own = session.problem.costs?.[feature];
   if (own === undefined) return null;
-  return element("p", { class: "price-field" }, element("label", {}, "If its price were ",
-    amountField(`Price of ${label(feature)}`, state().prices[feature] ?? own, (price) => setPrice(feature, price))),
-  element("small", {}, ` as given: ${money(own)}`));
+  return element(
+    "p",
+    { class: "price-field" },
+    element(
+      "label",
+      {},
+      "If its price were ",
+      amountField(`Price of ${label(feature)}`, state().prices[feature] ?? own, (price) => setPrice(feature, price)),
+    ),
+    element("small", {}, ` as given: ${money(own)}`),
+  );
 }
 
 export function updatePrice(box, feature) {
@@ -117,23 +162,39 @@ export function updatePrice(box, feature) {
 }
 
 function showPrices(now) {
-  const { problem } = session, box = $("prices");
+  const { problem } = session;
+  const box = $("prices");
   if (!problem.costs) {
     $("prices-hint").textContent = "The prices of this problem are computed and cannot be changed here.";
     box.replaceChildren();
     return;
   }
-  $("prices-hint").textContent = "The own price of each feature, without what groups, discounts and rounds add or take off." + (problem.currency ? ` Amounts are in ${problem.currency}.` : "");
+  const currency = problem.currency ? ` Amounts are in ${problem.currency}.` : "";
+  $("prices-hint").textContent =
+    `The own price of each feature, without what groups, discounts and rounds add or take off.${currency}`;
   if (box.dataset.problem !== problem.name) {
     box.dataset.problem = problem.name;
-    box.replaceChildren(...problem.features.filter((name) => name in problem.costs).map((name) => element("li", { "data-feature": name },
-      element("span", { class: "name" }, label(name)),
-      amountField(`Price of ${label(name)}`, problem.costs[name], (price) => setPrice(name, price)),
-      element("span", { class: "was" }),
-      button("undo", () => setPrice(name, null), { class: "link", "aria-label": `Undo the price of ${label(name)}` }))));
+    box.replaceChildren(
+      ...problem.features
+        .filter((name) => name in problem.costs)
+        .map((name) =>
+          element(
+            "li",
+            { "data-feature": name },
+            element("span", { class: "name" }, label(name)),
+            amountField(`Price of ${label(name)}`, problem.costs[name], (price) => setPrice(name, price)),
+            element("span", { class: "was" }),
+            button("undo", () => setPrice(name, null), {
+              class: "link",
+              "aria-label": `Undo the price of ${label(name)}`,
+            }),
+          ),
+        ),
+    );
   }
   for (const row of box.children) {
-    const name = row.dataset.feature, isOwn = !(name in now.prices);
+    const name = row.dataset.feature;
+    const isOwn = !(name in now.prices);
     sync(row.querySelector("input"), now.prices[name] ?? problem.costs[name]);
     row.querySelector(".was").textContent = isOwn ? "" : `as given ${money(problem.costs[name])}`;
     row.querySelector("button").hidden = isOwn;
@@ -144,8 +205,12 @@ function showPrices(now) {
 // -- what wrong decisions cost
 
 function showStakes(now) {
-  const box = $("stakes"), { problem } = session;
-  if (box.dataset.problem !== problem.name) { box.dataset.problem = problem.name; box.replaceChildren(...stakesFields()); }
+  const box = $("stakes");
+  const { problem } = session;
+  if (box.dataset.problem !== problem.name) {
+    box.dataset.problem = problem.name;
+    box.replaceChildren(...stakesFields());
+  }
   for (const choice of box.querySelectorAll("input[type=radio]")) choice.checked = choice.value === now.kind;
   box.querySelector("#own-costs").hidden = Boolean(now.kind);
   box.querySelector("#scaled-costs").hidden = !now.kind;
@@ -169,38 +234,92 @@ function showStakes(now) {
 
 function stakesFields() {
   const { problem } = session;
-  const choice = (value, text) => element("label", { class: "choice" },
-    element("input", { type: "radio", name: "kind", value, onchange: () => write({ kind: value, expected: null }) }), text);
+  const choice = (value, text) =>
+    element(
+      "label",
+      { class: "choice" },
+      element("input", { type: "radio", name: "kind", value, onchange: () => write({ kind: value, expected: null }) }),
+      text,
+    );
   const cell = (decision, actual) => {
-    const field = amountField(`Cost of deciding ${decisionLabel(decision)} if it is ${decisionLabel(actual)}`,
-      rounded(problem.misclassification[decision][actual]), (cost) => setCell(decision, actual, cost));
+    const field = amountField(
+      `Cost of deciding ${decisionLabel(decision)} if it is ${decisionLabel(actual)}`,
+      rounded(problem.misclassification[decision][actual]),
+      (cost) => setCell(decision, actual, cost),
+    );
     Object.assign(field.dataset, { decision, actual });
     return field;
   };
   return [
-    element("fieldset", { class: "choices" }, element("legend", {}, "Costs of decisions"),
-      choice("", "the problem's own"), choice("symmetric", "symmetric, scaled"), choice("asymmetric", "asymmetric, scaled")),
-    element("div", { id: "own-costs" },
-      element("label", { class: "slider" }, "All of them, multiplied: ", element("output", { id: "scale-shown" }),
-        slider("scale", { min: -SLIDER, max: SLIDER, step: 1 }, (value) => Number((10 ** (value / SLIDER)).toPrecision(3)), (scale) => write({ scale }),
-          (scale) => { $("scale-shown").textContent = scaleText(scale); })),
+    element(
+      "fieldset",
+      { class: "choices" },
+      element("legend", {}, "Costs of decisions"),
+      choice("", "the problem's own"),
+      choice("symmetric", "symmetric, scaled"),
+      choice("asymmetric", "asymmetric, scaled"),
+    ),
+    element(
+      "div",
+      { id: "own-costs" },
+      element(
+        "label",
+        { class: "slider" },
+        "All of them, multiplied: ",
+        element("output", { id: "scale-shown" }),
+        slider(
+          "scale",
+          { min: -SLIDER, max: SLIDER, step: 1 },
+          (value) => Number((10 ** (value / SLIDER)).toPrecision(3)),
+          (scale) => write({ scale }),
+          (scale) => {
+            $("scale-shown").textContent = scaleText(scale);
+          },
+        ),
+      ),
       button("undo the factor", () => write({ scale: 1 }), { class: "link", id: "scale-undo" }),
       element("p", { class: "hint" }, "Each cost, before the factor. A row is a decision, a column what it really is."),
-      element("div", { class: "scroll" }, table("Costs of decisions", ["decision", ...problem.classes.map(decisionLabel)],
-        problem.decisions.map((decision) => [decisionLabel(decision), ...problem.classes.map((actual) => cell(decision, actual))]))),
-      button("undo the cells", () => write({ cells: [] }), { class: "link", id: "cells-undo" })),
-    element("div", { id: "scaled-costs" },
+      element(
+        "div",
+        { class: "scroll" },
+        table(
+          "Costs of decisions",
+          ["decision", ...problem.classes.map(decisionLabel)],
+          problem.decisions.map((decision) => [
+            decisionLabel(decision),
+            ...problem.classes.map((actual) => cell(decision, actual)),
+          ]),
+        ),
+      ),
+      button("undo the cells", () => write({ cells: [] }), { class: "link", id: "cells-undo" }),
+    ),
+    element(
+      "div",
+      { id: "scaled-costs" },
       element("p", { class: "hint" }, "The problem's own costs are kept: choose them above to have them back."),
-      element("label", { class: "slider" }, "At stake, as the expected cost of deciding with nothing known: ",
-        slider("expected", { min: 0, max: 4000, step: 10 }, Number, (expected) => write({ expected }), (x) => sync($("expected-number"), x))),
-      numberBeside()),
+      element(
+        "label",
+        { class: "slider" },
+        "At stake, as the expected cost of deciding with nothing known: ",
+        slider(
+          "expected",
+          { min: 0, max: 4000, step: 10 },
+          Number,
+          (expected) => write({ expected }),
+          (x) => sync($("expected-number"), x),
+        ),
+      ),
+      numberBeside(),
+    ),
   ];
 }
 
 const rounded = (x) => Number(x.toFixed(2));
 
 function numberBeside() {
-  const field = amountField("At stake", "", (expected) => { if (expected !== null) write({ expected }); });
+  const field = amountField("At stake", "", (expected) => {
+    if (expected !== null) write({ expected });
+  });
   field.id = "expected-number";
   return field;
 }
@@ -208,7 +327,9 @@ function numberBeside() {
 function slider(id, range, convert, take, tell) {
   let timer;
   return element("input", {
-    type: "range", id, ...range,
+    type: "range",
+    id,
+    ...range,
     oninput: (event) => {
       const value = convert(Number(event.target.value));
       tell(value);
@@ -219,7 +340,8 @@ function slider(id, range, convert, take, tell) {
 }
 
 function setCell(decision, actual, cost) {
-  const now = state(), own = session.problem.misclassification[decision][actual];
+  const now = state();
+  const own = session.problem.misclassification[decision][actual];
   const rest = now.cells.filter(([d, a]) => d !== decision || a !== actual);
   const cells = cost === null || cost === own ? rest : [...rest, [decision, actual, cost]];
   if (JSON.stringify(cells) !== JSON.stringify(now.cells)) write({ cells });
@@ -230,13 +352,22 @@ function setCell(decision, actual, cost) {
 function showEvidence(now) {
   const box = $("evidence");
   const rows = now.steps.filter(([, found]) => found !== null).filter(([name]) => session.problem.states[name]);
-  box.replaceChildren(...rows.map(([name, found]) => {
-    const states = session.problem.states[name];
-    const change = (event) => write(replaceResult(state(), name, states[Number(event.target.value)]));
-    return element("li", {}, element("span", { class: "name" }, label(name)),
-      element("select", { "aria-label": `Result of ${label(name)}`, onchange: change },
-        states.includes(found) ? null : element("option", { selected: true, value: "" }, stateLabel(name, found)),
-        states.map((other, k) => element("option", { value: k, selected: other === found }, stateLabel(name, other)))));
-  }));
+  box.replaceChildren(
+    ...rows.map(([name, found]) => {
+      const states = session.problem.states[name];
+      const replace = (event) => write(replaceResult(state(), name, states[Number(event.target.value)]));
+      return element(
+        "li",
+        {},
+        element("span", { class: "name" }, label(name)),
+        element(
+          "select",
+          { "aria-label": `Result of ${label(name)}`, onchange: replace },
+          states.includes(found) ? null : element("option", { selected: true, value: "" }, stateLabel(name, found)),
+          states.map((other, k) => element("option", { value: k, selected: other === found }, stateLabel(name, other))),
+        ),
+      );
+    }),
+  );
   if (!rows.length) box.replaceChildren(element("li", {}, "Nothing yet: results are entered in the consultation."));
 }

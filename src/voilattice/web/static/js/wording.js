@@ -9,7 +9,8 @@ export const amount = (x) => (session.problem?.currency ? `${money(x)} ${session
 
 export const change = (x) => (Math.abs(x) < 0.005 ? "no change" : (x > 0 ? "+" : "−") + amount(Math.abs(x)));
 
-export const percent = (p) => (p > 0 && p < 0.0005 ? "< 0.1 %" : (100 * p).toLocaleString("en", { maximumFractionDigits: 1 }) + " %");
+export const percent = (p) =>
+  p > 0 && p < 0.0005 ? "< 0.1 %" : `${(100 * p).toLocaleString("en", { maximumFractionDigits: 1 })} %`;
 
 export const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 
@@ -24,11 +25,12 @@ export const decisionLabel = (decision) => stateLabel(session.problem.target, de
 export const labels = (names) => names.map(label).sort();
 
 export function list(names) {
-  return names.length < 2 ? names.join("") : names.slice(0, -1).join(", ") + " and " + names.at(-1);
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
 // Whether it matters how many features come in one round.
-export const countsRounds = () => Boolean(session.problem?.rounds?.cost) || (session.problem?.limits?.rounds ?? null) !== null;
+export const countsRounds = () =>
+  Boolean(session.problem?.rounds?.cost) || (session.problem?.limits?.rounds ?? null) !== null;
 
 export function action({ action: what, features, decision }) {
   if (what === "decide") return `Decide: ${decisionLabel(decision)}.`;
@@ -38,7 +40,12 @@ export function action({ action: what, features, decision }) {
 export const titleOf = (problem) => problem?.title || problem?.name || "";
 
 export const slug = (text) =>
-  text.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60) || "problem";
+  text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 60) || "problem";
 
 // The day, here and now, as 2026-05-31.
 export function day() {

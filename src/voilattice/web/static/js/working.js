@@ -5,12 +5,17 @@ import { button, element } from "./dom.js";
 export function showWorking(box, text, cancel) {
   const said = element("p", {}, text);
   const bar = element("progress", { max: 1, "aria-label": text });
-  box.replaceChildren(element("div", { class: "working" }, said, bar, cancel ? button("Cancel", cancel, { class: "cancel" }) : null));
+  box.replaceChildren(
+    element("div", { class: "working" }, said, bar, cancel ? button("Cancel", cancel, { class: "cancel" }) : null),
+  );
   return {
     tell({ state, progress, fraction }) {
       said.textContent = state === "queued" ? "Waiting for other work …" : progress ? `${text} ${progress}` : text;
-      if (fraction === null || fraction === undefined) bar.removeAttribute("value"); else bar.value = fraction;
+      if (fraction === null || fraction === undefined) bar.removeAttribute("value");
+      else bar.value = fraction;
     },
-    end() { box.replaceChildren(); },
+    end() {
+      box.replaceChildren();
+    },
   };
 }
