@@ -1,7 +1,11 @@
+// @ts-check
 // A row of a list of bars: a name, a share, a number, and perhaps a price on the same scale.
 
 import { element } from "./dom.js";
 
+/** @typedef {{ isChosen?: boolean, price?: number }} Marks */
+
+/** @type {(name: string, share: number, number: string, marks?: Marks) => HTMLElement} */
 export function bar(name, share, number, { isChosen = false, price } = {}) {
   const fill = element("span", { class: "fill" });
   fill.style.setProperty("width", `${100 * clamp(share)}%`);
@@ -20,4 +24,5 @@ export function bar(name, share, number, { isChosen = false, price } = {}) {
   );
 }
 
+/** @type {(share: number) => number} */
 const clamp = (share) => (Number.isFinite(share) ? Math.min(Math.max(share, 0), 1) : 0);

@@ -1,3 +1,4 @@
+// @ts-check
 // What differs from the problem as it was given, in words, each with its way back.
 
 import { asGiven, expectedOf, isChanged, replaceResult, state, write } from "./address.js";
@@ -5,8 +6,12 @@ import { $ } from "./dom.js";
 import { session } from "./session.js";
 import { amount, decisionLabel, label, list, money, stateLabel } from "./wording.js";
 
+/** @import { State } from "./types.d.ts" */
+
+/** @type {(now: State) => { text: string, undo: () => void }[]} */
 export function changesOf(now) {
   const { problem } = session;
+  /** @type {(name: string) => string} */
   const own = (name) => (problem?.costs && name in problem.costs ? ` in place of ${money(problem.costs[name])}` : "");
   const found = Object.entries(now.prices).map(([name, price]) => ({
     text: `${label(name)} costs ${money(price)}${own(name)}`,
@@ -36,14 +41,17 @@ export function changesOf(now) {
   return found;
 }
 
+/** @type {(scale: number) => string} */
 export const scaleText = (scale) => `${Number(scale.toPrecision(3))} times`;
 
+/** @type {(table: Record<string, number>, name: string) => Record<string, number>} */
 export function withoutKey(table, name) {
   return Object.fromEntries(Object.entries(table).filter(([key]) => key !== name));
 }
 
 export const undoAll = () => write(asGiven(state()));
 
+/** @type {(now: State) => void} */
 export function showChanged(now) {
   const isShown = isChanged(now);
   $("changed").hidden = !isShown;

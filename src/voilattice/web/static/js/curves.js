@@ -1,3 +1,4 @@
+// @ts-check
 // Cost curves: what each policy costs from low to high stakes, and by how much it misses the best one.
 
 import { asked, expectedOf } from "./address.js";
@@ -5,8 +6,13 @@ import { bar } from "./bars.js";
 import { $, element, fill, table } from "./dom.js";
 import { fillByJob } from "./jobview.js";
 import { lines } from "./lines.js";
-import { session } from "./session.js";
+import { answered } from "./session.js";
 import { amount, change, money } from "./wording.js";
+
+/** @import { Series } from "./lines.js" */
+/** @import { ComparisonRow, State } from "./types.d.ts" */
+
+/** @typedef {(policy: string, expected: number) => { policy: string, expected_total_cost: number }} CostAt */
 
 const POINTS = 20;
 const TIE = 0.005;
@@ -15,6 +21,7 @@ export function clearCurves() {
   $("curves").replaceChildren();
 }
 
+/** @type {Record<string, [name: string, about: string]>} */
 const KINDS = {
   given: ["the problem's own", "The costs of decisions are the problem's own, all multiplied by the same factor."],
   symmetric: ["symmetric", "Not the problem's own costs of decisions: here every wrong decision costs the same."],
@@ -24,9 +31,10 @@ const KINDS = {
   ],
 };
 
+/** @type {(now: State, signal: AbortSignal) => Promise<void>} */
 export function fillCurves(now, signal) {
   const stake = stakeOf(now);
-  const isKnown = now.steps.some(([, found]) => found !== null) || Object.keys(session.problem.evidence).length > 0;
+  const isKnown = now.steps.some(([, found]) => found !== null) || Object.keys(answered.problem.evidence).length > 0;
   const points = Array.from({ length: POINTS + 1 }, (_, k) => (k * (stake > 0 ? 4 * stake : 100)) / POINTS);
   const text = element("p", { id: "curves-text" });
   const shown = element("div", {});
@@ -64,10 +72,12 @@ export function fillCurves(now, signal) {
 }
 
 // What deciding costs on average before anything is known.
+/** @type {(now: State) => number} */
 function stakeOf(now) {
   if (now.kind) return expectedOf(now);
-  const { prior, misclassification } = session.problem;
+  const { prior, misclassification } = answered.problem;
   const changed = new Map(now.cells.map(([decision, actual, cost]) => [JSON.stringify([decision, actual]), cost]));
+  /** @type {(decision: string, row: Record<string, number>) => number} */
   const risk = (decision, row) =>
     Object.entries(row).reduce(
       (sum, [actual, cost]) => sum + prior[actual] * (changed.get(JSON.stringify([decision, actual])) ?? cost),
@@ -76,18 +86,22 @@ function stakeOf(now) {
   return now.scale * Math.min(...Object.entries(misclassification).map(([decision, row]) => risk(decision, row)));
 }
 
+/** @type {(rows: ComparisonRow[], stake: number) => HTMLElement[]} */
 function curvesOf(rows, stake) {
   const policies = [...new Set(rows.map((row) => row.policy))];
   const stakes = [...new Set(rows.map((row) => row.expected))].sort((a, b) => a - b);
   // Of an optimum that is not proved, the cost is the upper bound.
   const costs = new Map(rows.map((row) => [`${row.expected} ${row.policy}`, row.expected_total_cost ?? row.at_most]));
+  /** @type {CostAt} */
   const at = (policy, expected) => ({ policy, expected_total_cost: costs.get(`${expected} ${policy}`) ?? 0 });
   return contents(policies, stakes, at, stake);
 }
 
+/** @type {(policies: string[], stakes: number[], at: CostAt, stake: number) => HTMLElement[]} */
 function contents(policies, stakes, at, stake) {
   const nearest = stakes.reduce((best, x, k) => (Math.abs(x - stake) < Math.abs(stakes[best] - stake) ? k : best), 0);
   const beside = element("div", { id: "curves-point", "aria-live": "polite" });
+  /** @type {(k: number) => void} */
   const show = (k) =>
     beside.replaceChildren(...pointTable(policies, stakes[k], at, k === nearest && Math.abs(stakes[k] - stake) < TIE));
   const slider = element("input", {
@@ -100,13 +114,16 @@ function contents(policies, stakes, at, stake) {
     oninput: (event) => show(Number(event.target.value)),
   });
   show(nearest);
+  /** @type {(x: number) => number} */
   const least = (x) => Math.min(...policies.map((policy) => at(policy, x).expected_total_cost));
+  /** @type {(base: (x: number) => number) => Series[]} */
   const series = (base) =>
     policies.map((policy) => ({
       name: policy,
       points: stakes.map((x) => [x, Math.max(at(policy, x).expected_total_cost - base(x), 0)]),
     }));
   const picture = element("div", { id: "curves-picture" });
+  /** @type {(isAbove: boolean) => void} */
   const drawLines = (isAbove) =>
     picture.replaceChildren(
       isAbove
@@ -147,12 +164,13 @@ function contents(policies, stakes, at, stake) {
   ];
 }
 
+/** @type {(policies: string[], expected: number, at: CostAt, isNow: boolean) => HTMLElement[]} */
 function pointTable(policies, expected, at, isNow) {
   const rows = policies
     .map((policy) => at(policy, expected))
     .sort((a, b) => a.expected_total_cost - b.expected_total_cost);
   const least = rows[0].expected_total_cost;
-  const most = Math.max(rows.at(-1).expected_total_cost, 1e-9);
+  const most = Math.max(rows[rows.length - 1].expected_total_cost, 1e-9);
   return [
     element("h3", {}, `At stakes of ${amount(expected)}${isNow ? ", as they are now" : ""}`),
     element(
@@ -174,8 +192,10 @@ function pointTable(policies, expected, at, isNow) {
   ];
 }
 
+/** @type {(x: number) => string} */
 const over = (x) => (x < TIE ? "least" : change(x));
 
+/** @type {(policies: string[], stakes: number[], at: CostAt) => HTMLElement} */
 function wholeTable(policies, stakes, at) {
   return table(
     "Best cost, and what each policy adds to it",

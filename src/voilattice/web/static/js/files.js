@@ -1,16 +1,24 @@
+// @ts-check
 // Files: problems of one's own, and consultations that are saved and opened again.
 
 import { asked, state } from "./address.js";
 import { $, element } from "./dom.js";
+import { freeStep } from "./rounds.js";
 import { keptFiles, upload } from "./server.js";
-import { session } from "./session.js";
+import { answered, session } from "./session.js";
 import { begin } from "./settings.js";
 import { day, slug, titleOf } from "./wording.js";
 
+/** @import { Failure, Result, Step } from "./types.d.ts" */
+
+/** @typedef {{ feature: string, result: Result, free?: boolean, same_round?: boolean }} SavedStep */
+
 const FORMAT = "voilattice consultation";
 
+/** @type {(files: File[]) => Promise<unknown>} */
 export async function openFiles(files) {
   if (!files.length) return;
+  /** @type {Record<string, string>} */
   const texts = {};
   for (const file of files) texts[file.name] = await file.text();
   const saved = Object.entries(texts).find(([name, text]) => /\.json$/i.test(name) && isRecord(text));
@@ -26,7 +34,8 @@ export async function openFiles(files) {
 
 export function save() {
   const now = state();
-  const { problem, advice, isQuick } = session;
+  const { problem } = answered;
+  const { advice, isQuick } = session;
   const record = {
     format: FORMAT,
     saved: new Date().toISOString(),
@@ -59,12 +68,14 @@ export function save() {
   download(`${slug(titleOf(problem))}-${day()}.json`, "application/json", JSON.stringify(record, null, 2));
 }
 
+/** @type {(name: string, type: string, text: string) => void} */
 export function download(name, type, text) {
   const address = URL.createObjectURL(new Blob([text], { type }));
   element("a", { download: name, href: address }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
+/** @type {(text: string) => boolean} */
 function isRecord(text) {
   try {
     return JSON.parse(text)?.format === FORMAT;
@@ -73,16 +84,18 @@ function isRecord(text) {
   }
 }
 
+/** @type {(name: string, record: any) => Promise<void>} */
 async function openRecord(name, record) {
   if (typeof record.problem !== "string" || !Array.isArray(record.found))
     throw new Error(`${name}: not a whole consultation; save it again`);
   let { problem } = record;
   if (record.files && typeof record.files === "object") problem = (await upload(record.files)).name;
-  const steps = record.found.map(({ feature, result, free, same_round }) => [
-    feature,
-    result,
-    ...(free ? ["free"] : same_round ? [true] : []),
-  ]);
+  /** @type {SavedStep[]} */
+  const found = record.found;
+  /** @type {Step[]} */
+  const steps = found.map(({ feature, result, free, same_round }) =>
+    free ? freeStep(feature, result) : same_round ? [feature, result, true] : [feature, result],
+  );
   begin(problem, {
     ...record.changes,
     policy: record.policy,
@@ -93,18 +106,22 @@ async function openRecord(name, record) {
 }
 
 // Files, or a folder with them.
+/** @type {(transfer: DataTransfer) => Promise<File[]>} */
 export async function droppedFiles(transfer) {
-  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
-  const folder = entries.find((entry) => entry.isDirectory);
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.());
+  const folder = /** @type {FileSystemDirectoryEntry | undefined} */ (entries.find((entry) => entry?.isDirectory));
   if (!folder) return [...transfer.files];
+  /** @type {FileSystemEntry[]} */
   const inside = await new Promise((resolve, reject) => folder.createReader().readEntries(resolve, reject));
-  const files = inside.filter(
-    (entry) => entry.isFile && !entry.name.startsWith(".") && !/\.(md|txt)$/i.test(entry.name),
-  );
+  /** @type {(entry: FileSystemEntry) => boolean} */
+  const isWanted = ({ isFile, name }) => isFile && !name.startsWith(".") && !/\.(md|txt)$/i.test(name);
+  const files = /** @type {FileSystemFileEntry[]} */ (inside.filter(isWanted));
   return Promise.all(files.map((entry) => new Promise((resolve, reject) => entry.file(resolve, reject))));
 }
 
+/** @type {(say: (error: Failure | null, again?: () => void) => void) => void} */
 export function wireFiles(say) {
+  /** @type {(files: Promise<File[]>) => Promise<void>} */
   const take = (files) => {
     say(null);
     return files.then(openFiles).then(
@@ -112,9 +129,10 @@ export function wireFiles(say) {
       (error) => say(error, () => take(files)),
     );
   };
-  $("files").onchange = (event) =>
-    take(Promise.resolve([...event.target.files])).finally(() => {
-      event.target.value = "";
+  const field = $("files");
+  field.onchange = () =>
+    take(Promise.resolve([...(field.files ?? [])])).finally(() => {
+      field.value = "";
     });
   document.ondragover = (event) => {
     event.preventDefault();
@@ -124,7 +142,7 @@ export function wireFiles(say) {
   document.ondrop = (event) => {
     event.preventDefault();
     document.body.classList.remove("dropping");
-    take(droppedFiles(event.dataTransfer));
+    if (event.dataTransfer) take(droppedFiles(event.dataTransfer));
   };
   $("save").onclick = save;
 }

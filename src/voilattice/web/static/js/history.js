@@ -1,14 +1,18 @@
+// @ts-check
 // What was found so far and what it cost; and what is known for free, or cannot be had.
 
 import { state, write } from "./address.js";
-import { $, button, element, singly } from "./dom.js";
+import { $, button, element, find, singly } from "./dom.js";
 import { isNumber } from "./results.js";
 import { freeStep, isFree, rounds, without, withoutLast } from "./rounds.js";
-import { session } from "./session.js";
+import { answered, session } from "./session.js";
 import { countsRounds, label, money, stateLabel } from "./wording.js";
+
+/** @import { Purchase, State, Step } from "./types.d.ts" */
 
 const CANNOT = "cannot"; // be had
 
+/** @type {(now: State) => void} */
 export function showHistory(now) {
   const { problem, situation } = session;
   const paid = new Map((situation?.bill ?? []).map((round) => [round.features[0], round]));
@@ -41,16 +45,18 @@ export const takeBackLast = () => {
   if (state().steps.length) write({ steps: withoutLast(state()) });
 };
 
+/** @type {(round: Purchase) => string} */
 const describe = (round) => (round.items ?? []).map(({ what, amount }) => `${what} ${money(amount)}`).join(", ");
 
 // The form is made once for a problem, and then offers what is left: a person may be filling it in.
+/** @type {(now: State) => void} */
 function showFree(now) {
   const { problem } = session;
   const box = $("free");
   const left = problem
     ? problem.features.filter((name) => !(name in problem.evidence) && !now.steps.some(([taken]) => taken === name))
     : [];
-  if (!left.length) {
+  if (!problem || !left.length) {
     box.replaceChildren();
     return;
   }
@@ -58,7 +64,7 @@ function showFree(now) {
     box.dataset.problem = problem.name;
     box.replaceChildren(freeForm());
   }
-  const feature = box.querySelector("select");
+  const feature = find(box, "select");
   const chosen = feature.value;
   if (
     [...feature.options]
@@ -71,29 +77,36 @@ function showFree(now) {
     element("option", { value: "" }, "which …"),
     ...left.map((name) => element("option", { value: name, selected: name === chosen }, label(name))),
   );
-  if (feature.value !== chosen) feature.onchange();
+  if (feature.value !== chosen) offerValues(feature, find(box, ".value"));
 }
+
+/** @type {(feature: HTMLSelectElement, box: HTMLElement) => void} */
+const offerValues = (feature, box) => box.replaceChildren(...(feature.value ? valueFields(feature.value) : []));
 
 // Nothing is chosen beforehand, and nothing after each result: one that is added was chosen. A key that
 // is held down, or the second click of a double one, adds nothing.
 function freeForm() {
   const value = element("span", { class: "value" });
   const feature = element("select", { "aria-label": "Feature", required: true });
-  feature.onchange = () => value.replaceChildren(...(feature.value ? valueFields(feature.value) : []));
+  feature.onchange = () => offerValues(feature, value);
+  /** @type {(event: Event) => void} */
   const submit = (event) => {
     event.preventDefault();
     const name = feature.value;
     const typed = value.querySelector("input")?.valueAsNumber;
-    const chosen = value.querySelector("select").value;
-    const step = Number.isFinite(typed)
-      ? freeStep(name, typed)
-      : chosen === CANNOT
-        ? [name, null]
-        : freeStep(name, session.problem.states[name][Number(chosen)]);
+    const chosen = find(value, "select").value;
+    /** @type {Step} */
+    const step =
+      typed !== undefined && Number.isFinite(typed)
+        ? freeStep(name, typed)
+        : chosen === CANNOT
+          ? [name, null]
+          : freeStep(name, answered.problem.states[name][Number(chosen)]);
     feature.value = "";
-    feature.onchange();
+    offerValues(feature, value);
     write({ steps: [...state().steps, step] });
   };
+  /** @type {<Press extends Event>(isAgain: (event: Press) => boolean) => (event: Press) => void} */
   const refuse = (isAgain) => (event) => {
     if (isAgain(event)) event.preventDefault();
   };
@@ -117,8 +130,9 @@ function freeForm() {
 }
 
 // A state, or, where there are ranges, a number in its place: what is given last counts.
+/** @type {(feature: string) => HTMLElement[]} */
 function valueFields(feature) {
-  const { states } = session.problem;
+  const { states } = answered.problem;
   const result = element(
     "select",
     { "aria-label": "Result", required: true },

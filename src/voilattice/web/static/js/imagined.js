@@ -1,3 +1,4 @@
+// @ts-check
 // If a result were so: posterior, decision and next step beside the present ones. Nothing is entered.
 
 import { asked, write } from "./address.js";
@@ -5,8 +6,12 @@ import { $, button, element, singly, table } from "./dom.js";
 import { batchOf, enter } from "./question.js";
 import { withEntry } from "./rounds.js";
 import { call, isPassing, isStale, startJob } from "./server.js";
-import { session } from "./session.js";
+import { answered, session } from "./session.js";
 import { action, amount, decisionLabel, label, percent, stateLabel } from "./wording.js";
+
+/** @import { Advice, Finding, Standing, State } from "./types.d.ts" */
+
+/** @typedef {{ situation: Standing | null, advice: Advice | null }} Then */
 
 let shown = ""; // the question that the card answers
 let redraw = () => {};
@@ -21,6 +26,7 @@ export function clearImagined() {
   $("imagined").replaceChildren();
 }
 
+/** @type {(now: State, signal: AbortSignal) => Promise<void>} */
 export async function showImagined(now, signal) {
   const card = $("imagined");
   const { imagined } = now;
@@ -36,6 +42,7 @@ export async function showImagined(now, signal) {
   shown = question;
   const [feature, found] = imagined;
   const body = asked({ ...now, ...withEntry(now, feature, found, batchOf(feature)) });
+  /** @type {Then} */
   const then = { situation: null, advice: null };
   card.classList.remove("stale");
   const draw = () => {
@@ -71,13 +78,17 @@ export async function showImagined(now, signal) {
   }
 }
 
+/** @type {(imagined: Finding) => string} */
 const title = ([feature, found]) => `If ${label(feature)} were ${stateLabel(feature, found)} …`;
 
 const close = () => button("Close", () => write({ imagined: null }));
 
+/** @type {(imagined: Finding, then: Then) => HTMLElement[]} */
 function contents(imagined, then) {
-  const { situation, advice, isQuick } = session;
+  const { situation } = answered;
+  const { advice, isQuick } = session;
   const waiting = "working …";
+  /** @type {(step: Advice | null, isSure: boolean) => string} */
   const next = (step, isSure) => (step ? action(step).replace(/\.$/, "") + (isSure ? "" : " (quick advice)") : waiting);
   const rows = [
     ...Object.keys(situation.posterior).map((name) => [

@@ -1,23 +1,28 @@
+// @ts-check
 // The lattice, level by level: what each set is worth and costs. The best set and the way to it are
 // lit; large levels show their best sets, and more on demand; a filter keeps the sets with some features.
 
 import { asked } from "./address.js";
-import { $, button, drawing, element, markWide } from "./dom.js";
+import { $, button, drawing, element, find, findAll, markWide } from "./dom.js";
 import { call, isPassing, isStale } from "./server.js";
-import { session } from "./session.js";
+import { answered } from "./session.js";
 import { trace } from "./trace.js";
 import { amount, count, label, labels, list, money } from "./wording.js";
 import { showWorking } from "./working.js";
 
+/** @import { Lattice, LatticeLevel, LatticeSet, State } from "./types.d.ts" */
+
 const MORE = 20;
 const TOP = matchMedia("(max-width: 48rem)").matches ? 2 : 4; // sets of each level, at first
 
+/** @type {{ problem: string | null, containing: string[], top: number }} */
 let filter = { problem: null, containing: [], top: TOP };
 
 export function clearLattice() {
   $("lattice").replaceChildren();
 }
 
+/** @type {(now: State, signal: AbortSignal) => Promise<void>} */
 export async function fillLattice(now, signal) {
   if (filter.problem !== now.problem) filter = { problem: now.problem, containing: [], top: TOP };
   const body = asked(now);
@@ -47,7 +52,7 @@ export async function fillLattice(now, signal) {
           }),
         ),
       );
-      search(levels, box.querySelector("#lattice-search").value);
+      search(levels, find(box, "#lattice-search").value);
       picture.hidden = !found.svg;
       if (found.svg && !picture.childElementCount) {
         drawing(picture, found.svg);
@@ -61,6 +66,7 @@ export async function fillLattice(now, signal) {
       );
     }
   };
+  /** @type {(containing: string[]) => void} */
   const setFilter = (containing) => {
     filter = { ...filter, containing, top: TOP };
     drawChips();
@@ -75,7 +81,7 @@ export async function fillLattice(now, signal) {
         }),
       ),
     );
-  const known = new Set([...now.steps.map(([name]) => name), ...Object.keys(session.problem.evidence)]);
+  const known = new Set([...now.steps.map(([name]) => name), ...Object.keys(answered.problem.evidence)]);
   const hint = element(
     "p",
     { class: "hint" },
@@ -95,8 +101,9 @@ export async function fillLattice(now, signal) {
   await load();
 }
 
+/** @type {(levels: HTMLElement, known: Set<string>, add: (name: string) => void) => HTMLElement} */
 function controls(levels, known, add) {
-  const features = session.problem.features.filter((name) => !known.has(name));
+  const features = answered.problem.features.filter((name) => !known.has(name));
   const choose = element(
     "select",
     {
@@ -127,15 +134,16 @@ function controls(levels, known, add) {
 }
 
 // Keeps the sets whose features contain every word.
+/** @type {(levels: HTMLElement, typed: string) => void} */
 function search(levels, typed) {
   const words = typed
     .toLowerCase()
     .split(/[\s,]+/)
     .filter(Boolean);
-  for (const item of levels.querySelectorAll(".set"))
-    item.hidden = !words.every((word) => item.dataset.text.includes(word));
+  for (const item of findAll(levels, ".set")) item.hidden = !words.every((word) => item.dataset.text?.includes(word));
 }
 
+/** @type {(found: Lattice) => string} */
 function summary(found) {
   return (
     `${count(found.nodes, "irreducible set")} of ${found.subsets.toLocaleString("en")}; ` +
@@ -146,6 +154,7 @@ function summary(found) {
   );
 }
 
+/** @type {(row: LatticeLevel, found: Lattice, more: () => void) => HTMLElement} */
 function level(row, found, more) {
   const most = Math.max(
     ...found.rows.flatMap(({ sets }) => sets.map((set) => Math.max(set.evi ?? 0, set.cost ?? 0))),
@@ -178,6 +187,7 @@ function level(row, found, more) {
   );
 }
 
+/** @type {(set: LatticeSet, most: number) => HTMLElement} */
 function card(set, most) {
   const names = labels(set.features);
   const fill = element("span", { class: "fill" });
@@ -201,8 +211,8 @@ function card(set, most) {
       : element(
           "span",
           { class: "values" },
-          `worth ${money(set.evi)}, costs ${money(set.cost)}, benefit `,
-          element("b", {}, amount(set.benefit)),
+          `worth ${money(set.evi)}, costs ${money(set.cost ?? 0)}, benefit `,
+          element("b", {}, amount(set.benefit ?? 0)),
         ),
   );
 }

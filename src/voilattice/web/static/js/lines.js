@@ -1,3 +1,4 @@
+// @ts-check
 // A picture of lines that fits the page it is on: text keeps its size, on a phone too.
 
 const NS = "http://www.w3.org/2000/svg";
@@ -9,28 +10,36 @@ const TOP = 34;
 const BOTTOM = 44;
 const DASHES = ["3 3", "8 4", "2 2", "12 3 3 3", "5 2", ""];
 
+/** @type {(tag: string, attributes: Record<string, string | number>, text?: string) => SVGElement} */
 function shape(tag, attributes, text) {
   const made = document.createElementNS(NS, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
   if (text !== undefined) made.textContent = text;
   return made;
 }
 
 // Round numbers from 0 to at least `most`.
+/** @type {(most: number) => number[]} */
 function ticks(most) {
   const raw = Math.max(most, 1e-9) / 4;
   const size = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 2.5, 5, 10].map((k) => k * size).find((k) => k >= raw - 1e-12);
+  const step = [1, 2, 2.5, 5, 10].map((k) => k * size).find((k) => k >= raw - 1e-12) ?? 10 * size;
   return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, k) => k * step);
 }
 
+/** @type {(x: number) => string} */
 const short = (x) => x.toLocaleString("en", { maximumFractionDigits: 2 });
 
-// `series`: [{name, points: [[x, y], ...]}]. Lines differ in colour and in dashes.
+/** @typedef {{ name: string, points: [x: number, y: number][] }} Series */
+
+// Lines differ in colour and in dashes.
+/** @type {(series: Series[], titles: { x: string, y: string }) => HTMLElement} */
 export function lines(series, titles) {
   const xs = ticks(Math.max(...series.flatMap(({ points }) => points.map(([a]) => a))));
   const ys = ticks(Math.max(...series.flatMap(({ points }) => points.map(([, b]) => b))));
+  /** @type {(value: number) => number} */
   const x = (value) => LEFT + ((WIDTH - LEFT - RIGHT) * value) / (xs.at(-1) || 1);
+  /** @type {(value: number) => number} */
   const y = (value) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * value) / (ys.at(-1) || 1);
   const svg = shape("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,

@@ -1,9 +1,10 @@
+// @ts-check
 // The network that all of it rests on, and the report on it.
 
 import { $, button, element, markWide } from "./dom.js";
 import { openReport } from "./report.js";
 import { networkAddress } from "./server.js";
-import { session } from "./session.js";
+import { answered } from "./session.js";
 import { label, titleOf } from "./wording.js";
 
 export function clearNetwork() {
@@ -11,7 +12,7 @@ export function clearNetwork() {
 }
 
 export function fillNetwork() {
-  const { problem } = session;
+  const { problem } = answered;
   const picture = element("img", {
     src: networkAddress(problem.name),
     alt: `The network of ${titleOf(problem)}: what depends on what.`,

@@ -1,14 +1,18 @@
+// @ts-check
 // The whole policy: what it costs, a tree that folds, and a picture of where the cases flow.
 
 import { asked } from "./address.js";
-import { $, drawing, element, fill, markWide } from "./dom.js";
+import { $, drawing, element, fill, findAll, markWide } from "./dom.js";
 import { fillByJob } from "./jobview.js";
 import { amount, count, countsRounds, money } from "./wording.js";
+
+/** @import { Policy, State } from "./types.d.ts" */
 
 export function clearPolicy() {
   $("tree").replaceChildren();
 }
 
+/** @type {(now: State, signal: AbortSignal) => Promise<void>} */
 export function fillPolicy(now, signal) {
   const box = element("div", {});
   $("tree").replaceChildren(box);
@@ -21,7 +25,7 @@ export function fillPolicy(now, signal) {
     (found) => {
       const tree = element("div", { id: "tree-list", class: "card" });
       drawing(tree, found.tree);
-      for (const item of tree.querySelectorAll("[data-p]")) item.style.setProperty("--p", item.dataset.p);
+      for (const item of findAll(tree, "[data-p]")) item.style.setProperty("--p", item.dataset.p ?? "");
       fill(
         box,
         element("p", { id: "tree-text" }, summary(found)),
@@ -34,6 +38,7 @@ export function fillPolicy(now, signal) {
   );
 }
 
+/** @type {(found: Policy) => string} */
 function summary(found) {
   return (
     `${found.policy}: expected total cost ${amount(found.expected_total_cost)}, of which ` +
@@ -43,6 +48,7 @@ function summary(found) {
   );
 }
 
+/** @type {(found: Policy) => HTMLElement | null} */
 function flow(found) {
   if (!found.flow) return null;
   const picture = element("div", {

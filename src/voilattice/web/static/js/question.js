@@ -1,3 +1,4 @@
+// @ts-check
 // The question on the page: the features that are asked for, and the fields for their results. Fields are
 // made for other features only, so that what is being typed, and where, stays.
 
@@ -8,24 +9,34 @@ import { markResult, resultFields } from "./results.js";
 import { isOpen, pendingOf, withEntry } from "./rounds.js";
 import { label } from "./wording.js";
 
+/** @import { Result, State } from "./types.d.ts" */
+
+/** @type {string[]} */
 let shown = []; // the features
 let isWaiting = false; // for the next question
+/** @type {string | null} */
 let target = null; // the feature that the keys answer
 // Timers: until keys act after a change of the question, or of the target; until clicks do.
-let settling = null;
-let moving = null;
-let shielding = null;
+/** @type {number | undefined} */
+let settling;
+/** @type {number | undefined} */
+let moving;
+/** @type {number | undefined} */
+let shielding;
 
 export const questionShown = () => shown;
 
-export const isSettling = () => settling !== null || moving !== null;
+export const isSettling = () => settling !== undefined || moving !== undefined;
 
 // Whether somebody is answering the question: a focus or a text in a field that still asks.
+/** @type {(now: State) => boolean} */
 export const isEngaged = (now) => pendingOf(shown, now.steps).length > 0 && isInUse($("advice-fields"));
 
 // What is asked for together with a feature.
+/** @type {(feature: string) => string[]} */
 export const batchOf = (feature) => (shown.includes(feature) ? shown : [feature]);
 
+/** @type {(features: string[], now: State) => void} */
 export function ask(features, now) {
   change(
     features,
@@ -35,6 +46,7 @@ export function ask(features, now) {
 }
 
 // Nothing is asked: `contents` are in the place of the fields.
+/** @type {(...contents: HTMLElement[]) => void} */
 export function askNothing(...contents) {
   change([], contents);
   $("progress").hidden = true;
@@ -42,6 +54,7 @@ export function askNothing(...contents) {
   update();
 }
 
+/** @type {(features: string[], contents: HTMLElement[]) => void} */
 function change(features, contents) {
   const isSudden = shown.length > 0 && !isWaiting; // nobody asked for the change
   const isOther = shown.length > 0 || features.length > 0;
@@ -53,7 +66,7 @@ function change(features, contents) {
   clearTimeout(shielding);
   shielding = setTimeout(
     () => {
-      shielding = null;
+      shielding = undefined;
       update();
     },
     isSudden ? SETTLING : SEEING,
@@ -65,16 +78,18 @@ function change(features, contents) {
 function settle() {
   clearTimeout(settling);
   settling = setTimeout(() => {
-    settling = null;
+    settling = undefined;
     update();
   }, SETTLING);
 }
 
 // Keys that were meant for a field are no answers if the field vanishes, whatever took it away.
 export function watchFields() {
+  /** @type {Set<Element>} */
   const used = new Set();
   $("consult").addEventListener("focusin", (event) => {
-    if (event.target.matches("input, select")) used.add(event.target);
+    const field = /** @type {Element} */ (event.target);
+    if (field.matches("input, select")) used.add(field);
   });
   new MutationObserver(() => {
     const gone = [...used].filter((field) => !field.isConnected);
@@ -86,6 +101,7 @@ export function watchFields() {
 }
 
 // The question waits for results again. Shows which are here, and where the keys act.
+/** @type {(now: State) => void} */
 export function go(now) {
   const pending = pendingOf(shown, now.steps);
   const isMany = shown.length > 1;
@@ -95,7 +111,7 @@ export function go(now) {
   if (isMoved) {
     clearTimeout(moving);
     moving = setTimeout(() => {
-      moving = null;
+      moving = undefined;
       update();
     }, MOVING);
   }
@@ -123,12 +139,13 @@ export function stop() {
 }
 
 function update() {
-  $("advice-fields").inert = isWaiting || shielding !== null;
+  $("advice-fields").inert = isWaiting || shielding !== undefined;
   $("advice-fields").toggleAttribute("data-settling", isSettling());
 }
 
 // Enters a result. `batch`: what was asked for together with it. Unless others of its round are to come, nobody
 // answers the question any more when the page hears of it: the focus leaves the fields first.
+/** @type {(feature: string, found: Result, batch?: string[]) => void} */
 export function enter(feature, found, batch) {
   const entered = withEntry(state(), feature, found, batch);
   if (!isOpen(entered.round, entered.steps) || !entered.round.includes(feature))

@@ -1,9 +1,10 @@
+// @ts-check
 // The report, in a window of its own. It is opened at the click, before there is anything to
 // show: browsers allow that alone. Styles are adopted, since the content security policy of the page,
 // which the window inherits, allows no style inside a document.
 
 import { asked, state } from "./address.js";
-import { element } from "./dom.js";
+import { element, findAll } from "./dom.js";
 import { startJob } from "./server.js";
 import { session } from "./session.js";
 import { day, slug, titleOf } from "./wording.js";
@@ -15,7 +16,7 @@ const BAR =
 
 export async function openReport() {
   const now = state();
-  const shown = open("", "_blank");
+  const shown = /** @type {(Window & typeof globalThis) | null} */ (open("", "_blank"));
   const title = `${slug(titleOf(session.problem))}-${day()}`;
   const said = element("p", {}, "Working on the report …");
   if (!shown) return;
@@ -32,7 +33,9 @@ export async function openReport() {
   }
 }
 
+/** @type {(shown: Window & typeof globalThis, html: string, title: string) => void} */
 function fill(shown, html, title) {
+  /** @type {string[]} */
   const styles = [];
   const plain = html
     .replace(/<style[^>]*>([\s\S]*?)<\/style>/gi, (_, text) => {
@@ -53,7 +56,7 @@ function fill(shown, html, title) {
   );
   const print = element("button", { type: "button", onclick: () => shown.print() }, "Print");
   shown.document.body.replaceChildren(element("div", { class: "report-bar" }, print, save), ...read.body.childNodes);
-  for (const styled of shown.document.querySelectorAll("[data-style]")) styled.style.cssText = styled.dataset.style;
+  for (const styled of findAll(shown.document, "[data-style]")) styled.style.cssText = styled.dataset.style ?? "";
   shown.document.adoptedStyleSheets = sheets;
   shown.document.title = title;
 }

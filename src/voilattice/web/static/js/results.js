@@ -1,13 +1,18 @@
+// @ts-check
 // Where a result is entered: a button for each state, a field for a number, "not available"; and what
 // would follow from a result, without entering it.
 
 import { write } from "./address.js";
-import { element, singly } from "./dom.js";
-import { session } from "./session.js";
+import { element, find, findAll, singly } from "./dom.js";
+import { answered } from "./session.js";
 import { label, stateLabel } from "./wording.js";
 
+/** @import { Result, Step } from "./types.d.ts" */
+
 // The keys are shown where they act. `take` gets the result; null is "not available".
+/** @type {(feature: string, take: (found: Result) => void) => HTMLElement} */
 export function resultFields(feature, take) {
+  /** @type {(found: Result, kind: string, key: string, text: string) => HTMLElement} */
   const enterButton = (found, kind, key, text) =>
     element(
       "button",
@@ -28,7 +33,7 @@ export function resultFields(feature, take) {
       "div",
       { class: "buttons" },
       isNumber(feature) ? numberForm(feature, take) : null,
-      session.problem.states[feature].map((found, k) =>
+      answered.problem.states[feature].map((found, k) =>
         enterButton(found, "result", k < 9 ? String(k + 1) : "", stateLabel(feature, found)),
       ),
       enterButton(null, "quiet", "n", "not available"),
@@ -38,17 +43,20 @@ export function resultFields(feature, take) {
 }
 
 // Shows the result that is entered already, if there is one.
+/** @type {(fields: HTMLElement, step: Step | undefined) => void} */
 export function markResult(fields, step) {
-  fields.querySelector("output").textContent = step
+  find(fields, "output").textContent = step
     ? ` ${step[1] === null ? "not available" : stateLabel(step[0], step[1])}`
     : "";
-  for (const button of fields.querySelectorAll("[data-found]"))
+  for (const button of findAll(fields, "[data-found]"))
     button.setAttribute("aria-pressed", String(step !== undefined && button.dataset.found === JSON.stringify(step[1])));
 }
 
-export const isNumber = (feature) => Boolean(session.problem.bins?.[feature]);
+/** @type {(feature: string) => boolean} */
+export const isNumber = (feature) => Boolean(answered.problem.bins?.[feature]);
 
 // The server finds the bin of a number.
+/** @type {(feature: string, take: (found: Result) => void) => HTMLElement} */
 function numberForm(feature, take) {
   return element(
     "form",
@@ -57,7 +65,7 @@ function numberForm(feature, take) {
       onsubmit: (event) => {
         event.preventDefault();
         const form = event.currentTarget;
-        const value = form.elements[0].valueAsNumber;
+        const value = find(form, "input").valueAsNumber;
         if (!Number.isFinite(value)) return;
         form.reset(); // entered: nothing is typed any more
         take(value);
@@ -74,6 +82,7 @@ function numberForm(feature, take) {
   );
 }
 
+/** @type {(feature: string) => HTMLElement} */
 function imagineField(feature) {
   return element(
     "label",
@@ -85,11 +94,11 @@ function imagineField(feature) {
         "aria-label": `What if ${label(feature)} were`,
         onchange: (event) => {
           if (event.target.value)
-            write({ imagined: [feature, session.problem.states[feature][Number(event.target.value) - 1]] });
+            write({ imagined: [feature, answered.problem.states[feature][Number(event.target.value) - 1]] });
         },
       },
       element("option", { value: "" }, "…"),
-      session.problem.states[feature].map((found, k) =>
+      answered.problem.states[feature].map((found, k) =>
         element("option", { value: k + 1 }, stateLabel(feature, found)),
       ),
     ),

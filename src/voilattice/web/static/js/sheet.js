@@ -1,3 +1,4 @@
+// @ts-check
 // The sheet that is printed: title, date, policy, certificate, advice, what was found, the itemised bill.
 
 import { state } from "./address.js";
@@ -7,11 +8,14 @@ import { isFree, pendingRound } from "./rounds.js";
 import { session } from "./session.js";
 import { action, amount, decisionLabel, label, labels, list, money, percent, stateLabel, titleOf } from "./wording.js";
 
+/** @import { Advice, Standing, State } from "./types.d.ts" */
+
 export function printSheet() {
   fillSheet(state()); // the date may be another one
   print();
 }
 
+/** @type {(now: State) => void} */
 export function fillSheet(now) {
   const { problem, situation, advice, isQuick } = session;
   if (!problem || !situation) {
@@ -75,6 +79,7 @@ export function fillSheet(now) {
   );
 }
 
+/** @type {(advice: Advice | null, isQuick: boolean) => HTMLElement | string} */
 function certificate(advice, isQuick) {
   if (!advice) return "";
   const bound = `no policy costs less than ${amount(advice.lower_bound ?? 0)}`;
@@ -89,6 +94,7 @@ function certificate(advice, isQuick) {
   return element("p", { class: "certificate" }, text, advice.note ? ` ${advice.note}` : "");
 }
 
+/** @type {(situation: Standing) => HTMLElement} */
 function bill(situation) {
   const rows = situation.bill.flatMap((round) => {
     const found = Object.entries(round.results)

@@ -1,9 +1,12 @@
+// @ts-check
 // What is known: the posterior, what deciding now would cost, what is spent and what is left.
 
 import { bar } from "./bars.js";
 import { $, element, pairs } from "./dom.js";
-import { session } from "./session.js";
+import { answered } from "./session.js";
 import { amount, decisionLabel, label, money, percent } from "./wording.js";
+
+/** @import { PathLimits } from "./types.d.ts" */
 
 export function clearSituation() {
   for (const id of ["target", "posterior", "decisions", "money", "rules", "currency"]) $(id).replaceChildren();
@@ -11,7 +14,7 @@ export function clearSituation() {
 }
 
 export function showSituation() {
-  const { problem, situation } = session;
+  const { problem, situation } = answered;
   $("situation").classList.remove("stale");
   $("target").textContent = `What is ${label(problem.target)}?`;
   $("posterior").replaceChildren(
@@ -42,12 +45,11 @@ export function showSituation() {
 }
 
 // What is left of the limits, where there are some.
+/** @type {(limits: PathLimits) => string[][]} */
 function left({ spend, features, rounds }) {
   return [
-    ["Left to spend", spend, amount],
-    ["Features left", features, String],
-    ["Rounds left", rounds, String],
-  ]
-    .filter(([, most]) => most !== null)
-    .map(([name, most, shown]) => [name, shown(most)]);
+    ...(spend === null ? [] : [["Left to spend", amount(spend)]]),
+    ...(features === null ? [] : [["Features left", String(features)]]),
+    ...(rounds === null ? [] : [["Rounds left", String(rounds)]]),
+  ];
 }

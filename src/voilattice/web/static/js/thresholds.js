@@ -1,23 +1,27 @@
+// @ts-check
 // From which price, and from which stakes on, the advice changes.
 
 import { asked } from "./address.js";
 import { $, button, element } from "./dom.js";
 import { isStale, startJob } from "./server.js";
-import { session } from "./session.js";
+import { answered, session } from "./session.js";
 import { label } from "./wording.js";
 import { showWorking } from "./working.js";
+
+/** @import { State } from "./types.d.ts" */
 
 export function clearThresholds() {
   const box = $("thresholds");
   box.querySelector(".answer")?.replaceChildren();
 }
 
+/** @type {(now: State, signal: AbortSignal) => void} */
 export function showThresholds(now, signal) {
   const box = $("thresholds");
-  const { problem } = session;
+  const { problem } = answered;
   const known = new Set([...now.steps.map(([name]) => name), ...Object.keys(problem.evidence)]);
   const features = problem.features.filter((name) => !known.has(name));
-  const old = box.querySelector("select")?.value;
+  const old = box.querySelector("select")?.value ?? "";
   const answer = element("div", { class: "answer", "aria-live": "polite" });
   const feature = element(
     "select",
@@ -30,7 +34,9 @@ export function showThresholds(now, signal) {
       ),
     ),
   );
-  const ask = button("Find the thresholds", () => find(now, feature.value, answer, signal), { id: "threshold" });
+  const ask = button("Find the thresholds", () => findThresholds(now, feature.value, answer, signal), {
+    id: "threshold",
+  });
   box.replaceChildren(
     element(
       "p",
@@ -45,7 +51,8 @@ export function showThresholds(now, signal) {
   );
 }
 
-async function find(now, feature, answer, signal) {
+/** @type {(now: State, feature: string, answer: HTMLElement, signal: AbortSignal) => Promise<void>} */
+async function findThresholds(now, feature, answer, signal) {
   answer.replaceChildren();
   const job = startJob("threshold", { ...asked(now), feature }, { signal, tell: (found) => shown.tell(found) });
   const shown = showWorking(answer, "Searching …", job.cancel);

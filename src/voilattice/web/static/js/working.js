@@ -1,7 +1,13 @@
+// @ts-check
 // A visible "working": what is done, how far it is, and a way to end it.
 
 import { button, element } from "./dom.js";
 
+/** @import { JobStatus } from "./types.d.ts" */
+
+/** @typedef {{ tell: (status: JobStatus) => void, end: () => void }} Working */
+
+/** @type {(box: HTMLElement, text: string, cancel?: () => void) => Working} */
 export function showWorking(box, text, cancel) {
   const said = element("p", {}, text);
   const bar = element("progress", { max: 1, "aria-label": text });
