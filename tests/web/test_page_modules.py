@@ -1,4 +1,4 @@
-"""The page's types of what the server answers are those of the server's description."""
+"""The modules of the page: what Biome and tsc do not see."""
 
 import json
 import re
@@ -8,7 +8,32 @@ import voilattice.web
 from voilattice import load_problem
 from voilattice.web.app import create_app
 
-TYPES = Path(voilattice.web.__file__).parent / "static" / "js" / "types.d.ts"
+STATIC = Path(voilattice.web.__file__).parent / "static"
+MODULES = sorted((STATIC / "js").glob("*.js"))
+TYPES = STATIC / "js" / "types.d.ts"
+SCRIPTS = [
+    path
+    for folder in ("web/js", "helpers")
+    for path in Path(__file__).parents[1].joinpath(folder).glob("*.js")
+]
+
+
+def test_every_module_but_the_first_is_preloaded():
+    preloaded = re.findall(
+        r'rel="modulepreload" href="js/(.+?)"', (STATIC / "index.html").read_text()
+    )
+    assert sorted([*preloaded, "main.js"]) == [path.name for path in MODULES]
+
+
+def test_every_module_is_checked_in_editors_too():
+    for path in MODULES:
+        assert path.read_text("utf-8").startswith("// @ts-check\n"), path.name
+
+
+def test_no_line_is_longer_than_120_characters():
+    # Biome does not break strings and comments.
+    for path in [*MODULES, TYPES, *SCRIPTS]:
+        assert max(map(len, path.read_text("utf-8").splitlines())) <= 120, path.name
 
 
 def test_the_types_of_the_page_are_those_of_the_description():
