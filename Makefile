@@ -4,6 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUN := .venv/.run
 DEV := .venv/.dev
+JS := node_modules/.dev
 DOCS := .venv/.docs
 DIST := .venv/.dist
 # Many tests wait for a server, a browser or a cluster: half as many workers again as there are cores.
@@ -47,14 +48,13 @@ test-gpu: $(DEV)
 	$(BIN)/python -c "from voilattice.devices import find_device; find_device()"
 	$(BIN)/pytest tests/optimal/exact/test_cuda_engine.py tests/optimal/exact/test_plain.py tests/optimal/exact/test_plain_solution.py
 
-# The page is tested in a real browser, its logic by node, the how-to on proxies with nginx: Debian's,
+# The page is tested in a real browser, the how-to on proxies with nginx: Debian's,
 # installed where they are missing and allowed to be; nginx, which starts a server of its own, for CI alone.
 browser:
 	@missing=; \
 	command -v chromium-headless-shell > /dev/null || command -v chromium > /dev/null \
 	  || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null \
 	  || missing="chromium-headless-shell"; \
-	command -v node > /dev/null || missing="$$missing nodejs"; \
 	[ -z "$$CI" ] || [ -x /usr/sbin/nginx ] || missing="$$missing nginx"; \
 	[ -z "$$missing" ] \
 	  || { echo "installing $$missing (apt)" >&2; \
@@ -63,11 +63,13 @@ browser:
 	         > /dev/null; } \
 	  || echo "no $$missing, and no right to install it: the tests of the server need it" >&2
 
-lint: $(DEV)
+lint: $(DEV) $(JS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/node node_modules/.bin/biome check --error-on-warnings src tests
+	$(BIN)/node node_modules/.bin/tsc
 
 # The site, in build/site: a warning is an error, and every link inside it leads somewhere.
 docs: $(DOCS)
@@ -104,7 +106,7 @@ mutants: $(DEV) requirements-mutants.txt
 	$(BIN)/python tools/mutants.py --write docs/mutants.md
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv node_modules build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A stamp is written last, so an interrupted set-up starts again.
 $(RUN): requirements.txt pyproject.toml
@@ -118,6 +120,12 @@ $(RUN): requirements.txt pyproject.toml
 
 $(DEV): $(RUN) requirements-dev.txt
 	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+# The two tools for the page's JavaScript bring nothing along but a binary of the same version: package.json pins
+# all, and there is no lock file with the address of a registry. They run no script when they are installed.
+$(JS): package.json | $(DEV)
+	@$(BIN)/npm install --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error > /dev/null
 	@touch $@
 
 $(DOCS): $(DEV) requirements-docs.txt

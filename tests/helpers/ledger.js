@@ -11,10 +11,14 @@ globalThis.newLedger = () => ({ lines: [], open: null, closed: null, purchases: 
 globalThis.ledgerOf = (book) => {
   const lineOf = (feature) => book.lines.find(([name]) => name === feature);
   const isBought = (feature) => typeof lineOf(feature)?.[2] === "number";
-  const isOpen = (names) => names !== null && names.some(isBought) && names.some((name) => !lineOf(name)) &&
-    !names.some((name) => lineOf(name)?.[2] === null);
-  const settle = () => { if (!isOpen(book.open)) book.open = null; };
-  const strike = (feature) => { book.lines = book.lines.filter(([name]) => name !== feature); };
+  const isOpen = (names) =>
+    names?.some(isBought) && names.some((name) => !lineOf(name)) && !names.some((name) => lineOf(name)?.[2] === null);
+  const settle = () => {
+    if (!isOpen(book.open)) book.open = null;
+  };
+  const strike = (feature) => {
+    book.lines = book.lines.filter(([name]) => name !== feature);
+  };
   const takeBack = (feature) => {
     strike(feature);
     if (book.closed?.[1] === feature) [book.open, book.closed] = [book.open ?? book.closed[0], null];
@@ -28,7 +32,9 @@ globalThis.ledgerOf = (book) => {
     settle();
     book.closed = given && !book.open ? [given, feature] : null;
   };
-  const put = (line) => { book.lines = [...book.lines.filter(([name]) => name !== line[0]), line]; };
+  const put = (line) => {
+    book.lines = [...book.lines.filter(([name]) => name !== line[0]), line];
+  };
   return {
     lineOf,
     // The result of a test. `together`: the tests whose fields stand beside it; a test that stands alone
@@ -36,23 +42,35 @@ globalThis.ledgerOf = (book) => {
     enter(feature, result, together) {
       if (book.closed?.[1] === feature) takeBack(feature);
       const names = book.open?.includes(feature) ? book.open : together;
-      if (result === null) { giveUp(feature, names, book.open); return; }
+      if (result === null) {
+        giveUp(feature, names, book.open);
+        return;
+      }
       const beside = book.lines.filter(([name]) => name !== feature && names.includes(name) && isBought(name));
       const old = lineOf(feature)?.[2];
-      put([feature, result, old ?? beside.at(-1)?.[2] ?? (book.purchases += 1)]);
+      if ((old ?? beside.at(-1)) === undefined) book.purchases += 1;
+      put([feature, result, old ?? beside.at(-1)?.[2] ?? book.purchases]);
       if (isOpen(names)) book.open = names;
       book.closed = null;
       settle();
     },
     enterFree(feature, result) {
-      if (result === null) { giveUp(feature, book.open); return; }
+      if (result === null) {
+        giveUp(feature, book.open);
+        return;
+      }
       put([feature, result, "free"]);
       book.closed = null;
       settle();
     },
     takeBack,
     last: () => book.lines.at(-1)?.[0],
-    leaveRound() { book.open = book.closed = null; },
-    clear() { book.lines = []; book.open = book.closed = null; },
+    leaveRound() {
+      book.open = book.closed = null;
+    },
+    clear() {
+      book.lines = [];
+      book.open = book.closed = null;
+    },
   };
 };

@@ -4,11 +4,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 // As in a browser: what is written begins with "#".
-globalThis.location = { text: "", get hash() { return this.text; }, set hash(text) { this.text = "#" + text.replace(/^#/, ""); } };
+globalThis.location = {
+  text: "",
+  get hash() {
+    return this.text;
+  },
+  set hash(text) {
+    this.text = `#${text.replace(/^#/, "")}`;
+  },
+};
 const { asked, state, write } = await import("../js/address.js");
 const { withEntry, withoutLast } = await import("../js/rounds.js");
 
-const open = (hash) => { location.hash = hash; return state(); };
+const open = (hash) => {
+  location.hash = hash;
+  return state();
+};
 
 test("a half-entered round is written and read again", () => {
   open("#problem=ward");
@@ -26,7 +37,12 @@ test("the server is told the results so far as one round, and what is not availa
 
 test("a round that is over is not written, and one that cannot be is said", () => {
   open('#problem=ward&step=["a",1]&round=["a","b"]');
-  write({ steps: [["a", 1], ["b", 2, true]] });
+  write({
+    steps: [
+      ["a", 1],
+      ["b", 2, true],
+    ],
+  });
   assert.ok(!location.hash.includes("round="));
   for (const wrong of ['["a"]', '["a","a"]', '["x","y"]', "nonsense", '"ab"'])
     assert.deepEqual(open(`#problem=ward&step=["a",1]&round=${wrong}`).unread, [`round=${wrong}`]);
@@ -57,7 +73,10 @@ test("the order of entry is kept where it differs from the order of purchase", (
   assert.deepEqual(state().entered, ["a", "x", "b"]);
   assert.deepEqual(state().unread, []);
   write({ steps: withoutLast(state()) });
-  assert.deepEqual(state().steps, [["a", 1], ["x", 1]]);
+  assert.deepEqual(state().steps, [
+    ["a", 1],
+    ["x", 1],
+  ]);
   for (const wrong of ['["a","y"]', '["a","a"]', "nonsense"])
     assert.deepEqual(open(`#problem=ward&step=["a",1]&step=["x",1]&entered=${wrong}`).unread, [`entered=${wrong}`]);
 });

@@ -27,13 +27,15 @@ test("keys 1 to 9, n and u have a meaning; others have none", () => {
   assert.deepEqual(meaningOf({ key: "9" }, calm), { result: 8 });
   assert.equal(meaningOf({ key: "n" }, calm), "unavailable");
   assert.equal(meaningOf({ key: "u" }, calm), "undo");
-  for (const key of ["0", "10", ".", "Enter", " ", "a", "N", "F1", "toString"]) assert.equal(meaningOf({ key }, calm), null, key);
+  for (const key of ["0", "10", ".", "Enter", " ", "a", "N", "F1", "toString"])
+    assert.equal(meaningOf({ key }, calm), null, key);
 });
 
 test("no key acts while something is typed, while a question is new, with a modifier, or held down", () => {
   for (const key of ["1", "9", "n", "u"]) {
     assert.equal(meaningOf({ key }, { ...calm, isTyping: true }), null);
     assert.equal(meaningOf({ key }, { ...calm, isSettling: true }), null);
-    for (const held of ["repeat", "ctrlKey", "metaKey", "altKey"]) assert.equal(meaningOf({ key, [held]: true }, calm), null);
+    for (const held of ["repeat", "ctrlKey", "metaKey", "altKey"])
+      assert.equal(meaningOf({ key, [held]: true }, calm), null);
   }
 });

@@ -5,23 +5,47 @@ import { test } from "node:test";
 
 const { call, isPassing, isStale, startJob } = await import("../js/server.js");
 
-const failing = async (ask) => { try { await ask(); } catch (error) { return error; } return assert.fail("an answer"); };
-const answers = (...all) => { globalThis.fetch = async () => { const [status, document] = all.shift(); return new Response(JSON.stringify(document), { status }); }; };
+const failing = async (ask) => {
+  try {
+    await ask();
+  } catch (error) {
+    return error;
+  }
+  return assert.fail("an answer");
+};
+const answers = (...all) => {
+  globalThis.fetch = async () => {
+    const [status, document] = all.shift();
+    return new Response(JSON.stringify(document), { status });
+  };
+};
 
 test("a server that does not answer is called that, and may answer later", async () => {
-  globalThis.fetch = async () => { throw new TypeError("Failed to fetch"); };
+  globalThis.fetch = async () => {
+    throw new TypeError("Failed to fetch");
+  };
   const error = await failing(() => call("GET", "policies"));
   assert.equal(error.message, "The server does not answer (Failed to fetch)");
   assert.ok(isPassing(error));
 });
 
 test("a question that was left is no failure", async () => {
-  globalThis.fetch = async () => { throw new DOMException("left", "AbortError"); };
+  globalThis.fetch = async () => {
+    throw new DOMException("left", "AbortError");
+  };
   assert.ok(isStale(await failing(() => call("GET", "policies"))));
 });
 
 test("what is refused stays refused; what the server cannot do now it may do later", async () => {
-  for (const [status, expected] of [[400, false], [404, false], [422, false], [408, true], [429, true], [500, true], [503, true]]) {
+  for (const [status, expected] of [
+    [400, false],
+    [404, false],
+    [422, false],
+    [408, true],
+    [429, true],
+    [500, true],
+    [503, true],
+  ]) {
     answers([status, { detail: "why" }]);
     const error = await failing(() => call("GET", "policies"));
     assert.deepEqual([error.message, isPassing(error)], ["why", expected], `${status}`);

@@ -1,3 +1,4 @@
+// @ts-check
 // The advisor's page: it begins with what the server offers, then answers what the address asks.
 
 import { watchAddress, write } from "./address.js";
@@ -14,6 +15,7 @@ import { fillSettings, wireSettings } from "./settings.js";
 import { printSheet } from "./sheet.js";
 
 let isStarted = false; // what the server offers is here
+/** @type {Promise<void> | null} */
 let starting = null; // or being asked for
 
 function wire() {
@@ -28,10 +30,15 @@ function wire() {
   $("changed-undo").onclick = undoAll;
   watchAddress(() => (isStarted ? show() : start()));
   addEventListener("pagehide", leave);
-  addEventListener("pageshow", (event) => { if (event.persisted) showAgain(); });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) showAgain();
+  });
 }
 
-const start = () => (starting ??= begin().finally(() => { starting = null; }));
+const start = () =>
+  (starting ??= begin().finally(() => {
+    starting = null;
+  }));
 
 async function begin() {
   try {

@@ -1,3 +1,4 @@
+// @ts-check
 // The steps of a consultation and the rounds that they form. Nothing here touches the page.
 //
 // A step is [feature, result, how]. The result is a state, a number, or null for "not available". `how` is
@@ -11,22 +12,36 @@
 // Steps stand in the order of purchase, round by round. `entered` are their features in the order in which
 // the results were entered: that of a round may come after that of a later purchase.
 
+/** @import { Entries, Result, Step } from "./types.d.ts" */
+
 const FREE = "free";
 
+/** @type {(step: Step) => boolean} */
 export const isFree = (step) => step[2] === FREE;
+/** @type {(feature: string, found: Result) => Step} */
 export const freeStep = (feature, found) => [feature, found, FREE];
+/** @type {(step: Step, found: Result) => Step} */
+export const withResult = ([feature, , ...how], found) => [feature, found, ...how];
 
-export const isStep = ([feature, found, how]) => isName(feature) &&
-  (found === null || typeof found === "string" || Number.isFinite(found)) && [undefined, true, FREE].includes(how);
+/** @type {(found: any[]) => boolean} */
+export const isStep = ([feature, found, how]) =>
+  isName(feature) &&
+  (found === null || typeof found === "string" || Number.isFinite(found)) &&
+  [undefined, true, FREE].includes(how);
 
+/** @type {(names: any[]) => boolean} */
 export const isRound = (names) => names.length > 1 && names.every(isName) && new Set(names).size === names.length;
 
+/** @type {(name: unknown) => boolean} */
 const isName = (name) => typeof name === "string" && name !== "";
 
+/** @type {(steps: Step[], feature: string | undefined) => Step | undefined} */
 const stepOf = (steps, feature) => steps.find(([name]) => name === feature);
 
+/** @type {(step: Step | undefined) => boolean} */
 const isBought = (step) => step !== undefined && step[1] !== null && !isFree(step);
 
+/** @type {(round: string[] | null, steps: Step[]) => round is string[]} */
 export function isOpen(round, steps) {
   if (!round) return false;
   const found = round.map((name) => stepOf(steps, name));
@@ -34,18 +49,23 @@ export function isOpen(round, steps) {
 }
 
 // Whether a round would be open without what was entered last, "not available" of one of its tests.
+/** @type {(round: string[] | null, steps: Step[], entered: string[]) => boolean} */
 export function isSuspended(round, steps, entered) {
   const last = orderOf(entered, steps).at(-1);
-  return Boolean(round?.includes(last)) && stepOf(steps, last)[1] === null && isOpen(round, without(steps, last));
+  if (last === undefined || !round?.includes(last)) return false;
+  return stepOf(steps, last)?.[1] === null && isOpen(round, without(steps, last));
 }
 
 // What has no result yet, first what is to be entered next.
+/** @type {(features: string[], steps: Step[]) => string[]} */
 export const pendingOf = (features, steps) => features.filter((name) => !stepOf(steps, name));
 
 // The tests of the open round whose results are to come. Their round is paid for.
+/** @type {(now: Pick<Entries, "round" | "steps">) => string[]} */
 export const pendingRound = ({ round, steps }) => (isOpen(round, steps) ? pendingOf(round, steps) : []);
 
 // The features of the steps in the order of entry; a step that it does not name was entered after the others.
+/** @type {(entered: string[], steps: Step[]) => string[]} */
 export function orderOf(entered, steps) {
   const names = steps.map(([name]) => name);
   return [...entered.filter((name) => names.includes(name)), ...names.filter((name) => !entered.includes(name))];
@@ -53,13 +73,16 @@ export function orderOf(entered, steps) {
 
 // The steps, the open or suspended round and the order of entry once a result is entered. `asked` are the features
 // that were asked for together with it.
+/** @type {(now: Entries, feature: string, found: Result, asked?: string[]) => Entries} */
 export function withEntry({ steps, round, entered }, feature, found, asked = [feature]) {
   const after = stepOf(steps, feature)?.[1] === null ? without(steps, feature) : [...steps]; // it can be had after all
   const batch = isOpen(round, after) && round.includes(feature) ? round : asked;
   const at = after.findIndex(([name]) => name === feature);
   const before = after.findLastIndex((step) => step[0] !== feature && batch.includes(step[0]) && isBought(step));
-  if (at >= 0) after[at] = [feature, found, ...after[at].slice(2)]; // another result in its place
-  else after.splice(before >= 0 ? before + 1 : after.length, 0, before >= 0 ? [feature, found, true] : [feature, found]);
+  if (at >= 0)
+    after[at] = withResult(after[at], found); // another result in its place
+  else
+    after.splice(before >= 0 ? before + 1 : after.length, 0, before >= 0 ? [feature, found, true] : [feature, found]);
   const order = [...orderOf(entered, steps).filter((name) => name !== feature), feature];
   const known = [batch, round];
   const next = known.find((names) => isOpen(names, after)) ?? known.find((names) => isSuspended(names, after, order));
@@ -67,22 +90,27 @@ export function withEntry({ steps, round, entered }, feature, found, asked = [fe
 }
 
 // Without a step. The round it began is begun by the next one of that round.
+/** @type {(steps: Step[], feature: string | undefined) => Step[]} */
 export function without(steps, feature) {
   const at = steps.findIndex(([name]) => name === feature);
-  return steps.filter((_, k) => k !== at)
-    .map((step, k) => (k === at && step[2] === true && steps[at][2] !== true ? step.slice(0, 2) : step));
+  return steps
+    .filter((_, k) => k !== at)
+    .map((step, k) => (k === at && step[2] === true && steps[at][2] !== true ? [step[0], step[1]] : step));
 }
 
 // Without the result that was entered last.
+/** @type {(now: Pick<Entries, "steps" | "entered">) => Step[]} */
 export const withoutLast = ({ steps, entered }) => without(steps, orderOf(entered, steps).at(-1));
 
 // The features of each round that brought several.
+/** @type {(steps: Step[]) => string[][]} */
 export function rounds(steps) {
+  /** @type {string[][]} */
   const found = [];
   for (const [feature, result, how] of steps) {
     if (how === FREE) continue;
     if (how !== true || !found.length) found.push([]);
-    if (result !== null) found.at(-1).push(feature);
+    if (result !== null) found.at(-1)?.push(feature);
   }
   return found.filter((features) => features.length > 1);
 }

@@ -1,11 +1,18 @@
+// @ts-check
 // What is at hand: the document of the problem, and the answers to the question in the address.
 
+/** @import { Answered, Session } from "./types.d.ts" */
+
+/** @type {Session} */
 export const session = {
-  entries: [], // the problems that the server names
-  policies: [], // none: not known yet
+  entries: [],
+  policies: [],
   problem: null,
-  situation: null, // posterior, prices and bill: here at once
-  advice: null, // perhaps a quick one, see `isQuick`
+  situation: null,
+  advice: null,
   isQuick: false,
-  steps: null, // what each first step leads to; null: not asked, or not yet answered
+  steps: null,
 };
+
+// The same, for what runs only when that which it reads has come.
+export const answered = /** @type {Answered} */ (session);

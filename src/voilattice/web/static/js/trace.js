@@ -1,8 +1,13 @@
+// @ts-check
 // Lights up a set of a drawn lattice, with everything above and below it along the edges.
 
+/** @type {(svg: SVGElement | null) => void} */
 export function trace(svg) {
   if (!svg) return;
-  const edges = [...svg.querySelectorAll(".edge")];
+  /** @type {(selector: string) => NodeListOf<SVGElement>} */
+  const all = (selector) => svg.querySelectorAll(selector);
+  const edges = [...all(".edge")];
+  /** @type {(start: string | undefined, from: string, to: string, lit: Set<string | undefined>) => void} */
   const follow = (start, from, to, lit) => {
     const todo = [start];
     while (todo.length) {
@@ -17,16 +22,16 @@ export function trace(svg) {
   };
   const clear = () => {
     svg.classList.remove("picked");
-    svg.querySelectorAll(".lit").forEach((part) => part.classList.remove("lit"));
+    for (const part of all(".lit")) part.classList.remove("lit");
   };
-  for (const node of svg.querySelectorAll(".node")) {
+  for (const node of all(".node")) {
     const pick = () => {
       clear();
       svg.classList.add("picked");
       const lit = new Set([node.dataset.node]);
       follow(node.dataset.node, "from", "to", lit);
       follow(node.dataset.node, "to", "from", lit);
-      svg.querySelectorAll(".node").forEach((other) => other.classList.toggle("lit", lit.has(other.dataset.node)));
+      for (const other of all(".node")) other.classList.toggle("lit", lit.has(other.dataset.node));
     };
     node.addEventListener("mouseenter", pick);
     node.addEventListener("focus", pick);

@@ -1,3 +1,4 @@
+// @ts-check
 // The views: one is shown, and filled once for each question.
 
 import { VIEWS } from "./address.js";
@@ -9,15 +10,35 @@ import { clearPolicy, fillPolicy } from "./policy.js";
 import { session } from "./session.js";
 import { clearWhatIf, fillWhatIf } from "./whatif.js";
 
-const panels = { consult: "consult", whatif: "whatif", lattice: "lattice", policy: "tree", curves: "curves", network: "network" };
-const fillers = { whatif: fillWhatIf, lattice: fillLattice, policy: fillPolicy, curves: fillCurves, network: fillNetwork };
+/** @import { State, View } from "./types.d.ts" */
+
+/** @type {Record<View, string>} */
+const panels = {
+  consult: "consult",
+  whatif: "whatif",
+  lattice: "lattice",
+  policy: "tree",
+  curves: "curves",
+  network: "network",
+};
+/** @type {Partial<Record<View, (now: State, signal: AbortSignal) => void | Promise<void>>>} */
+const fillers = {
+  whatif: fillWhatIf,
+  lattice: fillLattice,
+  policy: fillPolicy,
+  curves: fillCurves,
+  network: fillNetwork,
+};
+/** @type {Set<View>} */
 const again = new Set(["whatif"]); // shows more as more is known
 
+/** @type {Set<View>} */
 let filled = new Set();
 
+/** @type {(name: View) => void} */
 export function selectView(name) {
   for (const view of VIEWS) {
-    const tab = $("tab-" + view);
+    const tab = $(`tab-${view}`);
     tab.setAttribute("aria-selected", String(view === name));
     tab.tabIndex = view === name ? 0 : -1;
     $(panels[view]).hidden = view !== name;
@@ -29,10 +50,10 @@ export function clearViews() {
   for (const clear of [clearWhatIf, clearLattice, clearPolicy, clearCurves, clearNetwork]) clear();
 }
 
+/** @type {(now: State, signal: AbortSignal) => Promise<void>} */
 export async function fillView(now, signal) {
-  if (!session.situation || signal.aborted || !(now.view in fillers) || (filled.has(now.view) && !again.has(now.view))) return;
+  const fill = fillers[now.view];
+  if (!session.situation || signal.aborted || !fill || (filled.has(now.view) && !again.has(now.view))) return;
   filled.add(now.view);
-  await fillers[now.view](now, signal);
+  await fill(now, signal);
 }
-
-export const panelOf = (view) => $(panels[view]);
