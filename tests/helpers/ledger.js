@@ -4,7 +4,8 @@
 // A line is [feature, result, purchase]. The purchase is a number, "free", or null for what is not available.
 // Lines stand in the order of entry. `open` are the tests of the round of which results are to come. A round that
 // was given up because a test is not available is remembered in `closed`, [tests, that test], until something else is
-// entered: it is open again when that is taken back.
+// entered: it is open again when that is taken back. So is a round without the result that completed it, if that
+// was entered last and is undone.
 
 globalThis.newLedger = () => ({ lines: [], open: null, closed: null, purchases: 0 });
 
@@ -23,6 +24,14 @@ globalThis.ledgerOf = (book) => {
     strike(feature);
     if (book.closed?.[1] === feature) [book.open, book.closed] = [book.open ?? book.closed[0], null];
     settle();
+  };
+  const undo = () => {
+    const [feature, , purchase] = book.lines.at(-1);
+    const names = book.lines
+      .filter((line) => typeof purchase === "number" && line[2] === purchase)
+      .map(([name]) => name);
+    takeBack(feature);
+    if (!book.open && isOpen(names)) book.open = names;
   };
   // A test that is not available ends the rounds it was ordered in.
   const giveUp = (feature, ...orders) => {
@@ -64,6 +73,7 @@ globalThis.ledgerOf = (book) => {
       settle();
     },
     takeBack,
+    undo,
     last: () => book.lines.at(-1)?.[0],
     leaveRound() {
       book.open = book.closed = null;

@@ -191,6 +191,13 @@
     note(`${how}: takes back ${feature}`);
   }
 
+  function undo(how) {
+    const last = ledger.last();
+    if (last === undefined) return;
+    ledger.undo();
+    note(`${how}: takes back ${last}`);
+  }
+
   // -- what a person does
 
   // Heard before the page hears it, and compared as soon as the page has: later, something else may have changed.
@@ -254,7 +261,7 @@
     if (seen && seen === pressed && !hit && isPlain(seen) && now - Math.max(changedAt, shiftedAt, lostAt) > 4 * second)
       fault(`a click on ${entryOf(seen)} is lost`);
     if (!button || button.disabled) return;
-    if (button.id === "undo") takeBack(ledger.last(), "undo");
+    if (button.id === "undo") undo("undo");
     if (button.id === "again") {
       ledger.clear();
       note("start again");
@@ -321,7 +328,7 @@
     const feature = fields?.dataset.feature;
     const result = button && resultOf(button);
     const act = () => {
-      if (key === "u") takeBack(ledger.last(), "u");
+      if (key === "u") undo("u");
       else enter(feature, result, together, `key ${key}`);
     };
     // A key that is shown, and is not grey, acts. The clock of the page may be late: a grey one may act or not.

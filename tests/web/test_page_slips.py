@@ -398,6 +398,23 @@ def test_undo_takes_back_what_was_entered_last(visit_page):
     expect(steps(page)).to_have_text(["age = young"])
 
 
+def test_a_slip_in_the_last_result_of_a_round_is_corrected_in_that_round(visit_page):
+    page = visit_page
+    for feature, state in (("blood", "low"), ("consent", "given"), ("xray", "clear")):
+        press(page, feature, state)
+    ready(page)
+    spent = page.locator("#money dd").nth(1).text_content()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#progress")).to_contain_text("2 of 3 results are in.")
+    ready(page)
+    press(page, "xray", "shadow")
+    expect(steps(page)).to_have_text(
+        ["blood = low", "consent = given (same round)", "X-ray = shadow (same round)"]
+    )
+    ready(page)
+    expect(page.locator("#money dd").nth(1)).to_have_text(spent)  # one visit
+
+
 def test_a_key_that_is_pressed_twice_answers_one_test_of_a_round(visit_page):
     page = visit_page
     settle(page)

@@ -76,7 +76,7 @@ test("a round goes on if its missing test can be had after all, and nothing was 
   const names = ["a", "b", "c"];
   const over = withEntry(withEntry(nothing, "a", 1, names), "b", null, names);
   assert.ok(isSuspended(over.round, over.steps, over.entered));
-  const back = { ...over, steps: withoutLast(over) };
+  const back = { ...over, ...withoutLast(over) };
   assert.ok(isOpen(back.round, back.steps));
   assert.deepEqual(pendingOf(back.round, back.steps), ["b", "c"]);
   const whole = withEntry(withEntry(back, "c", 1, ["b", "c"]), "b", 1, ["b", "c"]); // whatever is asked for meanwhile
@@ -88,6 +88,16 @@ test("a round goes on if its missing test can be had after all, and nothing was 
   }
   assert.ok(!isSuspended(names, [...over.steps, freeStep("x", 1)], over.entered)); // added since
   assert.ok(!isSuspended(names, without(over.steps, "a"), over.entered)); // nothing of it is bought any more
+});
+
+test("a round is open again without the result that completed it", () => {
+  const half = withEntry(nothing, "a", 1, ["a", "b"]);
+  const whole = withEntry(half, "b", 1, ["a", "b"]);
+  assert.deepEqual(withoutLast(whole), { steps: [["a", 1]], round: ["a", "b"] });
+  const corrected = withEntry({ ...whole, ...withoutLast(whole) }, "b", 2);
+  assert.deepEqual(rounds(corrected.steps), [["a", "b"]]);
+  const later = withEntry(whole, "x", 1);
+  assert.deepEqual(withoutLast(later), { steps: whole.steps, round: null }); // x came alone
 });
 
 test("another result of an open round takes the place of the first", () => {
@@ -120,15 +130,15 @@ test("a candidate that is entered while a round is open is a purchase of its own
 test("what is taken back is what was entered last, wherever it stands", () => {
   const beside = withEntry(withEntry(withEntry(nothing, "a", 1, ["a", "b", "c"]), "x", 1), "b", 1);
   // Without b.
-  assert.deepEqual(withoutLast(beside), [
+  assert.deepEqual(withoutLast(beside).steps, [
     ["a", 1],
     ["x", 1],
   ]);
   const corrected = withEntry(withEntry(withEntry(nothing, "a", 1, ["a", "b", "c"]), "b", 1), "a", 2);
-  assert.deepEqual(withoutLast(corrected), [["b", 1]]);
-  const added = { steps: [...beside.steps, freeStep("y", 1)], entered: beside.entered }; // since
-  assert.deepEqual(withoutLast(added), beside.steps);
-  assert.deepEqual(withoutLast(nothing), []);
+  assert.deepEqual(withoutLast(corrected).steps, [["b", 1]]);
+  const added = { ...beside, steps: [...beside.steps, freeStep("y", 1)] }; // since
+  assert.deepEqual(withoutLast(added).steps, beside.steps);
+  assert.deepEqual(withoutLast(nothing).steps, []);
   assert.deepEqual(
     orderOf(
       ["b", "gone", "a"],
@@ -243,7 +253,7 @@ test("500 random consultations have the rounds and the results of a ledger", () 
       const what = random(10);
       if (what === 0 && order.length) {
         const last = order.at(-1);
-        const steps = withoutLast(now);
+        const { steps } = withoutLast(now);
         remove(last);
         assert.deepEqual(steps, now.steps, `seed ${seed}`);
       } else if (what === 1 && gone.size) {

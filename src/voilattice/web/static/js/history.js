@@ -42,7 +42,7 @@ export function showHistory(now) {
 }
 
 export const takeBackLast = () => {
-  if (state().steps.length) write({ steps: withoutLast(state()) });
+  if (state().steps.length) write(withoutLast(state()));
 };
 
 /** @type {(round: Purchase) => string} */

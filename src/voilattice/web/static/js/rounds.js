@@ -98,9 +98,14 @@ export function without(steps, feature) {
     .map((step, k) => (k === at && step[2] === true && steps[at][2] !== true ? [step[0], step[1]] : step));
 }
 
-// Without the result that was entered last.
-/** @type {(now: Pick<Entries, "steps" | "entered">) => Step[]} */
-export const withoutLast = ({ steps, entered }) => without(steps, orderOf(entered, steps).at(-1));
+// Without the result that was entered last. The round that it completed is open again.
+/** @type {(now: Entries) => Pick<Entries, "steps" | "round">} */
+export function withoutLast({ steps, round, entered }) {
+  const last = orderOf(entered, steps).at(-1);
+  const after = without(steps, last);
+  const completed = rounds(steps).find((names) => last !== undefined && names.includes(last)) ?? null;
+  return { steps: after, round: !isOpen(round, after) && isOpen(completed, after) ? completed : round };
+}
 
 // The features of each round that brought several.
 /** @type {(steps: Step[]) => string[][]} */
