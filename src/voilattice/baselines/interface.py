@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from voilattice.learning.cells import Categories
 from voilattice.learning.data_tables import DataTable, as_table
 from voilattice.learning.evaluation import ask_question
+from voilattice.learning.preparation import Columns
 from voilattice.learning.rivals import Decided, Decider, Question
 from voilattice.sklearn.bills import make_bill
 from voilattice.sklearn.column_costs import make_costs
@@ -104,9 +105,8 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             columns = as_table(cells).columns
             known = Categories(codes, labels.states, True, True)
             table = DataTable({target: known, **columns}, "")
-            question, _ = ask_question(
-                table, target, costs, decisions.rows, states={target: labels.states}
-            )
+            read = Columns(states={target: labels.states})
+            question, _ = ask_question(table, target, costs, decisions.rows, read)
         self.classes_, self.decisions_ = labels.classes, decisions.labels_of(question.decisions)
         self.n_features_in_ = len(rows.names)
         if rows.has_names:

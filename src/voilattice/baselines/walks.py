@@ -136,16 +136,7 @@ def code_cases(
     features = question.usable(table)
     if not features or len(np.unique(question.classes_of(table))) < 2:
         return None
-    cases = prepare_cases(
-        table, question.target, recipe,
-        ignore=sorted(set(table.columns) - {question.target, *features}),
-        numeric=sorted(question.numeric.intersection(features)),
-        categorical=sorted(set(features) - question.numeric - set(question.states)),
-        states={
-            question.target: question.classes,
-            **{name: s for name, s in question.states.items() if name in features},
-        },
-    )  # fmt: skip
+    cases = prepare_cases(table, question.target, recipe, question.columns(table))
     names = tuple(cases.features)
     return StateCoding(names, tuple(cases.states[name] for name in names), cases.cuts), cases
 

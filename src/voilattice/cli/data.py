@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from voilattice.wording import count_noun, format_amount
 if TYPE_CHECKING:
     from voilattice.files.problems import CostFile
     from voilattice.learning.data_tables import DataTable
+    from voilattice.learning.preparation import Columns
     from voilattice.learning.problems import LearnedProblem
 
 __all__ = ["learn_command", "reproduce_command"]
@@ -115,7 +116,7 @@ POINTS = "points"  # the folder of what is done
 def learn_command(
     data: str,
     table: DataTable,
-    columns: dict[str, Any],
+    columns: Columns,
     target: str,
     output: str,
     costs: str | None,
@@ -165,7 +166,7 @@ def learn_command(
             found = learn_problem(
                 table, target, recipe=chosen, policy=policy or "optimal",
                 title=title or table_name(Path(data)), missing=marks, seed=seed or 0,
-                n_jobs=jobs or -1, progress=progress, **columns, **_settings(given),
+                n_jobs=jobs or -1, progress=progress, **asdict(columns), **_settings(given),
             )  # fmt: skip
     except VoilatticeError as error:
         raise name_options(error, data, costs) from None
@@ -320,12 +321,12 @@ def _named_recipe(recipe: str | None, bins: int | None) -> Recipe | str | None:
     return replace(NAMED[recipe], bins=bins)
 
 
-def _uncut_lines(found: LearnedProblem, columns: Mapping[str, Any]) -> Iterator[str]:
+def _uncut_lines(found: LearnedProblem, columns: Columns) -> Iterator[str]:
     """Yield a line about columns of numbers that became categories without being asked to.
 
     Two values are two states, whether they are cut or not, so they are not worth a line.
     """
-    asked = {*columns["categorical"], *columns["states"]}
+    asked = {*columns.categorical, *columns.states}
     sizes = {name: len(found.problem.states(name)) for name in found.uncut_numbers}
     if uncut := [f"{x} ({n} values)" for x, n in sizes.items() if n > 2 and x not in asked]:
         yield (

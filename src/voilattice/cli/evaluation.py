@@ -6,9 +6,10 @@ import csv
 import io
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,6 +27,7 @@ from voilattice.wording import count_noun
 if TYPE_CHECKING:
     from voilattice.learning.data_tables import DataTable
     from voilattice.learning.held_out_results import Evaluation, FoldResults, Result
+    from voilattice.learning.preparation import Columns
 
 __all__ = ["evaluate_command"]
 
@@ -97,7 +99,7 @@ CSV_COLUMNS = (
 def evaluate_command(
     data: str,
     table: DataTable,
-    columns: Mapping[str, Any],
+    columns: Columns,
     target: str,
     costs: str,
     folds: int,
@@ -138,7 +140,7 @@ def evaluate_command(
                 policies=list_names(policies), recipes=list_names(recipes),
                 rivals=() if no_rivals else None, budgets=list(budgets) or None, n_folds=folds,
                 seed=seed, time_limit=time_limit, n_jobs=jobs, dask=dask, progress=progress,
-                **columns,
+                **asdict(columns),
             ):  # fmt: skip
                 done.append(fold)
         except VoilatticeError as error:

@@ -20,8 +20,7 @@ SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t"}  # what is hard to type in a shell
 def on_table(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the argument DATA and the options of its columns.
 
-    The command gets the path, the table, and `columns`: how columns are to be read, as
-    `learning.evaluation.evaluate` takes it.
+    The command gets the path, the table, and how its columns are to be read (`Columns`).
     """
 
     @functools.wraps(command)
@@ -40,13 +39,11 @@ def on_table(command: Callable[..., None]) -> Callable[..., None]:
         need_extra("learn", "learning from a table")
         from voilattice.learning.cells import MISSING
         from voilattice.learning.data_tables import read_table
+        from voilattice.learning.preparation import Columns
 
-        columns = {
-            "ignore": list_names(ignore),
-            "numeric": list_names(numeric),
-            "categorical": list_names(categorical),
-            "states": _states(states),
-        }
+        columns = Columns(
+            list_names(ignore), list_names(numeric), list_names(categorical), _states(states)
+        )
         try:
             table = read_table(
                 data, missing=MISSING.union(missing), decimal=decimal, encoding=encoding,

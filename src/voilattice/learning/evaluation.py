@@ -31,7 +31,7 @@ from voilattice.learning.columns import check_typed, find_classes
 from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.held_out_results import Evaluation, FoldResults, Result, summarize
 from voilattice.learning.networks import fit_network, warn_about_columns
-from voilattice.learning.preparation import check_priced, prepare_cases
+from voilattice.learning.preparation import AS_THEY_ARE, Columns, check_priced, prepare_cases
 from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe, name_recipe
 from voilattice.learning.rivals import AtOnce, Codes, Decided, Question, Rival, Table, make_rivals
 from voilattice.learning.selection import Fold, choose_recipe, condition_states, make_problem
@@ -150,9 +150,8 @@ def evaluate_folds(
     need_extra("learn", "an evaluation")
     table = as_table(data, missing=missing)
     question, rows = ask_question(
-        table, target, costs, misclassification,
-        ignore=ignore, numeric=numeric, categorical=categorical, states=states,
-    )  # fmt: skip
+        table, target, costs, misclassification, Columns.of(ignore, numeric, categorical, states)
+    )
     policies = tuple(dict.fromkeys(policies))
     _check_policies(policies)
     if not isinstance(seed, int) or seed < 0:
@@ -181,28 +180,21 @@ def ask_question(
     target: str,
     costs: CostModel | Mapping[str, float],
     misclassification: Misclassification,
-    *,
-    ignore: Collection[str] = (),
-    numeric: Collection[str] = (),
-    categorical: Collection[str] = (),
-    states: Mapping[str, Sequence[str]] | None = None,
+    columns: Columns = AS_THEY_ARE,
 ) -> tuple[Question, Codes]:
     """Return what has to be decided, and the rows that have a class.
 
     The table is checked as a whole, so that an error comes before the work and not in some fold.
     """
-    states = dict(states or {})
     with located(f"data.{target}"):
         column = check_typed(table.column(target)) if target in table.columns else None
-        if column is not None and isinstance(misclassification, Mapping) and target not in states:
+        has_states = target in columns.states
+        if column is not None and isinstance(misclassification, Mapping) and not has_states:
             # A class may be in the matrix and in no row of the table.
             found = find_classes(column, None)
             more = [name for name in named_classes(misclassification) if name not in found]
-            states[target] = [*found, *more]
-    cases = prepare_cases(
-        table, target, NAMED["naive"],
-        ignore=ignore, numeric=numeric, categorical=categorical, states=states,
-    )  # fmt: skip
+            columns = columns.with_states({target: [*found, *more]})
+    cases = prepare_cases(table, target, NAMED["naive"], columns)
     classes = tuple(cases.states[target])
     counts = np.bincount(cases.codes[target], minlength=len(classes))
     if (counts > 1).sum() < 2:
@@ -214,11 +206,11 @@ def ask_question(
         # The price of a column that is left out is not used.
         _check_prices(pricing, features, [name for name in table.columns if name != target])
         costs = pricing.without(sorted(set(pricing.prices) - set(features)))
-        states |= condition_states(costs, cases)
+        columns = columns.with_states(condition_states(costs, cases))
     codes = cases.codes[target]
     shares = np.bincount(codes, minlength=len(classes)) / len(codes)
     decisions, cost = _matrix(misclassification, classes, shares)
-    known = {name: names for name, names in states.items() if name in features}
+    known = {name: names for name, names in columns.states.items() if name in features}
     question = Question(
         target, classes, decisions, features, frozenset(cases.cuts), costs, cost, known
     )
@@ -302,26 +294,20 @@ def learn_by_recipe(
     Problem
         None: to decide at once is cheaper, or there is nothing to learn from.
     """
-    features = question.usable(table)
-    columns: dict[str, Any] = {
-        "ignore": sorted(set(table.columns) - {question.target, *features}),
-        "numeric": sorted(question.numeric.intersection(features)),
-        "categorical": sorted(set(features) - question.numeric - set(question.states)),
-        "states": {name: s for name, s in question.states.items() if name in features},
-    }
+    features, columns = question.usable(table), question.columns(table)
     name, found = name_recipe(recipe), None
     if features and recipe == AUTO:
         choice = choose_recipe(
             table, question.target, question.costs, question.cost, classes=question.classes,
-            decisions=question.decisions, policy=policy, seed=seed, n_jobs=n_jobs, **columns,
+            decisions=question.decisions, policy=policy, seed=seed, n_jobs=n_jobs,
+            columns=columns,
         )  # fmt: skip
         name, found = choice.name, choice.recipe
     elif features:
         found = find_recipe(recipe)
     if found is None:
         return name, None
-    columns["states"] = {**columns["states"], question.target: question.classes}
-    cases = prepare_cases(table, question.target, found, **columns)
+    cases = prepare_cases(table, question.target, found, columns)
     learned = fit_network(cases, found, question.cost.max(axis=0).tolist())
     return name, make_problem(learned, question.costs, question.cost, question.decisions)
 

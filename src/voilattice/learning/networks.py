@@ -25,7 +25,7 @@ from voilattice.extras import need_extra
 from voilattice.learning.data_tables import Data, as_table
 from voilattice.learning.decision_trees import grow_tree_network
 from voilattice.learning.parameters import fit_tables
-from voilattice.learning.preparation import Prepared, prepare_cases
+from voilattice.learning.preparation import Columns, Prepared, prepare_cases
 from voilattice.learning.recipes import Recipe, find_recipe
 from voilattice.learning.smooth import Feature, fit_smooth
 from voilattice.learning.structure import learn_structure
@@ -104,8 +104,8 @@ def learn_network(
     """
     recipe = find_recipe(recipe)
     cases = prepare_cases(
-        as_table(data, missing=missing), target, recipe, ignore=ignore, numeric=numeric,
-        categorical=categorical, states=states, weights=weights,
+        as_table(data, missing=missing), target, recipe,
+        Columns.of(ignore, numeric, categorical, states), weights,
     )  # fmt: skip
     learned = fit_network(cases, recipe)
     warn_about_columns(learned)

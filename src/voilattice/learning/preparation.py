@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ from voilattice.learning.recipes import Recipe
 from voilattice.model.network import check_names
 from voilattice.wording import quote
 
-__all__ = ["Prepared", "check_priced", "prepare_cases"]
+__all__ = ["AS_THEY_ARE", "Columns", "Prepared", "check_priced", "prepare_cases"]
 
 # A column that determines the target is called a leak if chance makes one less often than this.
 CHANCE = 1e-6
@@ -47,6 +47,57 @@ CHANCE = 1e-6
 LEAST_BINS = 5
 
 Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """How the columns of a table are read."""
+
+    ignore: Collection[str] = ()  # left out
+    numeric: Collection[str] = ()  # always cut into bins
+    categorical: Collection[str] = ()  # never cut
+    states: Mapping[str, Sequence[str]] = field(default_factory=dict)  # in the order wanted
+
+    @classmethod
+    def of(
+        cls,
+        ignore: Collection[str],
+        numeric: Collection[str],
+        categorical: Collection[str],
+        states: Mapping[str, Sequence[str]] | None,
+    ) -> Columns:
+        """Return what callers give as parameters of their own."""
+        return cls(ignore, numeric, categorical, states or {})
+
+    def with_states(self, states: Mapping[str, Sequence[str]]) -> Columns:
+        """Return the same with the states of more columns."""
+        return replace(self, states={**self.states, **states})
+
+    def check(self, table: DataTable, target: str) -> None:
+        """Raise `VoilatticeError` where a name is that of no column, or contradicts another."""
+        for parameter in fields(self):
+            names = getattr(self, parameter.name)
+            if isinstance(names, str):
+                raise InputError(f"must be a list of columns, got {quote(names)}", parameter.name)
+            for name in names:
+                with located(parameter.name):
+                    table.column(name)
+        for name, wanted in self.states.items():
+            if isinstance(wanted, str) or not all(isinstance(state, str) for state in wanted):
+                raise InputError(f"must be a list of states, got {quote(wanted)}", f"states.{name}")
+        if target in self.ignore:
+            raise InputError(f"{quote(target)} is the target", "ignore")
+        if target in self.numeric:
+            raise InputError(
+                f"{quote(target)} is the target, which is never cut into bins", "numeric"
+            )
+        if both := set(self.numeric) & {*self.categorical, *self.states}:
+            raise InputError(f"{quote(min(both))} cannot be a column of names as well", "numeric")
+        with located("target"):
+            table.column(target)
+
+
+AS_THEY_ARE = Columns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +141,12 @@ def prepare_cases(
     table: DataTable,
     target: str,
     recipe: Recipe,
-    *,
-    ignore: Collection[str] = (),
-    numeric: Collection[str] = (),
-    categorical: Collection[str] = (),
-    states: Mapping[str, Sequence[str]] | None = None,
+    columns: Columns = AS_THEY_ARE,
     weights: Any = None,
 ) -> Prepared:
-    """Return the cases of a table; parameters and errors as in `learn_network`."""
-    states = states or {}
-    _check_names(table, target, ignore, numeric, categorical, states)
+    """Return the cases of a table; errors as in `learn_network`."""
+    columns.check(table, target)
+    ignore, numeric, states = columns.ignore, columns.numeric, columns.states
     weights = None if weights is None else _check_weights(weights, table.n_rows)
     with located(f"data.{target}"):
         column = check_typed(table.column(target))
@@ -116,7 +163,7 @@ def prepare_cases(
     codes, cuts, values = {target: classes}, {}, {}
     left_out: list[str] = []
     errors: dict[str, VoilatticeError] = {}
-    named = {*categorical, *states}
+    named = {*columns.categorical, *states}
     if recipe.discretization == "affordable":
         others = {n: c for n, c in table.columns.items() if n != target and n not in ignore}
         recipe = replace(recipe, bins=_affordable_bins(others, numeric, named, recipe.bins))
@@ -192,36 +239,6 @@ def _affordable_bins(
     while bins > LEAST_BINS and n_others * (bins + 1) ** n_cut > MAX_STATES:
         bins -= 1
     return bins
-
-
-def _check_names(
-    table: DataTable,
-    target: str,
-    ignore: Collection[str],
-    numeric: Collection[str],
-    categorical: Collection[str],
-    states: Mapping[str, Sequence[str]],
-) -> None:
-    """Raise `VoilatticeError` where a parameter names no column, or contradicts another."""
-    for parameter, names in (
-        ("ignore", ignore), ("numeric", numeric), ("categorical", categorical), ("states", states),
-    ):  # fmt: skip
-        if isinstance(names, str):
-            raise InputError(f"must be a list of columns, got {quote(names)}", parameter)
-        for name in names:
-            with located(parameter):
-                table.column(name)
-    for name, wanted in states.items():
-        if isinstance(wanted, str) or not all(isinstance(state, str) for state in wanted):
-            raise InputError(f"must be a list of states, got {quote(wanted)}", f"states.{name}")
-    if target in ignore:
-        raise InputError(f"{quote(target)} is the target", "ignore")
-    if target in numeric:
-        raise InputError(f"{quote(target)} is the target, which is never cut into bins", "numeric")
-    if both := set(numeric) & {*categorical, *states}:
-        raise InputError(f"{quote(min(both))} cannot be a column of names as well", "numeric")
-    with located("target"):
-        table.column(target)
 
 
 def _check_weights(weights: Any, n_rows: int) -> Weights:

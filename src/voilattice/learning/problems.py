@@ -23,7 +23,7 @@ from voilattice.files.problems import FILE_NAME, write_problem
 from voilattice.learning.cells import MISSING, Numbers
 from voilattice.learning.data_tables import Data, DataTable, as_table
 from voilattice.learning.networks import Learned, fit_network, warn_about_columns
-from voilattice.learning.preparation import Prepared, check_priced, prepare_cases
+from voilattice.learning.preparation import Columns, Prepared, check_priced, prepare_cases
 from voilattice.learning.readmes import write_readme
 from voilattice.learning.recipes import AUTO, NAMED, Recipe, find_recipe
 from voilattice.learning.selection import NONE, Choice, choose_recipe
@@ -251,15 +251,12 @@ def learn_problem(
         recipe = check_recipe(recipe)
     with located("policy"):
         solver_of(policy)
-    table = as_table(data, missing=missing)
-
-    def prepare(recipe: Recipe) -> Prepared:
-        return prepare_cases(
-            table, target, recipe, ignore=ignore, numeric=numeric, categorical=categorical,
-            states=states, weights=weights,
-        )  # fmt: skip
-
-    cases = prepare(Recipe() if isinstance(recipe, str) else recipe)
+    table, columns = (
+        as_table(data, missing=missing),
+        Columns.of(ignore, numeric, categorical, states),
+    )
+    first = Recipe() if isinstance(recipe, str) else recipe
+    cases = prepare_cases(table, target, first, columns, weights)
     unused = {*cases.left_out, *ignore}
     prices = _prices(costs, cases.features, unused)
     # A misspelled name is without a column too; the problem says so, and what is nearest.
@@ -274,14 +271,13 @@ def learn_problem(
     if isinstance(recipe, str):
         choice = choose_recipe(
             table, target, prices, cost, classes=bare.classes, decisions=bare.decisions,
-            policy=policy, weights=weights, seed=seed, n_jobs=n_jobs, time_limit=time_limit,
-            progress=progress, ignore=ignore, numeric=numeric, categorical=categorical,
-            states=states or {},
+            policy=policy, columns=columns, weights=weights, seed=seed, n_jobs=n_jobs,
+            time_limit=time_limit, progress=progress,
         )  # fmt: skip
         # Where deciding at once is best, the trials name the best of those that learn.
         best = next(trial.name for trial in choice.trials if trial.name != NONE)
         recipe = choice.recipe or find_recipe(best)
-        cases = prepare(recipe)
+        cases = prepare_cases(table, target, recipe, columns, weights)
     learned = fit_network(cases, recipe, cost.max(axis=0).tolist())
     path = Path(data) if isinstance(data, str | Path) else None
     problem = Problem.create(
@@ -302,7 +298,7 @@ def learn_problem(
         table,
         f"Learned by `voilattice.learn_problem` from {f'`{path.name}`' if path else 'a table'}.",
         (
-            *_notes(ignore, numeric, categorical, missing, learned),
+            *_notes(columns, missing, learned),
             *(() if weights is None else ("Rows count as often as their weights say.",)),
         ),
         stakes if isinstance(stakes, tuple) and isinstance(stakes[0], str) else None,
@@ -353,20 +349,14 @@ def _prices(
     return pricing_of(costs).without(unused)
 
 
-def _notes(
-    ignore: Collection[str],
-    numeric: Collection[str],
-    categorical: Collection[str],
-    missing: Collection[str] | None,
-    learned: Learned,
-) -> list[str]:
+def _notes(columns: Columns, missing: Collection[str] | None, learned: Learned) -> list[str]:
     missing = MISSING if missing is None else missing
     chosen = (
-        ("Left out", ignore),
+        ("Left out", columns.ignore),
         ("Left out, with one value or none", learned.left_out),
         ("May be leaks, since each determines the target by itself", learned.leaks),
-        ("Cut into bins", numeric),
-        ("Never cut into bins", categorical),
+        ("Cut into bins", columns.numeric),
+        ("Never cut into bins", columns.categorical),
         ("Marks of missing cells, too", sorted(set(missing) - MISSING)),
         ("No marks of missing cells here", [repr(mark) for mark in sorted(MISSING - set(missing))]),
     )

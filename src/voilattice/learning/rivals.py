@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from voilattice.learning.columns import check_typed, encode_column
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.encoders import Encoder
+from voilattice.learning.preparation import Columns
 from voilattice.model.costs import CostModel, price_set
 from voilattice.model.stakes import CostMatrix
 from voilattice.wording import format_amount
@@ -94,6 +95,17 @@ class Question:
         """Return the features that have two values or more in a table."""
         columns = {name: check_typed(table.column(name)) for name in self.features}
         return tuple(name for name, column in columns.items() if column.n_different() > 1)
+
+    def columns(self, table: DataTable) -> Columns:
+        """Return how the columns of a table are read, so that its cases answer the question."""
+        features = self.usable(table)
+        return Columns(
+            sorted(set(table.columns) - {self.target, *features}),
+            sorted(self.numeric.intersection(features)),
+            sorted(set(features) - self.numeric - set(self.states)),
+            {name: s for name, s in self.states.items() if name in features}
+            | {self.target: self.classes},
+        )
 
     def decide(self, posterior: Table) -> Codes:
         """Return the decision of least expected cost for each row of P(y | x)."""

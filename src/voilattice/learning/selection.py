@@ -39,7 +39,7 @@ from voilattice.errors import InputError, UnknownNameError, located, warn_user
 from voilattice.learning.columns import check_typed, encode_column
 from voilattice.learning.data_tables import DataTable
 from voilattice.learning.networks import Learned, fit_network
-from voilattice.learning.preparation import Prepared, prepare_cases
+from voilattice.learning.preparation import AS_THEY_ARE, Columns, Prepared, prepare_cases
 from voilattice.learning.recipes import Recipe, find_recipe
 from voilattice.model.costs import CostModel, pricing_of
 from voilattice.model.problem import Problem
@@ -111,12 +111,12 @@ def choose_recipe(
     decisions: Sequence[str] | None = None,
     policy: str = "optimal",
     candidates: Sequence[str] = CANDIDATES,
+    columns: Columns = AS_THEY_ARE,
     weights: Any = None,
     seed: int = 0,
     n_jobs: int | None = None,
     time_limit: TimeLimit = None,
     progress: Callable[[int, int], None] | None = None,
-    **columns: Any,
 ) -> Choice:
     """Return the recipe whose policy is cheapest on new cases.
 
@@ -134,6 +134,8 @@ def choose_recipe(
         The policy that will be used.
     candidates
         Names of recipes, the simplest first, and ``none``.
+    columns
+        How the columns of the table are read.
     weights
         How many cases each row counts for.
     n_jobs
@@ -142,12 +144,10 @@ def choose_recipe(
         Seconds. At the limit no more folds begin after the first, and those that are done decide.
     progress
         Called with the number of trials done and of all trials.
-    columns
-        ``ignore``, ``numeric``, ``categorical`` and ``states``, as in `learn_network`.
     """
     if pricing_of(costs).conditions:
-        cases = prepare_cases(table, target, find_recipe("naive"), weights=weights, **columns)
-        columns["states"] = {**(columns.get("states") or {}), **condition_states(costs, cases)}
+        cases = prepare_cases(table, target, find_recipe("naive"), columns, weights)
+        columns = columns.with_states(condition_states(costs, cases))
     is_used = ~_missing(table, target)
     if weights is not None:
         is_used &= np.asarray(weights) > 0
@@ -164,7 +164,7 @@ def choose_recipe(
         tasks, Workers.of(n_jobs), progress, Deadline.of(time_limit), len(candidates),
         lambda name, fold: try_recipe(
             table, target, name, fold, costs, cost, classes=classes, decisions=decisions,
-            policy=policy, weights=weights, **columns,
+            policy=policy, columns=columns, weights=weights,
         ),
     )  # fmt: skip
     for (name, fold), paid in zip(tasks, results, strict=False):  # there may have been no time
@@ -198,8 +198,8 @@ def try_recipe(
     classes: Sequence[str],
     decisions: Sequence[str] | None = None,
     policy: str,
+    columns: Columns = AS_THEY_ARE,
     weights: Any = None,
-    **columns: Any,
 ) -> Costs:
     """Return the total cost of each row outside, with what the recipe learns from those inside."""
     inside, outside = table.take(fold.inside), table.take(fold.outside)
@@ -210,9 +210,9 @@ def try_recipe(
     if name == NONE:
         return at_once
     recipe = find_recipe(name)
-    states = {**(columns.pop("states", None) or {}), target: tuple(classes)}
+    columns = columns.with_states({target: tuple(classes)})
     try:
-        cases = prepare_cases(inside, target, recipe, weights=counted, states=states, **columns)
+        cases = prepare_cases(inside, target, recipe, columns, counted)
     except InputError:  # few rows may have one class, or no column of two values
         return at_once
     learned = fit_network(cases, recipe, cost.max(axis=0).tolist())
