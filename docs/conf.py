@@ -26,6 +26,7 @@ extensions = [
     "api",
     "commands",
     "http_api",
+    "json_documents",
 ]
 exclude_patterns = ["_build", "figures", "images"]
 nitpicky = True

@@ -5,7 +5,9 @@ import json
 import pkgutil
 import re
 import sys
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
@@ -13,13 +15,14 @@ import pytest
 import voilattice
 from voilattice.cli import main
 from voilattice.cli.group import COMMANDS, cli
+from voilattice.documents.printed import PRINTED
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 sys.path.append(str(ROOT / "docs" / "_ext"))
 
 # Modules without a room of their own whose names are public all the same.
-PUBLIC_MODULES = ("voilattice.testing", "voilattice.documents")
+PUBLIC_MODULES = ("voilattice.testing",)
 
 
 def documented_names():
@@ -43,7 +46,7 @@ def public_names():
 def test_the_reference_has_every_public_name():
     documented = {id(pkgutil.resolve_name(f"{m}:{name}")) for m, name in documented_names()}
     # The entry of the command line is documented by its commands, and an alias by its type.
-    others = {("voilattice.cli", "main"), ("voilattice.documents", "Document")}
+    others = {("voilattice.cli", "main"), ("voilattice.documents", "Json")}
     missing = [
         f"{module}.{name}"
         for module, name in public_names()
@@ -99,116 +102,96 @@ def test_the_page_on_installation_has_every_extra():
     assert re.findall(r"^\| `(\w+)` \|", text, re.M) == sorted(EXTRAS)
 
 
-def sections(page):
-    """Return the keys that each section of a page lists."""
-    parts = re.split(r"^##+ (.*)$", page.read_text(), flags=re.M)
-    return {
-        title: re.findall(r"^\| `(\w+)` \|", text, re.M)
-        for title, text in zip(parts[1::2], parts[2::2], strict=True)
-    }
-
-
-KEYS = sections(REFERENCE / "json.md")
-
-
 @pytest.fixture
-def run_json(capsys):
-    def run(command):
+def printed(capsys):
+    """Run a command and return what it prints; no key is there that its declaration lacks."""
+    pydantic = pytest.importorskip("pydantic")
+
+    def run(command, section=None):
         main([*command.split(), "--json"])
-        return json.loads(capsys.readouterr().out)
+        text = capsys.readouterr().out
+        declared = pydantic.TypeAdapter(PRINTED[section or command.split()[0]])
+        declared.validate_json(text, strict=True)
+        return json.loads(text)
 
     return run
 
 
+def keys_of(declared):
+    """Return the keys of what a command prints: of the objects, if it is a list."""
+    return {field.name for field in fields((*get_args(declared), declared)[0])}
+
+
 @pytest.mark.parametrize(
-    ("section", "commands"),
+    "commands",
     [
-        ("problems", ["problems"]),
-        ("show", ["show car --tables"]),
-        ("value", ["value figure1 --features X1"]),
-        ("best", ["best figure1"]),
-        ("lattice", ["lattice car --max-size 1", "lattice figure3 --values"]),
-        ("explain", ["explain figure3 --features X2,X4"]),
-        (
-            "advise",
-            [
-                "advise figure3 --policy optimal --why X3",
-                "advise car --policy greedy --why jump",
-            ],
-        ),
-        ("policy", ["policy figure1 --policy optimal"]),
-        ("compare", ["compare figure1"]),
-        ("threshold", ["threshold figure1 --feature X1"]),
+        ["problems"],
+        ["show car --tables"],
+        ["value figure1 --features X1"],
+        ["best figure1"],
+        ["lattice car --max-size 1", "lattice figure3 --values"],
+        ["explain figure3 --features X2,X4"],
+        [
+            "advise figure3 --policy optimal --why X3",
+            "advise car --policy greedy --why jump",
+            "advise heart --policy greedy --evidence chol=200",
+        ],
+        ["policy figure1 --policy optimal"],
+        ["compare figure1"],
+        ["threshold figure1 --feature X1"],
     ],
+    ids=lambda commands: commands[0].split()[0],
 )
-def test_the_page_on_json_lists_the_keys_of_a_command(section, commands, run_json):
-    documents = [run_json(command) for command in commands]
+def test_a_command_prints_the_keys_that_are_declared(commands, printed):
+    documents = [printed(command) for command in commands]
     objects = [d[0] if isinstance(d, list) else d for d in documents]
-    assert set(KEYS[section]) == set().union(*objects), "docs/reference/json.md lists the keys"
-    assert len(KEYS[section]) == len(set(KEYS[section]))
+    assert set().union(*objects) == keys_of(PRINTED[commands[0].split()[0]])
 
 
-def test_the_page_on_json_names_the_keys_of_objects_inside(run_json, tmp_path):
-    text = (REFERENCE / "json.md").read_text()
-    car = run_json("show car --tables")
-    advice = run_json("advise heart --policy greedy --evidence chol=200")
-    (step,) = run_json("advise figure3 --policy optimal --why X3")["first_steps"]["steps"][:1]
-    inside = [
-        *(car[key][0] for key in ("discounts", "constraints")),
-        car["limits"],
-        car["tables"][0],
-        car["tables"][0]["rows"][0],
-        advice["bill"][0],
-        advice["bill"][0]["items"][0],
-        step,
-        step["outcomes"][0],
-        step["outcomes"][0]["then"],
-        run_json("explain figure3 --features X2")["members"][0],
-    ]
-    for entry in inside:
-        for key in entry:
-            assert f"`{key}`" in text, key
-    report = run_json(f"report figure1 --out {tmp_path / 'report.html'}")
-    assert {*KEYS["report"], *KEYS["policy"]} == set(report)
-    assert set(KEYS["threshold --first-step"]) == set(
-        run_json("threshold figure1 --feature X1 --first-step")["price"]
-    )
+def test_a_command_that_writes_files_prints_the_keys_that_are_declared(printed, tmp_path):
+    report = printed(f"report figure1 --out {tmp_path / 'report.html'}")
+    assert keys_of(PRINTED["report"]) == set(report) == {"file", *keys_of(PRINTED["policy"])}
+    changes = printed("threshold figure1 --feature X1 --first-step", "threshold --first-step")
+    assert set(changes) == {"price", "stakes"}
 
 
-def test_the_page_on_json_lists_the_keys_for_tables(tmp_path, run_json):
-    from dataclasses import fields
-
-    from voilattice.arena.results import Key
-    from voilattice.arena.tables import Summary
-
+def test_a_command_for_tables_prints_the_keys_that_are_declared(tmp_path, printed):
     table = "ill,test\n" + "no,a\nyes,b\n" * 20
     (tmp_path / "cases.csv").write_text(table)
     (tmp_path / "costs.toml").write_text(
         '[costs]\ntest = 1\n[misclassification]\nkind = "symmetric"\nexpected = 20\n'
     )
     data, costs = tmp_path / "cases.csv", tmp_path / "costs.toml"
-    learned = run_json(
-        f"learn {data} --target ill --costs {costs} --recipe naive -o {tmp_path}/out"
-    )
-    assert set(KEYS["learn"]) == set(learned)
-    assert set(KEYS["apply"]) == set(run_json(f"apply {tmp_path}/out {data} --policy greedy"))
-    found = run_json(
+    learned = printed(f"learn {data} --target ill --costs {costs} --recipe naive -o {tmp_path}/out")
+    assert keys_of(PRINTED["learn"]) == set(learned)
+    applied = printed(f"apply {tmp_path}/out {data} --policy greedy")
+    assert keys_of(PRINTED["apply"]) == set(applied)
+    printed(
         f"evaluate {data} --target ill --costs {costs} --recipes naive --policies none "
         f"--folds 2 --no-rivals --jobs 1"
     )
-    assert set(KEYS["evaluate"]) == set(found)
-    assert set(KEYS["evaluate: results"]) == set(found["results"][0])
-    assert KEYS["arena: methods"] == [field.name for field in fields(Summary)]
-    text = (REFERENCE / "json.md").read_text()
-    for field in fields(Key):
-        assert f"`{field.name}`" in text
 
 
-def test_the_page_on_json_has_every_command_that_prints_it():
+def test_every_command_that_prints_json_has_a_declaration():
     context = click.Context(cli)
     for name in COMMANDS:
         options = {o for p in cli.get_command(context, name).params for o in p.opts}
-        assert ("--json" in options) == (name in KEYS), name
+        assert ("--json" in options) == (name in PRINTED), name
+
+
+def test_the_page_on_json_has_every_command_and_every_key():
+    from json_documents import describe_documents
+
+    text = describe_documents()
+    parts = re.split(r"^## (.*)$", text, flags=re.M)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert list(sections) == [*PRINTED, "Objects"]
+    for name, declared in PRINTED.items():
+        assert set(re.findall(r"^\| `(\w+)` \|", sections[name], re.M)) == keys_of(declared)
+    assert "### BillItem\n" in sections["Objects"]
+    assert "| |\n" not in text.replace("| | |\n", "")  # every key is described
+    for name in re.findall(r"\(#(json-object-\w+)\)", text):
+        assert f"({name})=\n" in text
 
 
 def help_texts():

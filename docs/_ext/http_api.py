@@ -13,7 +13,7 @@ from voilattice import load_problem
 from voilattice.web.app import create_app
 
 _MARK = "<!-- http -->"
-_PREFIX = "#/components/schemas/"
+PREFIX = "#/components/schemas/"
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -41,9 +41,14 @@ def describe_routes() -> str:
         lines += _route(request, operation)
     lines += ["", "## Objects", ""]
     for name, schema in sorted(document["components"]["schemas"].items()):
-        lines += [f"(object-{name.lower()})=", "", f"### {name}", "", schema.get("description", "")]
-        lines += ["", *_fields(schema), ""]
+        lines += describe_object(name, schema)
     return "\n".join(lines)
+
+
+def describe_object(name: str, schema: Mapping[str, Any], page: str = "object") -> Iterator[str]:
+    """Yield the lines of a section on an object; `page` makes its link one of that page."""
+    yield from (f"({page}-{name.lower()})=", "", f"### {name}", "", schema.get("description", ""))
+    yield from ("", *describe_fields(schema, page), "")
 
 
 def _first_line(operation: Mapping[str, Any]) -> str:
@@ -75,27 +80,28 @@ def _route(request: str, operation: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _fields(schema: Mapping[str, Any]) -> Iterator[str]:
+def describe_fields(schema: Mapping[str, Any], page: str = "object") -> Iterator[str]:
+    """Yield the lines of a table of the fields of an object."""
     if not schema.get("properties"):
         return
     yield from ("| field | type | | |", "| --- | --- | --- | --- |")
     for name, field in schema["properties"].items():
         needed = "" if name in schema.get("required", ()) else "optional"
-        yield f"| `{name}` | {_type(field)} | {needed} | {field.get('description', '')} |"
+        yield f"| `{name}` | {_type(field, page)} | {needed} | {field.get('description', '')} |"
 
 
-def _type(schema: Mapping[str, Any]) -> str:
+def _type(schema: Mapping[str, Any], page: str = "object") -> str:
     """Return what values a schema allows, in words."""
     if "$ref" in schema:
-        name = schema["$ref"].removeprefix(_PREFIX)
-        return f"[{name}](#object-{name.lower()})"
+        name = schema["$ref"].removeprefix(PREFIX)
+        return f"[{name}](#{page}-{name.lower()})"
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_type(one) for one in schema["anyOf"]))
+        return " or ".join(dict.fromkeys(_type(one, page) for one in schema["anyOf"]))
     if values := schema.get("enum", [schema["const"]] if "const" in schema else []):
         return ", ".join(f"`{value}`" for value in values)
     kind = str(schema.get("type", "anything"))
     if kind == "array":
-        return f"list of {_type(schema.get('items', {}))}"
+        return f"list of {_type(schema.get('items', {}), page)}"
     if kind == "object" and isinstance(inner := schema.get("additionalProperties"), Mapping):
-        return f"table of {_type(inner)}"
+        return f"table of {_type(inner, page)}"
     return kind

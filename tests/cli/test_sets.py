@@ -51,7 +51,7 @@ def test_the_lattice_for_people(run):
 
 
 def test_a_large_lattice_leaves_its_sets_out(run, monkeypatch):
-    monkeypatch.setattr("voilattice.documents.MAX_SETS", 8)
+    monkeypatch.setattr("voilattice.documents.sets.MAX_SETS", 8)
     document = json.loads(run("lattice", "figure3", "--json")[1])
     assert "sets" not in document
     assert document["nodes"] == 9

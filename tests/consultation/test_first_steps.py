@@ -12,7 +12,7 @@ from voilattice import ConditionalCost, FeatureCosts, Network, Problem, load_pro
 from voilattice.budgets import Deadline
 from voilattice.consultation.first_steps import BarredError, find_first_steps
 from voilattice.consultation.step_reasons import savings_after
-from voilattice.documents import first_steps_document
+from voilattice.documents.consultations import FirstSteps
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.model.acquisition import PathLimits
 from voilattice.optimal.exact.choose import find_states
@@ -250,7 +250,7 @@ def test_what_the_exact_solver_does_not_support_is_enclosed():
 
 
 def test_the_document_is_plain_json():
-    document = first_steps_document(find_first_steps(load_problem("asia"), features=["tub"]))
+    document = FirstSteps.json_of(find_first_steps(load_problem("asia"), features=["tub"]))
     assert document["chosen"] == ["xray"]
     assert [step["features"] for step in document["steps"]] == [["xray"], ["tub"]]
     then = [outcome["then"] for outcome in document["steps"][0]["outcomes"]]

@@ -13,7 +13,7 @@ from helpers.ward import ward
 from voilattice import Problem, load_problem, read_network
 from voilattice.consultation.advice import advise
 from voilattice.consultation.standing import standing_at
-from voilattice.documents import standing_document
+from voilattice.documents.consultations import Standing
 from voilattice.errors import InputError
 from voilattice.files.problems import parse_problem, parse_toml
 from voilattice.model.acquisition import PathLimits
@@ -143,7 +143,7 @@ def test_impossible_evidence_is_refused():
 
 
 def test_the_document_is_plain_json():
-    document = standing_document(standing_at(load_problem("asia"), {"smoke": "yes"}))
+    document = Standing.json_of(standing_at(load_problem("asia"), {"smoke": "yes"}))
     assert document["bill"] == [
         {
             "features": ["smoke"],

@@ -8,7 +8,7 @@ from helpers.ward import ward
 
 from voilattice import load_problem
 from voilattice.budgets import Deadline
-from voilattice.documents import comparison_document
+from voilattice.documents.policies import comparison_rows
 from voilattice.errors import InputError, VoilatticeError
 from voilattice.files.variants import load_variants
 from voilattice.model.what_if import change_problem
@@ -104,7 +104,7 @@ def test_a_policy_that_does_not_fit_has_a_row_that_says_what_stopped_it(refuses)
     found = compare(ASIA)
     assert "?  not all worked out" in str(found)
     assert ">?</td>" in found._repr_html_()
-    assert comparison_document(found)[-1]["expected_total_cost"] is None
+    assert comparison_rows(found)[-1]["expected_total_cost"] is None
 
 
 def test_an_interval_is_shown_as_one():

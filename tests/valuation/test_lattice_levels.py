@@ -8,7 +8,7 @@ from helpers.worlds import examples
 from hypothesis import given
 
 from voilattice import Lattice, load_problem
-from voilattice.documents import lattice_levels_document
+from voilattice.documents.sets import lattice_levels
 from voilattice.errors import UnknownNameError
 from voilattice.valuation.lattice_levels import top_by_level, way_to_the_best
 from voilattice.valuation.lattice_values import value_lattice
@@ -65,12 +65,10 @@ def test_a_filter_keeps_the_sets_with_all_of_some_features():
 
 def test_the_document_has_rows_with_and_without_values():
     lattice = Lattice(ward())
-    document = lattice_levels_document(lattice, value_lattice(ward(), lattice=lattice), top=2)
-    assert [row["size"] for row in document["rows"]] == list(range(len(lattice.level_sizes)))
-    assert sum(s["best"] for row in document["rows"] for s in row["sets"]) == 1
-    plain = lattice_levels_document(lattice, None, top=2, containing=["biopsy"])
-    assert plain["best"] is None
-    (first, *_) = plain["rows"]
+    rows = list(lattice_levels(lattice, value_lattice(ward(), lattice=lattice), top=2))
+    assert [row["size"] for row in rows] == list(range(len(lattice.level_sizes)))
+    assert sum(s["best"] for row in rows for s in row["sets"]) == 1
+    (first, *_) = lattice_levels(lattice, None, top=2, containing=["biopsy"])
     assert first["sets"][0]["features"] == ["biopsy"]
     assert (first["sets"][0]["evi"], first["sets"][0]["feasible"]) == (None, False)
 

@@ -13,7 +13,7 @@ from helpers.serving import run_async
 from voilattice import load_problem
 from voilattice.budgets import Deadline
 from voilattice.consultation.advice import advise
-from voilattice.documents import advice_document
+from voilattice.documents.consultations import Advice
 from voilattice.errors import TooLargeError, UnknownNameError
 from voilattice.web import tasks
 from voilattice.web.advisor import Advisor, Limits
@@ -43,7 +43,7 @@ class Slow:
         if request.task == "batch":
             return tasks._do(replace(request.within(Deadline(seconds)), name="asia"), tell)
         advice = advise(ASIA, "greedy", request.options["case"]["evidence"])
-        return Outcome(json.dumps(advice_document(advice)).encode())
+        return Outcome(json.dumps(Advice.json_of(advice)).encode())
 
 
 @pytest.fixture

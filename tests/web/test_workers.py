@@ -10,7 +10,7 @@ import pytest
 
 from voilattice import load_problem, value
 from voilattice.budgets import Deadline
-from voilattice.documents import value_document
+from voilattice.documents.sets import SetValue
 from voilattice.errors import UnknownNameError
 from voilattice.web import tasks
 from voilattice.web.refusals import Broken
@@ -38,7 +38,7 @@ def do(worker, request):
 def test_a_worker_is_told_a_problem_once_and_goes_on_after_an_error(worker):
     assert (worker.pid, worker.familiarity(ASIA)) == (None, 0)
     first = do(worker, ASIA)
-    assert first == value_document(value(ASIA.problem, ["xray"]))
+    assert first == SetValue.json_of(value(ASIA.problem, ["xray"]))
     assert do(worker, replace(ASIA, problem=None)) == first
     with pytest.raises(UnknownNameError, match="no feature 'smok' "):
         do(worker, replace(ASIA, options={"features": ["smok"]}))

@@ -10,7 +10,7 @@ from helpers.ward import ward
 from voilattice import load_problem
 from voilattice.consultation.advice import advise
 from voilattice.consultation.first_steps import find_first_steps
-from voilattice.documents import advice_threshold_document
+from voilattice.documents.policies import AdviceThreshold
 from voilattice.errors import InputError
 from voilattice.model.what_if import change_problem
 from voilattice.what_if.advice_threshold import find_advice_threshold
@@ -101,7 +101,7 @@ def test_what_is_too_large_or_not_a_price_is_refused():
 
 
 def test_the_document_is_plain_json():
-    document = advice_threshold_document(find_advice_threshold(ASIA, feature="xray"))
+    document = AdviceThreshold.json_of(find_advice_threshold(ASIA, feature="xray"))
     assert document["above"]["first"] == ["smoke"]
     assert document["below"] is None
     assert (document["along"], document["exact"]) == ("price", True)

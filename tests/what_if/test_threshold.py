@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import Constraint, FeatureCosts, Network, Problem, build_policy, load_problem
-from voilattice.documents import threshold_document
+from voilattice.documents.policies import Threshold
 from voilattice.errors import InputError
 from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import ConditionalCost
@@ -273,7 +273,7 @@ def test_without_time_nothing_is_claimed_that_is_not_proved():
     assert low is None or low <= exact.prices.threshold
     assert high is None or high >= exact.prices.threshold
     assert "not proved" in str(found)
-    json.dumps(threshold_document(found), allow_nan=False)
+    json.dumps(Threshold.json_of(found), allow_nan=False)
 
 
 def test_use_at_the_present_stakes_is_said_if_less_was_examined():

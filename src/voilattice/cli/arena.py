@@ -87,7 +87,7 @@ def arena_command(
     from voilattice.arena import load_suite, read_standings, run_arena
     from voilattice.arena.report import write_report
     from voilattice.arena.tables import compare_methods, summarize
-    from voilattice.documents import arena_document
+    from voilattice.documents.tables import Arena
     from voilattice.parallel import Workers
 
     names = list_names(methods) or None
@@ -115,7 +115,7 @@ def arena_command(
     compared = compare_methods(found)
     summaries = summarize(compared)
     if as_json:
-        print_json(arena_document(found, summaries))
+        print_json(Arena.json_of(found, methods=summaries))
     else:
         _print_standings(found, compared, summaries, out)
     if is_interrupted:

@@ -24,7 +24,7 @@ from voilattice.cli.options import (
 )
 from voilattice.cli.progress import progress_bar, progress_line
 from voilattice.consultation.advice import FALLBACK
-from voilattice.documents import applied_document
+from voilattice.documents.tables import Applied as AppliedDocument
 from voilattice.errors import within
 from voilattice.model.problem import Problem
 from voilattice.policy.policy import Policy
@@ -101,7 +101,8 @@ def apply_command(
     if out is not None:
         write(out, _csv(applied))
     if as_json:
-        console.print_json(applied_document(applied, _status(found)))
+        status = "time" if applied.unfinished.any() else _status(found)
+        console.print_json(AppliedDocument.json_of(applied, status=status))
     else:
         name = found.name if _status(found) == "ok" else f"{found.name} ({NOT_DONE})"
         console.print_applied(problem, applied, name, absent)

@@ -12,7 +12,7 @@ import click
 
 from voilattice.cases.application import Applied
 from voilattice.cli.terminal import console, print_table, table
-from voilattice.documents import applied_document
+from voilattice.documents.tables import Applied as AppliedDocument
 from voilattice.lattice.explanations import Explanation
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.problem import Problem
@@ -190,7 +190,7 @@ def print_applied(
     problem: Problem, applied: Applied, name: str, absent: Sequence[str] = ()
 ) -> None:
     """Print what a policy costs on average in a table of cases; `absent` has no column there."""
-    means, currency = applied_document(applied), problem.currency
+    means, currency = AppliedDocument.json_of(applied), problem.currency
     rows = table(f"policy {name}, means of {count_noun(means['rows'], 'row')}", ">")
     rows.add_row(
         in_currency("spent on features", currency), format_amount(means["mean_feature_cost"])

@@ -14,6 +14,7 @@ from voilattice.cli.interrupts import deaf_workers
 from voilattice.cli.options import check_jobs, json_option, workers_options
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import name_options, on_table
+from voilattice.documents.tables import Learned, Reproduction
 from voilattice.errors import InputError, VoilatticeError, within
 from voilattice.extras import need_extra
 from voilattice.learning.recipes import (
@@ -174,22 +175,8 @@ def learn_command(
     path = found.write(output, source=source, force=force)
     problem, learned, choice = found.problem, found.learned, found.choice
     if as_json:
-        console.print_json(
-            {
-                "problem": str(path), "rows": learned.n_rows, "left_out": learned.n_left_out,
-                "target": target, "features": list(problem.features),
-                "arcs": learned.network.n_arcs, "columns_left_out": list(learned.left_out),
-                "leaks": list(learned.leaks),
-                "recipe": choice.name if choice else recipe and name_recipe(chosen),
-                "trials": [
-                    {
-                        "recipe": trial.name, "mean_total_cost": trial.mean_total_cost,
-                        "standard_error": trial.standard_error,
-                    }
-                    for trial in (choice.trials if choice else ())
-                ],
-            }
-        )  # fmt: skip
+        name = choice.name if choice else recipe and name_recipe(chosen)
+        console.print_json(Learned.json_of(found, problem=str(path), recipe=name))
         return
     console.print_problem(problem, {})
     left_out = f" ({learned.n_left_out:,} more have no {target})" if learned.n_left_out else ""
@@ -254,11 +241,7 @@ def reproduce_command(
         )  # fmt: skip
     files, claims = write_report(folder, points)
     if as_json:
-        verdicts = [
-            {"claim": c.text, "verdict": c.verdict, "holds": c.n_holding, "of": len(c.cases)}
-            for c in claims
-        ]
-        console.print_json({"files": [str(file) for file in files], "claims": verdicts})
+        console.print_json(Reproduction.json_of(None, files=map(str, files), claims=claims))
         return
     console.print_claims(claims)
     terminal.print_lines(

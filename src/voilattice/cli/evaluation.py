@@ -19,7 +19,7 @@ from voilattice.cli.options import Seconds, json_option, output_option, workers_
 from voilattice.cli.parameters import given_options
 from voilattice.cli.progress import progress_bar
 from voilattice.cli.tables import list_names, name_options, on_table
-from voilattice.documents import evaluation_document
+from voilattice.documents.tables import Evaluation as EvaluationDocument
 from voilattice.errors import InputError, VoilatticeError
 from voilattice.learning.recipes import AUTO
 from voilattice.wording import count_noun
@@ -162,7 +162,7 @@ def evaluate_command(
         if calibration is not None:
             plot_calibration(found, title, calibration)
     if as_json:
-        console.print_json(evaluation_document(found))
+        console.print_json(EvaluationDocument.json_of(found))
     else:
         console.print_evaluation(found, given.currency)
         _print_next_step(found)

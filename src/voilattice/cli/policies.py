@@ -29,12 +29,8 @@ from voilattice.cli.options import (
 )
 from voilattice.cli.progress import progress_line
 from voilattice.cli.what_if import load_changed, read_points, read_settings
-from voilattice.documents import (
-    advice_document,
-    comparison_document,
-    first_steps_document,
-    policy_document,
-)
+from voilattice.documents.consultations import PrintedAdvice
+from voilattice.documents.policies import Policy, comparison_rows
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import KINDS
@@ -171,12 +167,9 @@ def advise_command(
         if problem.counts_rounds and len(given) > 1 and not rounds:
             print_count_of_rounds(given)
         return
-    document = advice_document(advice)
-    if steps is not None:
-        document["first_steps"] = first_steps_document(steps)
-    if barred:
-        document["barred_first_steps"] = barred
-    console.print_json(document)
+    console.print_json(
+        PrintedAdvice.json_of(advice, first_steps=steps, barred_first_steps=barred or None)
+    )
 
 
 def _tell_why(
@@ -279,7 +272,7 @@ def policy_command(
             terminal.print_lines(policy_text(policy))
         console.print_start_of_limits(problem, given)
         return
-    console.print_json(policy_document(policy, now))
+    console.print_json(Policy.json_of(policy))
 
 
 @click.command(name="compare")
@@ -374,12 +367,12 @@ def compare_command(
                     variants, feature=_priced_feature(problem, swept), n_jobs=jobs,
                     dask=dask, time_limit=limit, progress=progress,
                 )  # fmt: skip
-    documents = comparison_document(rows)
+    printed = comparison_rows(rows)
     if csv_file is not None:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([*changed, *CSV_COLUMNS])
-        for document in documents:
+        for document in printed:
             values = [document["settings"].get(key) for key in changed]
             writer.writerow([*values, *(document[key] for key in CSV_COLUMNS)])
         write(csv_file, [text.getvalue()])
@@ -390,7 +383,7 @@ def compare_command(
     if not as_json:
         console.print_comparison(rows, problem.currency)
         return
-    console.print_json(documents)
+    console.print_json(printed)
 
 
 def _check_sweep(emc: str | None, swept: Sequence[str], plot: str | None, dask: str | None) -> None:

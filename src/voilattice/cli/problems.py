@@ -9,7 +9,7 @@ import click
 from voilattice.cli import console, terminal
 from voilattice.cli.distributions import print_distributions
 from voilattice.cli.options import json_option, on_problem
-from voilattice.documents import problem_document, problem_entry, tables_document
+from voilattice.documents.problems import ProblemEntry, ShownProblem, node_tables
 from voilattice.files.problems import BUILTIN, builtin_problems, load_problem
 from voilattice.model.problem import Problem
 
@@ -22,7 +22,8 @@ def problems_command(as_json: bool) -> None:
     """List the built-in problems."""
     loaded = {name: load_problem(f"{BUILTIN}{name}") for name in builtin_problems()}
     if as_json:
-        console.print_json([problem_entry(name, problem) for name, problem in loaded.items()])
+        entries = (ProblemEntry.json_of(problem, name=name) for name, problem in loaded.items())
+        console.print_json(list(entries))
         return
     table = terminal.table("problem", "target", ">features", "title")
     for name, problem in loaded.items():
@@ -46,7 +47,6 @@ def show_command(problem: Problem, given: Mapping[str, str], as_json: bool, tabl
         if tables:
             print_distributions(problem)
         return
-    document = problem_document(problem, given)
-    if tables:
-        document["tables"] = tables_document(problem.network)
-    console.print_json(document)
+    shown = node_tables(problem.network) if tables else None
+    known = problem.with_evidence(given)
+    console.print_json(ShownProblem.json_of(known, tables=shown))

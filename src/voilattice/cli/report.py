@@ -13,11 +13,10 @@ from voilattice.cli.interrupts import finish_on_interrupt
 from voilattice.cli.options import on_problem, output_option, time_limit_option, write
 from voilattice.cli.policies import policy_option
 from voilattice.cli.progress import progress_line
-from voilattice.documents import policy_document
+from voilattice.documents.policies import ReportedPolicy
 from voilattice.errors import InputError
 from voilattice.model.problem import Problem
 from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search
-from voilattice.valuation.valuation import emc
 
 __all__ = ["report_command"]
 
@@ -57,7 +56,6 @@ def report_command(
             steps = find_first_steps(problem, given=given, time_limit=time_limit)
     write(out, [report_html(policy, steps)])
     if as_json:
-        document = policy_document(policy, emc(problem, given))
-        console.print_json({"file": out, **document})
+        console.print_json(ReportedPolicy.json_of(policy, file=out))
         return
     terminal.console().print(f"{out}: {policy.verdict or f'the policy {name}'}".rstrip())

@@ -19,12 +19,7 @@ from voilattice.cli.options import (
     write,
 )
 from voilattice.cli.progress import progress_line
-from voilattice.documents import (
-    best_document,
-    explanation_document,
-    lattice_document,
-    value_document,
-)
+from voilattice.documents.sets import BestSet, Explanation, PrintedLattice, SetValue
 from voilattice.errors import within
 from voilattice.lattice.explanations import explain
 from voilattice.lattice.growth import MAX_NODES
@@ -61,7 +56,7 @@ def value_command(
     if not as_json:
         console.print_value(problem, result)
         return
-    console.print_json(value_document(result))
+    console.print_json(SetValue.json_of(result))
 
 
 @click.command(name="lattice")
@@ -126,10 +121,8 @@ def lattice_command(
     if not as_json:
         console.print_lattice(lattice, lattice.n_edges, top)
         return
-    document = lattice_document(lattice, top if values else None)
-    if max_size is not None:
-        document["max_size"] = max_size
-    console.print_json(document)
+    valued_sets = top if values else None
+    console.print_json(PrintedLattice.json_of(lattice, values=valued_sets))
 
 
 @click.command(name="best")
@@ -153,7 +146,7 @@ def best_command(
     if not as_json:
         console.print_best(problem, found)
         return
-    console.print_json(best_document(found))
+    console.print_json(BestSet.json_of(found))
 
 
 @click.command(name="explain")
@@ -175,4 +168,4 @@ def explain_command(
     if not as_json:
         console.print_explanation(explanation)
         return
-    console.print_json(explanation_document(explanation))
+    console.print_json(Explanation.json_of(explanation))

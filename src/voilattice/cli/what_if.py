@@ -15,7 +15,7 @@ from voilattice.cli.completion import complete_feature
 from voilattice.cli.interrupts import finish_on_interrupt
 from voilattice.cli.options import on_problem, output_option, time_limit_option, with_options
 from voilattice.cli.progress import progress_line
-from voilattice.documents import advice_threshold_document, threshold_document
+from voilattice.documents.policies import AdviceThresholds, Threshold
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
 from voilattice.policy.interface import TIME_LIMIT
@@ -91,7 +91,7 @@ def threshold_command(
         console.print_threshold(found)
         console.print_start_of_limits(problem, given)
         return
-    console.print_json(threshold_document(found))
+    console.print_json(Threshold.json_of(found))
 
 
 def _tell_first_steps(
@@ -126,8 +126,7 @@ def _tell_first_steps(
             terminal.console().print(found.text)
         console.print_start_of_limits(problem, given)
         return
-    documents = (advice_threshold_document(found) for found in (price, stakes))
-    console.print_json(dict(zip(("price", "stakes"), documents, strict=True)))
+    console.print_json(AdviceThresholds.json_of(None, price=price, stakes=stakes))
 
 
 def _describe_values(done: int, what: str) -> str:

@@ -31,9 +31,9 @@ from voilattice.web.malformed import NOT_JSON, describe_malformed
 from voilattice.web.metrics import CONTENT_TYPE, Meter, Metrics
 from voilattice.web.proxies import Network, ProxyGuard
 from voilattice.web.reference import reference_page
-from voilattice.web.refusals import Busy, Refusal, describe, status_of
+from voilattice.web.refusals import Busy, ProblemDetails, Refusal, describe, status_of
 from voilattice.web.routes import api_routes
-from voilattice.web.schemas import Health, ProblemDetails, Readiness
+from voilattice.web.schemas import Health, Readiness
 from voilattice.web.shelf import Shelf
 from voilattice.wording import quote
 

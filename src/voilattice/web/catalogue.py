@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 
-from voilattice.documents import Document, problem_entry
+from voilattice.documents import Json
+from voilattice.documents.problems import ProblemEntry
 from voilattice.model.problem import Problem
 from voilattice.web.refusals import UnknownProblem
 from voilattice.web.uploads import is_upload
@@ -23,9 +24,9 @@ class Catalogue:
         self._fixed = dict(problems)
         self._uploads: OrderedDict[str, Problem] = OrderedDict()
 
-    def entries(self) -> list[Document]:
+    def entries(self) -> list[Json]:
         """Return the problems of the start, as a list."""
-        return [problem_entry(name, problem) for name, problem in self._fixed.items()]
+        return [ProblemEntry.json_of(problem, name=name) for name, problem in self._fixed.items()]
 
     def __contains__(self, name: str) -> bool:
         return name in self._fixed or name in self._uploads

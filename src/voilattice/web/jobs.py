@@ -9,10 +9,11 @@ import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from voilattice.documents import Document
+from voilattice.documents import Json
 from voilattice.errors import VoilatticeError
 from voilattice.web.logs import log
 from voilattice.web.refusals import Broken, Busy, TooMany, refusal_of
+from voilattice.web.schemas import JobStatus
 from voilattice.web.workers import Outcome, Tell
 from voilattice.wording import count_noun
 
@@ -36,7 +37,7 @@ class Job:
     progress: str = ""
     fraction: float | None = None
     result: bytes | None = None
-    error: Document | None = None
+    error: Json | None = None
     begun: float = field(default_factory=time.monotonic)
     ended: float | None = None
     asked: float = field(default_factory=time.monotonic)  # when somebody asked for it last
@@ -51,19 +52,17 @@ class Job:
     def document(self) -> bytes:
         """The job as JSON."""
         seconds = (self.ended or time.monotonic()) - self.begun
-        head = {
-            "job": self.id, "state": self.state, "progress": self.progress,
-            "fraction": self.fraction, "seconds": round(seconds, 3), "error": self.error,
-        }  # fmt: skip
-        result = b"null" if self.result is None else self.result
-        return json.dumps(head).encode()[:-1] + b', "result": ' + result + b"}"
+        status = JobStatus.json_of(self, seconds=round(seconds, 3), result=None)
+        # The result, which comes last, is JSON already.
+        head = json.dumps(status).encode().removesuffix(b"null}")
+        return head + (b"null" if self.result is None else self.result) + b"}"
 
     def tell(self, text: str, fraction: float | None) -> None:
         """Note how far the work is."""
         if self.is_active:
             self.state, self.progress, self.fraction = "running", text, fraction
 
-    def end(self, state: str, result: bytes | None = None, error: Document | None = None) -> None:
+    def end(self, state: str, result: bytes | None = None, error: Json | None = None) -> None:
         """Note what became of the work."""
         if self.is_active:
             self.state, self.result, self.error = state, result, error

@@ -11,7 +11,7 @@ import logging
 import sys
 from datetime import UTC, datetime
 
-from voilattice.documents import Document
+from voilattice.documents import Json
 from voilattice.web.refusals import place_of
 
 __all__ = ["configure_logs", "log"]
@@ -37,7 +37,7 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        line: Document = {
+        line: Json = {
             "time": moment,
             "level": record.levelname.lower(),
             "event": _event(record),

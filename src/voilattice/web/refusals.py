@@ -15,12 +15,13 @@ from pathlib import Path
 
 from starlette.responses import Response
 
-from voilattice.documents import Document
+from voilattice.documents import Document, Json, key
 from voilattice.errors import Remedy, TooLargeError, UnknownNameError, VoilatticeError
 
 __all__ = [
     "Broken",
     "Busy",
+    "ProblemDetails",
     "Refusal",
     "TooMany",
     "UnknownProblem",
@@ -98,13 +99,24 @@ def describe(error: VoilatticeError) -> str:
     return type(error)(error.message, error.place, remedies).describe(_FIELDS.get)
 
 
-def refusal_document(status: int, detail: str) -> Document:
+class ProblemDetails(Document):
+    """Why there is no answer (RFC 9457)."""
+
+    type: str = key("Always about:blank: the status says what kind of error it is.")
+    title: str = key("The name of the status.")
+    status: int = key("The HTTP status.")
+    detail: str = key("What is wrong, where, and what would be right, in a line.")
+
+
+def refusal_document(status: int, detail: str) -> Json:
     """Return a refusal as a document."""
     title = HTTPStatus(status).phrase
-    return {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    return ProblemDetails.json_of(
+        None, type="about:blank", title=title, status=status, detail=detail
+    )
 
 
-def refusal_of(error: VoilatticeError) -> Document:
+def refusal_of(error: VoilatticeError) -> Json:
     """Return the document that answers an error."""
     return refusal_document(status_of(error), describe(error))
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, HTTPException, Path, Request, Response, UploadFile
 
+from voilattice.documents import consultations, problems, sets
 from voilattice.errors import TooLargeError
 from voilattice.policy.solvers import policy_names
 from voilattice.web import schemas
@@ -60,7 +61,7 @@ def api_routes(advisor: Advisor) -> APIRouter:
 def _add_problems(routes: APIRouter, advisor: Advisor) -> None:
     entries = json.dumps(advisor.catalogue.entries()).encode()
 
-    @routes.get("/problems", response_model=list[schemas.ProblemEntry])
+    @routes.get("/problems", response_model=list[problems.ProblemEntry])
     async def list_problems() -> Response:
         """List the problems."""
         return _json(entries)
@@ -97,12 +98,12 @@ def _add_problems(routes: APIRouter, advisor: Advisor) -> None:
 
 
 def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
-    @routes.post("/posterior", response_model=schemas.Standing)
+    @routes.post("/posterior", response_model=consultations.Standing)
     async def posterior(client: Client, asked: Asked) -> Response:
         """Say at once what is believed, what deciding costs, what was paid and what can come."""
         return _json(await advisor.answer("posterior", asked, client))
 
-    @routes.post("/advise", response_model=schemas.Advice)
+    @routes.post("/advise", response_model=consultations.Advice)
     async def advise(client: Client, asked: AdviceAsked) -> Response:
         """Say what to do now; greedy says it where the policy asked for cannot in time."""
         return _json(await advisor.advise("advise", asked, client))
@@ -115,7 +116,7 @@ def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
         """
         return _json(await advisor.advise("batch", asked, client))
 
-    @routes.post("/first-steps", response_model=schemas.FirstSteps)
+    @routes.post("/first-steps", response_model=consultations.FirstSteps)
     async def first_steps(client: Client, asked: FirstStepsAsked) -> Response:
         """Say what it costs to begin with each feature, and which outcome makes the difference."""
         return _json(await advisor.answer("first_steps", asked, client))
@@ -125,17 +126,17 @@ def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
         """Follow a policy for each row of a table of raw values or states."""
         return _json(await advisor.answer("apply", asked, client))
 
-    @routes.post("/value", response_model=schemas.SetValue)
+    @routes.post("/value", response_model=sets.SetValue)
     async def value(client: Client, asked: ValueAsked) -> Response:
         """Value a set of features."""
         return _json(await advisor.answer("value", asked, client))
 
-    @routes.post("/explain", response_model=schemas.Explanation)
+    @routes.post("/explain", response_model=sets.Explanation)
     async def explain(client: Client, asked: ExplainAsked) -> Response:
         """Explain why a set of features is, or is not, in the lattice."""
         return _json(await advisor.answer("explain", asked, client))
 
-    @routes.post("/best", response_model=schemas.BestSet)
+    @routes.post("/best", response_model=sets.BestSet)
     async def best(client: Client, asked: Asked) -> Response:
         """Find the set of highest benefit."""
         return _json(await advisor.answer("best", asked, client))

@@ -22,29 +22,10 @@ from voilattice.cases.application import apply_policy
 from voilattice.consultation.advice import advise
 from voilattice.consultation.first_steps import find_first_steps
 from voilattice.consultation.standing import narrow_problem, standing_at, start_from
-from voilattice.documents import (
-    Document,
-    advice_document,
-    advice_threshold_document,
-    applied_document,
-    best_document,
-    case_documents,
-    comparison_document,
-    explanation_document,
-    first_steps_document,
-    lattice_document,
-    lattice_levels_document,
-    policy_document,
-    problem_document,
-    standing_document,
-    threshold_document,
-    value_document,
-)
-from voilattice.drawing.flow import flow_svg
+from voilattice.documents import Json, consultations, policies, sets
 from voilattice.drawing.lattice import lattice_svg
 from voilattice.drawing.network import network_svg
 from voilattice.drawing.plots import savings_svg
-from voilattice.drawing.policy import policy_tree
 from voilattice.drawing.report import report_html
 from voilattice.errors import InputError, Remedy, TooLargeError, VoilatticeError, located
 from voilattice.files.problems import load_problem
@@ -57,12 +38,13 @@ from voilattice.policy.comparison import compare
 from voilattice.policy.solvers import build_policy, describe_search
 from voilattice.valuation.best_set import best_set
 from voilattice.valuation.lattice_values import value_lattice
-from voilattice.valuation.valuation import emc, value
+from voilattice.valuation.valuation import value
+from voilattice.web import schemas
 from voilattice.web.cases import read_case
 from voilattice.web.refusals import Broken, refusal_of
 from voilattice.web.uploads import read_upload
 from voilattice.web.workers import MAX_VARIANTS, Outcome, Request, Tell
-from voilattice.what_if.advice_threshold import find_advice_threshold
+from voilattice.what_if.advice_threshold import AdviceThreshold, find_advice_threshold
 from voilattice.what_if.threshold import find_threshold
 
 __all__ = ["TASKS", "ServedCase", "do_tasks", "keep"]
@@ -149,28 +131,29 @@ class ServedCase:
         }
 
 
-def _describe(case: ServedCase, tell: Tell) -> Document:
-    return {"name": case.name} | problem_document(case.problem, {})
+def _describe(case: ServedCase, tell: Tell) -> Json:
+    return schemas.ProblemSummary.json_of(case.problem, name=case.name)
 
 
-def _advise(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Document:
-    return advice_document(advise(case.problem, policy, **case.arguments, time_limit=seconds))
+def _advise(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Json:
+    advice = advise(case.problem, policy, **case.arguments, time_limit=seconds)
+    return consultations.Advice.json_of(advice)
 
 
 def _batch(
     case: ServedCase, tell: Tell, policy: str, cases: Sequence[Mapping[str, Any]], seconds: float
-) -> Document:
-    deadline, answers = Deadline(seconds), list[Document]()
+) -> Json:
+    deadline, answers = Deadline(seconds), list[Json]()
     for arguments in cases:
         try:
             if deadline.is_over:
                 raise TooLargeError("there was no time left", remedies=(Remedy("ask for less"),))
             known = read_case(case.problem, arguments)
             advice = advise(case.problem, policy, **known, time_limit=deadline)
-            answers.append(advice_document(advice))
+            answers.append(consultations.Advice.json_of(advice))
         except VoilatticeError as error:
-            answers.append({"error": refusal_of(error)})
-    return {"answers": answers}
+            answers.append(schemas.CaseRefused.json_of(None, error=refusal_of(error)))
+    return schemas.Batch.json_of(None, answers=answers)
 
 
 def _apply(
@@ -180,7 +163,7 @@ def _apply(
     rows: Sequence[Mapping[str, Any]],
     seconds: float,
     strict: bool = True,
-) -> Document:
+) -> Json:
     problem = case.problem
     for number, row in enumerate(rows, 1):
         with located(f"row {number}"):  # as in the table that it becomes
@@ -192,61 +175,59 @@ def _apply(
         names.append(problem.target)
     table = {name: [row.get(name) for row in rows] for name in names}
     applied = apply_policy(policy, table, problem=problem, strict=strict, time_limit=seconds)
-    return applied_document(applied) | {"cases": case_documents(applied)}
+    return schemas.Applied.json_of(applied)
 
 
-def _posterior(case: ServedCase, tell: Tell) -> Document:
-    return standing_document(standing_at(case.problem, **case.arguments))
+def _posterior(case: ServedCase, tell: Tell) -> Json:
+    return consultations.Standing.json_of(standing_at(case.problem, **case.arguments))
 
 
 def _first_steps(
     case: ServedCase, tell: Tell, policy: str, features: Sequence[str] | None, seconds: float
-) -> Document:
+) -> Json:
     steps = find_first_steps(case.problem, **case.arguments, features=features, time_limit=seconds)
-    return first_steps_document(steps)
+    return consultations.FirstSteps.json_of(steps)
 
 
-def _value(case: ServedCase, tell: Tell, features: Sequence[str]) -> Document:
+def _value(case: ServedCase, tell: Tell, features: Sequence[str]) -> Json:
     problem, evidence = case.start
-    return value_document(value(problem, features, evidence))
+    return sets.SetValue.json_of(value(problem, features, evidence))
 
 
-def _best(case: ServedCase, tell: Tell, seconds: float) -> Document:
+def _best(case: ServedCase, tell: Tell, seconds: float) -> Json:
     problem, evidence = case.start
-    return best_document(best_set(problem, evidence, time_limit=seconds))
+    return sets.BestSet.json_of(best_set(problem, evidence, time_limit=seconds))
 
 
-def _explain(case: ServedCase, tell: Tell, features: Sequence[str]) -> Document:
+def _explain(case: ServedCase, tell: Tell, features: Sequence[str]) -> Json:
     problem, evidence = case.start
-    return explanation_document(explain(problem, features, evidence or {}))
+    return sets.Explanation.json_of(explain(problem, features, evidence or {}))
 
 
-def _lattice(case: ServedCase, tell: Tell, containing: Sequence[str], top: int) -> Document:
+def _lattice(case: ServedCase, tell: Tell, containing: Sequence[str], top: int) -> Json:
     problem, evidence = case.start
     lattice = Lattice(problem, evidence, max_nodes=MAX_LATTICE)
-    values = None
+    values, found = None, dict[str, Any](best=None, sets=None, feasible=None)
     if len(lattice) <= MAX_VALUED:
         values = value_lattice(problem, evidence, lattice=lattice)
-    document = lattice_document(lattice, None if values is None else values.top(TOP_SETS))
-    if values is None:
-        for key in ("sets", "feasible"):
-            document.pop(key, None)
-    levels = lattice_levels_document(lattice, values, top=top, containing=containing)
-    svg = lattice_svg(lattice, values) if len(lattice) <= MAX_DRAWN else None
-    return document | levels | {"svg": svg}
+        best = values.top(TOP_SETS)
+        found = {"best": best[0], "values": best}
+    return schemas.Lattice.json_of(
+        lattice, **found, rows=sets.lattice_levels(lattice, values, top=top, containing=containing),
+        svg=lattice_svg(lattice, values) if len(lattice) <= MAX_DRAWN else None,
+    )  # fmt: skip
 
 
-def _policy(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Document:
+def _policy(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Json:
     problem, evidence = case.start
     built = build_policy(
         problem, policy, evidence, time_limit=seconds, max_states=MAX_DRAWN_STATES,
         progress=lambda n, interval: tell(describe_search(n, interval), None),
     )  # fmt: skip
-    pictures = {"tree": policy_tree(built), "flow": flow_svg(built)}
-    return policy_document(built, emc(problem, evidence)) | pictures
+    return schemas.Policy.json_of(built)
 
 
-def _report(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Document:
+def _report(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Json:
     deadline = Deadline(seconds)
     problem, evidence = case.start
     problem = problem.with_evidence(evidence)
@@ -257,7 +238,7 @@ def _report(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Docume
     )  # fmt: skip
     # What another beginning would cost is known for the optimum alone.
     steps = find_first_steps(problem, time_limit=deadline) if policy == "optimal" else None
-    return {"html": report_html(built, steps)}
+    return schemas.Report.json_of(None, html=report_html(built, steps))
 
 
 def _network(case: ServedCase, tell: Tell) -> str:
@@ -270,54 +251,53 @@ def _compare(
     points: Sequence[float],
     seconds: float,
     kinds: Sequence[str] = KINDS,
-) -> Document:
+) -> Json:
     problem, evidence = case.start
     rows = compare(
         problem, points, kinds=list(dict.fromkeys(kinds)), evidence=evidence, n_jobs=1,
         time_limit=seconds,
         progress=lambda done, total: tell(f"{done} of {total} points", done / total),
     )  # fmt: skip
-    return {
-        "rows": comparison_document(rows),
-        "svg": savings_svg(rows, problem.title, problem.currency),
-    }
+    return schemas.Comparison.json_of(
+        None,
+        rows=policies.comparison_rows(rows),
+        svg=savings_svg(rows, problem.title, problem.currency),
+    )
 
 
-def _threshold(case: ServedCase, tell: Tell, feature: str, seconds: float) -> Document:
+def _threshold(case: ServedCase, tell: Tell, feature: str, seconds: float) -> Json:
     deadline = Deadline(seconds)
     problem, evidence = case.start
 
     def note(n: int, along: str) -> None:
         tell(f"{n} values along {along}", None)
 
-    use = threshold_document(
-        find_threshold(
-            problem, feature, evidence,
-            time_limit=deadline.share(time_plan.FIRST_PART), progress=note,
-        )
+    use = find_threshold(
+        problem, feature, evidence,
+        time_limit=deadline.share(time_plan.FIRST_PART), progress=note,
     )  # fmt: skip
     changes = {
         along: _advice_threshold(case, deadline.share(share), note, changed)
         for along, share, changed in (("price", 0.5, feature), ("stakes", 1.0, None))
     }
-    texts = [use["text"], *(change["text"] for change in changes.values() if change)]
-    return use | {"advice": changes, "text": "\n".join(texts)}
+    texts = [str(use), *(change.text for change in changes.values() if change)]
+    advice = policies.AdviceThresholds.json_of(None, **changes)
+    return schemas.Threshold.json_of(use, advice=advice, text="\n".join(texts))
 
 
 def _advice_threshold(
     case: ServedCase, deadline: Deadline, note: Callable[[int, str], None], feature: str | None
-) -> Document | None:
+) -> AdviceThreshold | None:
     """Return where the first step changes; None: the problem is too large to tell."""
     try:
-        threshold = find_advice_threshold(
+        return find_advice_threshold(
             case.problem, **case.arguments, feature=feature, time_limit=deadline, progress=note
         )
     except (InputError, TooLargeError):
         return None
-    return advice_threshold_document(threshold)
 
 
-TASKS: dict[str, Callable[..., Document | str]] = {
+TASKS: dict[str, Callable[..., Json | str]] = {
     "describe": _describe,
     "advise": _advise,
     "batch": _batch,
@@ -369,8 +349,8 @@ def _do(asked: Request, tell: Tell) -> Outcome:
         return Outcome(b"{}")
     if asked.task == "upload":
         problem = read_upload(asked.options["files"])
-        document: Document | str = {"name": asked.options["name"]} | problem_document(problem, {})
-        return Outcome(_encode(document), problem=problem)
+        summary = schemas.ProblemSummary.json_of(problem, name=asked.options["name"])
+        return Outcome(_encode(summary), problem=problem)
     options = dict(asked.options)
     case = ServedCase(asked.name, asked.changes, **options.pop("case", {}))
     document = TASKS[asked.task](case, tell, **options)
@@ -383,7 +363,7 @@ def _do(asked: Request, tell: Tell) -> Outcome:
     return Outcome(_encode(document), is_complete and not n_fallbacks, n_fallbacks)
 
 
-def _encode(document: Document | str) -> bytes:
+def _encode(document: Json | str) -> bytes:
     if isinstance(document, str):
         return document.encode()
     return json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
