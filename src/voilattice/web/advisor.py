@@ -26,6 +26,7 @@ from voilattice.web.jobs import Job, Jobs
 from voilattice.web.logs import log
 from voilattice.web.pool import Level, Pool
 from voilattice.web.questions import (
+    QUESTIONS,
     AdviceAsked,
     Asked,
     BatchAsked,
@@ -43,11 +44,8 @@ __all__ = ["Advisor", "Limits"]
 
 
 QUICK_POLICIES = frozenset({"none", FALLBACK})
-QUICK_TASKS = frozenset({"describe", "network", "posterior", "value", "explain"})
-# They keep to a time limit.
-TIMED_TASKS = frozenset(
-    {"advise", "batch", "apply", "first_steps", "best", "policy", "compare", "threshold", "report"}
-)
+QUICK_TASKS = frozenset({"describe", "network"}.union(q.task for q in QUESTIONS if q.is_quick))
+TIMED_TASKS = frozenset(q.task for q in QUESTIONS if q.is_timed)
 
 
 class Limits(BaseModel):

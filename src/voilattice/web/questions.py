@@ -1,11 +1,13 @@
-"""What a request asks: the fields of its body, with their limits.
+"""What a request asks: the fields of its body with their limits, and the questions that there are.
 
 Every question names a problem and says what is known, what cannot be had, and what would be
 different: prices, costs of decisions, stakes. A field that is not listed here is refused.
+`QUESTIONS` is the list of all questions: routes, tasks and the OpenAPI document follow it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -19,10 +21,14 @@ from pydantic import (
     model_validator,
 )
 
+from voilattice.documents import consultations, sets
 from voilattice.policy.solvers import policy_names
+from voilattice.web import schemas
 
 __all__ = [
+    "QUESTIONS",
     "AdviceAsked",
+    "ApiQuestion",
     "ApplyAsked",
     "Asked",
     "BatchAsked",
@@ -237,3 +243,103 @@ class ApplyAsked(WhatIf):
         description="Refuse a cell that stands for no state, and a result of probability 0. "
         "Otherwise such a cell is missing: unseen and impossible count them.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ApiQuestion:
+    """A question of the API: where it is asked, with which fields, and what answers it."""
+
+    path: str
+    name: str  # of the operation
+    task: str  # of a worker
+    asked: type[WhatIf]
+    answer: type
+    says: str  # what the answer does
+    example: dict[str, Any]  # about a built-in problem; the tests ask it
+    is_quick: bool = False  # it never waits for what is long
+    is_timed: bool = False  # its task keeps to a time limit
+    is_job: bool = False  # the answer names a job to ask for
+
+
+_CASE = {"problem": "heart", "evidence": {"age": 46, "sex": "male"}}
+_WHAT_IF = {"stakes": {"scale": 2}, "prices": {"thal": 50}}
+
+QUESTIONS = (
+    ApiQuestion(
+        "/posterior", "posterior", "posterior", Asked, consultations.Standing,
+        "Say at once what is believed, what deciding costs, what was paid and what can come.",
+        _CASE | {"given": {"cp": "typical"}}, is_quick=True,
+    ),
+    ApiQuestion(
+        "/advise", "advise", "advise", AdviceAsked, consultations.Advice,
+        "Say what to do now; greedy says it where the policy asked for cannot in time.",
+        _CASE | _WHAT_IF | {"policy": "optimal", "unavailable": ["ca"]}, is_timed=True,
+    ),
+    ApiQuestion(
+        "/advise/batch", "advise_batch", "batch", BatchAsked, schemas.Batch,
+        "Say what to do now in each of many cases; a case that is wrong is answered as such.\n\n"
+        "Greedy says it where the policy asked for cannot in time.",
+        {"problem": "heart", "policy": "greedy-la", "cases": [
+            {"evidence": {"age": 46}}, {"evidence": {"age": 61}, "unavailable": ["thal"]}
+        ]},
+        is_timed=True,
+    ),
+    ApiQuestion(
+        "/first-steps", "first_steps", "first_steps", FirstStepsAsked, consultations.FirstSteps,
+        "Say what it costs to begin with each feature, and which outcome makes the difference.",
+        _CASE | {"features": ["cp", "thal"]}, is_timed=True,
+    ),
+    ApiQuestion(
+        "/apply", "apply", "apply", ApplyAsked, schemas.Applied,
+        "Follow a policy for each row of a table of raw values or states.",
+        {"problem": "asia", "policy": "greedy-la", "rows": [
+            {"tub": "yes", "xray": "yes", "lung": "yes"},
+            {"tub": "no", "xray": "no", "lung": "no"},
+        ]},
+        is_timed=True,
+    ),
+    ApiQuestion(
+        "/value", "value", "value", ValueAsked, sets.SetValue, "Value a set of features.",
+        {"problem": "asia", "evidence": {"smoke": "yes"}, "features": ["xray", "dysp"]},
+        is_quick=True,
+    ),
+    ApiQuestion(
+        "/explain", "explain", "explain", ExplainAsked, sets.Explanation,
+        "Explain why a set of features is, or is not, in the lattice.",
+        {"problem": "asia", "features": ["tub", "xray"]}, is_quick=True,
+    ),
+    ApiQuestion(
+        "/best", "best", "best", Asked, sets.BestSet, "Find the set of highest benefit.",
+        {"problem": "asia", "misclassification": {"no": {"yes": 500}}}, is_timed=True,
+    ),
+    ApiQuestion(
+        "/lattice", "lattice", "lattice", LatticeAsked, schemas.Lattice,
+        "Build the lattice: the best sets of each size, and a drawing of a small one.",
+        {"problem": "asia", "containing": ["xray"], "top": 3},
+    ),
+    ApiQuestion(
+        "/jobs/advise", "start_advice", "advise", AdviceAsked, schemas.JobStatus,
+        "Start to look for advice; the answer names a job to ask for.",
+        {"problem": "asia", "policy": "optimal"}, is_timed=True, is_job=True,
+    ),
+    ApiQuestion(
+        "/policy", "start_policy", "policy", PolicyAsked, schemas.JobStatus,
+        "Start to build a policy; the answer names a job to ask for.",
+        {"problem": "asia", "policy": "optimal"}, is_timed=True, is_job=True,
+    ),
+    ApiQuestion(
+        "/compare", "start_comparison", "compare", CompareAsked, schemas.JobStatus,
+        "Start to compare all policies along a sweep; the answer names a job to ask for.",
+        {"problem": "asia", "points": [0, 50, 100]}, is_timed=True, is_job=True,
+    ),
+    ApiQuestion(
+        "/threshold", "start_threshold", "threshold", ThresholdAsked, schemas.JobStatus,
+        "Start to find where a feature is used and where the advice changes; names a job.",
+        {"problem": "asia", "feature": "xray"}, is_timed=True, is_job=True,
+    ),
+    ApiQuestion(
+        "/report", "start_report", "report", PolicyAsked, schemas.JobStatus,
+        "Start to write a report to print; the answer names a job to ask for.",
+        {"problem": "asia", "policy": "optimal"}, is_timed=True, is_job=True,
+    ),
+)  # fmt: skip

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, HTTPException, Path, Request, Response, UploadFile
 
-from voilattice.documents import consultations, problems, sets
+from voilattice.documents import problems
 from voilattice.errors import TooLargeError
 from voilattice.policy.solvers import policy_names
 from voilattice.web import schemas
@@ -15,19 +16,7 @@ from voilattice.web.advisor import Advisor
 from voilattice.web.guards import client_of
 from voilattice.web.jobs import Job
 from voilattice.web.malformed import UniqueKeysRoute
-from voilattice.web.questions import (
-    AdviceAsked,
-    ApplyAsked,
-    Asked,
-    BatchAsked,
-    CompareAsked,
-    ExplainAsked,
-    FirstStepsAsked,
-    LatticeAsked,
-    PolicyAsked,
-    ThresholdAsked,
-    ValueAsked,
-)
+from voilattice.web.questions import QUESTIONS, AdviceAsked, ApiQuestion, BatchAsked
 from voilattice.web.uploads import MAX_BYTES, MAX_FILES
 
 __all__ = ["api_routes"]
@@ -98,53 +87,30 @@ def _add_problems(routes: APIRouter, advisor: Advisor) -> None:
 
 
 def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
-    @routes.post("/posterior", response_model=consultations.Standing)
-    async def posterior(client: Client, asked: Asked) -> Response:
-        """Say at once what is believed, what deciding costs, what was paid and what can come."""
-        return _json(await advisor.answer("posterior", asked, client))
+    async def answer(question: ApiQuestion, asked: Any, client: str) -> bytes:
+        if question.is_job:
+            return (await advisor.start_job(question.task, asked, client)).document
+        if isinstance(asked, AdviceAsked | BatchAsked):
+            return await advisor.advise(question.task, asked, client)
+        return await advisor.answer(question.task, asked, client)
 
-    @routes.post("/advise", response_model=consultations.Advice)
-    async def advise(client: Client, asked: AdviceAsked) -> Response:
-        """Say what to do now; greedy says it where the policy asked for cannot in time."""
-        return _json(await advisor.advise("advise", asked, client))
+    for question in QUESTIONS:
+        status = 202 if question.is_job else 200
+        routes.add_api_route(
+            question.path, _endpoint(question, answer, status), methods=["POST"],
+            name=question.name, description=question.says, response_model=question.answer,
+            status_code=status,
+        )  # fmt: skip
 
-    @routes.post("/advise/batch", response_model=schemas.Batch)
-    async def advise_batch(client: Client, asked: BatchAsked) -> Response:
-        """Say what to do now in each of many cases; a case that is wrong is answered as such.
 
-        Greedy says it where the policy asked for cannot in time.
-        """
-        return _json(await advisor.advise("batch", asked, client))
+def _endpoint(
+    question: ApiQuestion, answer: Callable[..., Awaitable[bytes]], status: int
+) -> Callable[..., Awaitable[Response]]:
+    async def endpoint(client: Client, asked: Any) -> Response:
+        return _json(await answer(question, asked, client), status)
 
-    @routes.post("/first-steps", response_model=consultations.FirstSteps)
-    async def first_steps(client: Client, asked: FirstStepsAsked) -> Response:
-        """Say what it costs to begin with each feature, and which outcome makes the difference."""
-        return _json(await advisor.answer("first_steps", asked, client))
-
-    @routes.post("/apply", response_model=schemas.Applied)
-    async def apply(client: Client, asked: ApplyAsked) -> Response:
-        """Follow a policy for each row of a table of raw values or states."""
-        return _json(await advisor.answer("apply", asked, client))
-
-    @routes.post("/value", response_model=sets.SetValue)
-    async def value(client: Client, asked: ValueAsked) -> Response:
-        """Value a set of features."""
-        return _json(await advisor.answer("value", asked, client))
-
-    @routes.post("/explain", response_model=sets.Explanation)
-    async def explain(client: Client, asked: ExplainAsked) -> Response:
-        """Explain why a set of features is, or is not, in the lattice."""
-        return _json(await advisor.answer("explain", asked, client))
-
-    @routes.post("/best", response_model=sets.BestSet)
-    async def best(client: Client, asked: Asked) -> Response:
-        """Find the set of highest benefit."""
-        return _json(await advisor.answer("best", asked, client))
-
-    @routes.post("/lattice", response_model=schemas.Lattice)
-    async def lattice(client: Client, asked: LatticeAsked) -> Response:
-        """Build the lattice: the best sets of each size, and a drawing of a small one."""
-        return _json(await advisor.answer("lattice", asked, client))
+    endpoint.__annotations__ = {"client": Client, "asked": question.asked, "return": Response}
+    return endpoint
 
 
 def _add_jobs(routes: APIRouter, advisor: Advisor) -> None:
@@ -152,34 +118,6 @@ def _add_jobs(routes: APIRouter, advisor: Advisor) -> None:
         if (job := advisor.jobs.find(name)) is None:
             raise HTTPException(404, f"no job {name!r}: it is too old, or the server was restarted")
         return job
-
-    async def started(task: str, asked: Asked, client: str) -> Response:
-        return _json((await advisor.start_job(task, asked, client)).document, 202)
-
-    @routes.post("/jobs/advise", status_code=202, response_model=schemas.JobStatus)
-    async def start_advice(client: Client, asked: AdviceAsked) -> Response:
-        """Start to look for advice; the answer names a job to ask for."""
-        return await started("advise", asked, client)
-
-    @routes.post("/policy", status_code=202, response_model=schemas.JobStatus)
-    async def start_policy(client: Client, asked: PolicyAsked) -> Response:
-        """Start to build a policy; the answer names a job to ask for."""
-        return await started("policy", asked, client)
-
-    @routes.post("/compare", status_code=202, response_model=schemas.JobStatus)
-    async def start_comparison(client: Client, asked: CompareAsked) -> Response:
-        """Start to compare all policies along a sweep; the answer names a job to ask for."""
-        return await started("compare", asked, client)
-
-    @routes.post("/threshold", status_code=202, response_model=schemas.JobStatus)
-    async def start_threshold(client: Client, asked: ThresholdAsked) -> Response:
-        """Start to find where a feature is used and where the advice changes; names a job."""
-        return await started("threshold", asked, client)
-
-    @routes.post("/report", status_code=202, response_model=schemas.JobStatus)
-    async def start_report(client: Client, asked: PolicyAsked) -> Response:
-        """Start to write a report to print; the answer names a job to ask for."""
-        return await started("report", asked, client)
 
     @routes.get("/jobs/{name}", response_model=schemas.JobStatus)
     async def show_job(name: Name) -> Response:
