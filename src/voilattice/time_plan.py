@@ -27,8 +27,9 @@ FIRST_PART = 0.5  # for the first part of a task that has several
 # -- Advice, reports and tables of cases (`consultation`, `cases`, `cli`).
 
 ADVISED_STEP = 0.9  # for the step of the policy; the rest is for the candidates
-FIRST_STEPS = 0.75  # for the exact solver, where no search follows
-STEP_THAT_TELLS_NOTHING = 0.2  # to solve what such a first step leaves
+FIRST_STEPS = 0.75  # for the exact solver; then the first step and its outcomes are searched for
+FIRST_STEP_FOUND = 0.5  # of the rest, to find what the optimum begins with
+OUTCOME_OF_STEP = 0.2  # at most, to solve what one outcome of a first step leaves
 REPORTED_POLICY = 0.7  # the rest is for the first steps
 APPLIED_POLICY = 0.5  # to build the policy; the rest is for what lies beyond its tree
 REPLANNED_STEP = 0.25  # for one question to the solver about a row

@@ -235,6 +235,49 @@ def test_why_says_with_the_advice_what_cannot_come_first(run, rules):
     assert any("blood" in step["features"] for step in document["first_steps"]["steps"])
 
 
+SCREENING = """
+network.target = "D"
+costs = { A = 3, E = 12 }
+limits.spend = 14
+[[network.nodes]]
+name = "D"
+states = ["ill", "well"]
+table = [[0.3, 0.7]]
+[[network.nodes]]
+name = "A"
+states = ["lo", "hi"]
+parents = ["D"]
+table = [[0.2, 0.8], [0.8, 0.2]]
+[[network.nodes]]
+name = "E"
+states = ["neg", "pos"]
+parents = ["D"]
+table = [[0.1, 0.9], [0.9, 0.1]]
+[[conditional_costs]]
+feature = "E"
+when = { A = "hi" }
+cost = 6
+[misclassification]
+treat = { ill = 0, well = 120 }
+wait = { ill = 400, well = 0 }
+"""
+
+
+def test_advice_reasons_and_report_agree_where_a_search_proves_the_optimum(run, tmp_path):
+    problem, page = tmp_path / "screening.toml", tmp_path / "report.html"
+    problem.write_text(SCREENING)
+    document = json.loads(run("advise", problem, "--why", "A", "--json")[1])
+    told = document["first_steps"]
+    assert document["exact"]
+    assert told["exact"]
+    assert told["chosen"] == document["features"] == told["steps"][0]["features"] == ["E"]
+    _, out, _ = run("report", problem, "--out", page)
+    assert "Proved optimal: no policy costs less than 32.40" in out
+    html = page.read_text()
+    assert "Beginning with A costs 8.16 more than beginning with E." in html
+    assert "in all at most" not in html
+
+
 def test_why_gives_the_advice_where_no_round_is_left(run, rules):
     rules.write_text(WARD.replace("rounds = 3", "rounds = 0"))
     status, out, _ = run("advise", rules, "--policy", "optimal", "--why", "xray")

@@ -1,3 +1,4 @@
+import itertools
 import math
 from dataclasses import replace
 
@@ -8,16 +9,30 @@ from helpers.rich_worlds import PARTS, Referee, rich_problem
 from helpers.strategies import OwnCosts
 from helpers.ward import ward
 
-from voilattice import ConditionalCost, FeatureCosts, Network, Problem, load_problem
+from voilattice import (
+    ConditionalCost,
+    Constraint,
+    Discount,
+    FeatureCosts,
+    Network,
+    Problem,
+    load_problem,
+)
 from voilattice.budgets import Deadline
+from voilattice.consultation.advice import advise, step_of_tree
+from voilattice.consultation.continuations import SearchedContinuation
 from voilattice.consultation.first_steps import BarredError, find_first_steps
-from voilattice.consultation.step_reasons import savings_after
+from voilattice.consultation.step_reasons import reason_of_step, savings_after
+from voilattice.consultation.steps import FirstStep
 from voilattice.documents.consultations import FirstSteps
 from voilattice.errors import InputError, UnknownNameError
 from voilattice.model.acquisition import PathLimits
 from voilattice.optimal.exact.choose import find_states
 from voilattice.optimal.exact.plain_solution import PlainSolution, PlainSpace
-from voilattice.optimal.solver import OptimalSolver
+from voilattice.optimal.solver import OptimalSolver, exact_step
+from voilattice.policy.interface import Limits, Step
+from voilattice.policy.policy import Certificate
+from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.situation import situation_at
 from voilattice.policy.solvers import RuleSolver, build_policy, register, solver_of, unregister
 
@@ -236,17 +251,26 @@ def test_a_step_that_makes_no_sense_is_refused(features, error, message):
         find_first_steps(ward(), {"age": "young"}, features=features)
 
 
-@pytest.mark.slow
-def test_what_the_exact_solver_does_not_support_is_enclosed():
+def test_prices_of_your_own_are_searched_for():
     problem = replace(load_problem("figure1"), costs=OwnCosts(1))
     found = find_first_steps(problem)
+    assert found.exact
+    cost = build_policy(problem, "optimal").expected_total_cost
+    assert min(found.decide, *(s.cost_to_go for s in found.steps)) == pytest.approx(cost)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_without_time_first_steps_are_enclosed(large):
+    problem = noisy_bayes(40) if large else clinic()
+    found = find_first_steps(problem, time_limit=0.0)
     assert not found.exact
-    assert "too large for the exact optimum" in found.steps[0].text
-    large = find_first_steps(noisy_bayes(40), time_limit=2.0)
-    assert not large.exact
-    assert len(large.steps) == 8
-    assert all(s.lower_bound <= s.cost_to_go for s in large.steps)
-    assert large.chosen == large.steps[0].features
+    assert len(found.steps) == (8 if large else 5)
+    assert found.chosen == found.steps[0].features
+    exact = {} if large else {s.features: s.cost_to_go for s in find_first_steps(problem).steps}
+    for step in found.steps:
+        cost = exact.get(step.features, step.cost_to_go)
+        assert step.lower_bound <= cost <= step.cost_to_go + 1e-9
+        assert step.text.endswith(" There was not enough time to find the exact cost.")
 
 
 def test_the_document_is_plain_json():
@@ -325,3 +349,179 @@ def test_first_steps_are_those_of_the_optimum_whoever_is_registered_in_its_place
     finally:
         unregister("optimal")
         register(optimal)
+
+
+def screening():
+    """A limit on spending, and a test that is cheaper after one result of another test."""
+    states = {"D": ["ill", "well"], "A": ["lo", "hi"], "E": ["neg", "pos"]}
+    tables = {"D": [0.3, 0.7], "A": [[0.2, 0.8], [0.8, 0.2]], "E": [[0.1, 0.9], [0.9, 0.1]]}
+    tables = {name: np.array(table) for name, table in tables.items()}
+    network = Network.from_tables(states, {"A": ["D"], "E": ["D"]}, tables)
+    costs = FeatureCosts({"A": 3.0, "E": 12.0}, (), (ConditionalCost("E", {"A": "hi"}, 6.0),))
+    stakes = {"treat": {"ill": 0, "well": 120}, "wait": {"ill": 400, "well": 0}}
+    problem = Problem.create(network, "D", costs, stakes, features=["A", "E"])
+    return replace(problem, limits=PathLimits(spend=14))
+
+
+def clinic():
+    """The same with rounds, and with a discount that takes off different amounts."""
+    states = {"D": ["ill", "well"], "A": ["lo", "mid", "hi"], "G": ["1", "2", "3"]}
+    states |= {name: ["neg", "pos"] for name in "BCE"}
+    by_a = [[[0.3, 0.7], [0.2, 0.8], [0.1, 0.9]], [[0.95, 0.05], [0.8, 0.2], [1.0, 0.0]]]
+    tables = {
+        "D": [0.3, 0.7],
+        "A": [[0.1, 0.3, 0.6], [0.6, 0.3, 0.1]],
+        "B": by_a,
+        "C": [[0.2, 0.8], [0.9, 0.1]],
+        "E": [[0.0, 1.0], [0.75, 0.25]],
+        "G": [[0.2, 0.2, 0.6], [0.5, 0.3, 0.2]],
+    }
+    parents = {"A": ["D"], "B": ["D", "A"], "C": ["D"], "E": ["D"], "G": ["D"]}
+    tables = {name: np.array(table) for name, table in tables.items()}
+    costs = FeatureCosts(
+        {"A": 3.0, "B": 9.0, "C": 10.0, "E": 12.0, "G": 2.0}, (),
+        (ConditionalCost("E", {"A": "hi"}, 6.0),), (Discount("lab", {"B": 4.0, "C": 5.0}),), 4.0,
+    )  # fmt: skip
+    stakes = {
+        "treat": {"ill": 10, "well": 120},
+        "wait": {"ill": 400, "well": 0},
+        "refer": {"ill": 70, "well": 70},
+    }
+    network = Network.from_tables(states, parents, tables)
+    problem = Problem.create(network, "D", costs, stakes, features=list("ABCEG"))
+    closed = Constraint("C", not_if={"G": "1"})
+    return replace(problem, constraints=(closed,), limits=PathLimits(spend=40, rounds=3))
+
+
+def test_what_a_search_proves_is_told_exactly():
+    problem = screening()
+    assert OptimalSolver.solve(problem, Deadline()) is None
+    found = find_first_steps(problem, features=["E", "A"])
+    assert found.exact
+    assert found.chosen == {"E"}
+    costs = {"".join(step.features): (step.cost_to_go, step.over) for step in found.steps}
+    assert costs["E"] == pytest.approx((32.40, 0.0))
+    assert costs["A"] == pytest.approx((40.56, 8.16))
+    assert found.steps[0].text.startswith("The optimum begins with E: 32.40 in all; ")
+    assert found.steps[1].text.startswith("Beginning with A costs 8.16 more than beginning with E.")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "features", "first", "cost"),
+    [({"B": "pos"}, ["E"], {"A"}, 28.81), ({}, ["E", ["A", "G"]], {"B", "C"}, 32.20)],
+)
+def test_what_is_advised_is_told_whatever_is_asked(evidence, features, first, cost):
+    problem = clinic()
+    advice = advise(problem, "optimal", evidence)
+    found = find_first_steps(problem, evidence, features=features)
+    assert found.exact
+    assert found.chosen == advice.features == first
+    assert found.steps[0].features == first
+    assert found.steps[0].over == pytest.approx(0)
+    assert found.steps[0].cost_to_go == pytest.approx(advice.emc - advice.benefit)
+    assert found.steps[0].cost_to_go == pytest.approx(cost, abs=0.005)
+    assert all(step.over > 1 for step in found.steps[1:])
+
+
+def refused_problem(seed, parts):
+    """A random problem with a limit on spending and prices that depend on the order."""
+
+    def drawn(number):
+        spend = float(np.random.default_rng(number).integers(5, 25))
+        problem = rich_problem(number, parts, n_features=3 + seed % 2)
+        return replace(problem, limits=replace(problem.limits, spend=spend))
+
+    return next(
+        problem
+        for problem in map(drawn, itertools.count(1000 * seed))
+        if OptimalSolver.solve(without_idle_limits(problem), Deadline()) is None
+    )
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("conditional",),
+        ("conditional", "groups", "constraints", "decisions"),
+        ("discounts", "decisions"),
+        PARTS,
+    ],
+)
+@pytest.mark.parametrize("seed", range(25))
+def test_where_the_exact_solver_refuses_first_steps_are_those_of_the_optimum(seed, parts):
+    problem = refused_problem(seed, parts)
+    referee, known = Referee(problem), dict(problem.evidence)
+    found, best = find_first_steps(problem), referee.optimum()
+    assert found.exact
+    assert found.chosen == advise(problem, "optimal").features
+    least = min([found.decide, *(step.cost_to_go for step in found.steps)])
+    assert least == pytest.approx(best, abs=1e-6)
+    told = {step.features: step for step in found.steps}
+    if found.chosen:
+        assert told[found.chosen].over == pytest.approx(0, abs=1e-9)
+    else:
+        assert found.decide == pytest.approx(best, abs=1e-6)
+    for step in found.steps:
+        total, _ = cost_of(referee, known, step.features, step.cost)
+        assert step.cost_to_go == pytest.approx(total / referee.mass(known), abs=1e-6)
+        assert step.over == pytest.approx(step.cost_to_go - best, abs=1e-6)
+    policy = build_policy(problem, "optimal")
+    assert policy.expected_total_cost == pytest.approx(best, abs=1e-6)
+    first = step_of_tree(policy)
+    again = find_first_steps(problem, advised=first)
+    assert again.exact
+    assert again.chosen == first.features
+
+
+def test_what_is_advised_is_told_though_no_time_is_left():
+    problem = clinic()
+    advised = solver_of("optimal").next_step(problem, None, Limits())
+    found = find_first_steps(problem, features=["E"], advised=advised, time_limit=0.0)
+    chosen, other = found.steps
+    assert not found.exact
+    # The optimum is proved, so what it begins with is exact; the other one costs no less.
+    assert chosen.features == found.chosen == advised.features
+    assert chosen.cost_to_go == chosen.lower_bound == advised.cost_to_go
+    assert chosen.text.startswith("The optimum begins with B and C: 32.20 in all; ")
+    assert other.lower_bound == advised.cost_to_go < other.cost_to_go
+    assert other.text.endswith(" There was not enough time to find the exact cost.")
+
+
+def test_a_step_that_is_exact_does_not_claim_that_it_is_the_optimum():
+    problem = load_problem("figure1")
+    unproved = Step(frozenset({"X1"}), 21.4, Certificate(5.0, exact=False, status="time"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OptimalSolver, "solution_at", lambda self, *_, **__: (problem, {}, None))
+        patch.setattr(SearchedContinuation, "at", _exactly(problem))
+        found = find_first_steps(problem, advised=unproved)
+    assert not found.exact
+    assert found.chosen == {"X1"}
+    assert found.steps[0].text == (
+        "Beginning with X1 costs 21.40 in all. It is not proved which first step costs least."
+    )
+
+
+def _exactly(problem):
+    solution = OptimalSolver.solve(problem, Deadline())
+    return lambda self, known, left, leaf: exact_step(solution, known, left)
+
+
+def test_a_first_step_with_very_many_outcomes_is_told_without_them(monkeypatch):
+    monkeypatch.setattr("voilattice.consultation.first_steps.MAX_OUTCOMES", 3)
+    found = find_first_steps(clinic(), features=["E"])
+    assert found.exact  # the optimum is proved without these outcomes
+    assert found.steps[0].features == {"B", "C"}
+    assert found.steps[0].outcomes == ()
+    assert found.steps[1].text == "Beginning with E costs 2.13 more than beginning with B and C."
+
+
+def test_a_tie_that_a_search_broke_gives_no_reason():
+    problem = three_features((), limits=PathLimits(spend=100))
+    situation = situation_at(problem)
+    one, two = (FirstStep(frozenset(f), 5.0, 9.0, 9.0, 0.0, (), "") for f in "AB")
+    assert reason_of_step(situation, two, one, None) == (
+        "Beginning with B costs as much as beginning with A, which is named first in the problem."
+    )
+    assert reason_of_step(situation, one, two, None) == (
+        "Beginning with A costs as much as beginning with B."
+    )

@@ -34,11 +34,13 @@ from voilattice.documents.policies import Policy, comparison_rows
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import KINDS
-from voilattice.policy.interface import MAX_POLICY_STATES
+from voilattice.policy.interface import MAX_POLICY_STATES, Step
+from voilattice.policy.policy import Policy
 from voilattice.policy.solvers import TIME_LIMIT, build_policy, describe_search, policy_names
 from voilattice.valuation.valuation import emc as expected_cost
 
 if TYPE_CHECKING:
+    from voilattice.consultation.advice import Advice
     from voilattice.consultation.steps import FirstSteps
 
 __all__ = ["advise_command", "compare_command", "policy_command", "policy_option"]
@@ -154,7 +156,7 @@ def advise_command(
             steps, barred = _tell_why(
                 partial(
                     find_first_steps, problem, given, unavailable=unavailable, given=known_free,
-                    together=rounds, time_limit=time_limit,
+                    together=rounds, advised=_optimal_step(policy, advice), time_limit=time_limit,
                 ),
                 [feature_list(problem, (text,)) for text in why],
             )  # fmt: skip
@@ -170,6 +172,14 @@ def advise_command(
     console.print_json(
         PrintedAdvice.json_of(advice, first_steps=steps, barred_first_steps=barred or None)
     )
+
+
+def _optimal_step(policy: str | Policy, advice: Advice) -> Step | None:
+    """Return what the optimum begins with; None: the advice is that of another policy."""
+    name = policy if isinstance(policy, str) else policy.name
+    if name != "optimal" or advice.fallback is not None:
+        return None
+    return Step(advice.features, advice.emc - advice.benefit, advice.certificate)
 
 
 def _tell_why(

@@ -40,6 +40,7 @@ def report_command(
     large problem. The plan comes first: each branch of it, or the most probable ones of more than
     40 paths. For the optimal policy it says what it would cost to begin with another feature.
     """
+    from voilattice.consultation.advice import step_of_tree
     from voilattice.consultation.first_steps import find_first_steps
     from voilattice.drawing.report import report_html
 
@@ -53,7 +54,9 @@ def report_command(
         policy = build_policy(problem, name, given, time_limit=share, progress=progress)
         steps = None
         if name == "optimal":
-            steps = find_first_steps(problem, given=given, time_limit=time_limit)
+            steps = find_first_steps(
+                problem, given=given, advised=step_of_tree(policy), time_limit=time_limit
+            )
     write(out, [report_html(policy, steps)])
     if as_json:
         console.print_json(ReportedPolicy.json_of(policy, file=out))

@@ -29,7 +29,7 @@ from voilattice.valuation.streaming import bracket_expected_emc
 from voilattice.valuation.valuation import Value
 from voilattice.wording import quote
 
-__all__ = ["FALLBACK", "Advice", "advise"]
+__all__ = ["FALLBACK", "Advice", "advise", "plan_step", "step_of_tree"]
 
 FALLBACK = "greedy"  # it needs only what each feature alone is worth
 
@@ -125,12 +125,12 @@ def advise(
         else _place_in_tree(tree, problem, situation.known, start.left, unavailable)
     )
     if tree is not None and place is not None:
-        solver, step, notes = None, _step_of_tree(tree, place), list[str]()
+        solver, step, notes = None, step_of_tree(tree, place), list[str]()
         if isinstance(leaf := tree.nodes[place], Leaf):
             decision = leaf.decision
     else:
         asked, notes = _planner(policy)
-        solver, step, excuse = _next_step(asked, here, acquired, deadline)
+        solver, step, excuse = plan_step(asked, here, acquired, deadline)
         notes += excuse
         fallback = solver.name if excuse else None
     chosen = here.feature_mask(step.features)
@@ -232,8 +232,9 @@ def _is_as_much_left(
     return mine == theirs
 
 
-def _step_of_tree(policy: Policy, place: int) -> Step:
-    """Return what a policy does at one of its nodes."""
+def step_of_tree(policy: Policy, place: int | None = None) -> Step:
+    """Return what a policy does at one of its nodes, by default the first."""
+    place = len(policy.nodes) - 1 if place is None else place
     node, to_go, certificate = policy.nodes[place], policy.costs_to_go[place], policy.certificate
     if certificate.lower_bound is not None:
         # A bound for the whole policy holds at its root. A proved optimum is one at every node.
@@ -257,7 +258,7 @@ def _planner(policy: str | Policy) -> tuple[Solver, list[str]]:
     return solver_of(policy.name), [_OFF_TREE.format(name=policy.name)]
 
 
-def _next_step(
+def plan_step(
     solver: Solver, problem: Problem, evidence: Mapping[str, str], deadline: Deadline
 ) -> tuple[Solver, Step, list[str]]:
     """Return what a policy does, or what greedy does with the reason, and who says it."""

@@ -8,10 +8,10 @@ in all, where v is the least expected cost from some evidence on. The optimum ta
 least Q, or decides if that costs no more. Where steps acquire sets (rounds), the first step that is
 told for a feature is the best set with this feature in it.
 
-Where v is not known, the problem being too large, it is enclosed: greedy costs no less than v, and
-deciding with the class known costs no more. Then the answer says that it is not exact. A first step
-that cannot tell anything may use up a limit on spending, so that what is left is a problem that the
-exact solver does not support. A search for its optimum is exact only if its bounds meet.
+The exact optimum knows v for all evidence. Where there is no exact optimum (`continuations`), v is
+searched for after each outcome, and the first step is the one that advice gives. Let L <= V <= U be
+what is known about the optimum from e on, which begins with A. Then Q(S) >= V >= L for each S, and
+Q(A) <= U. So if V is proved, Q(A) is known, however far the searches after A have come.
 
 `step_reasons` says which outcomes make the difference.
 """
@@ -19,14 +19,19 @@ exact solver does not support. A search for its optimum is exact only if its bou
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from voilattice import time_plan
 from voilattice.budgets import Deadline, TimeLimit
+from voilattice.consultation.advice import plan_step
+from voilattice.consultation.continuations import (
+    Continuation,
+    ExactContinuation,
+    SearchedContinuation,
+)
 from voilattice.consultation.standing import start_from
 from voilattice.consultation.step_reasons import reason_of_step
 from voilattice.consultation.steps import FirstStep, FirstSteps, Outcome
@@ -36,10 +41,9 @@ from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import price_set
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Evidence, Problem
-from voilattice.optimal.exact.interface import ExactSolution
-from voilattice.optimal.solver import OptimalSolver
+from voilattice.optimal.solver import OptimalSolver, exact_step
 from voilattice.policy.interface import TIME_LIMIT, Limits, Step
-from voilattice.policy.policy import Leaf
+from voilattice.policy.policy import Certificate, Leaf
 from voilattice.policy.situation import Situation, situation_at
 from voilattice.policy.solvers import solver_of
 from voilattice.ties import Offer, winner
@@ -48,9 +52,7 @@ from voilattice.wording import join_names, quote
 __all__ = ["BarredError", "find_first_steps"]
 
 MAX_OUTCOMES = 4096  # of a first step
-MAX_QUICK = 8  # first steps of a problem that is too large for the exact solver, if none are named
-QUICK = "greedy"  # the policy that goes on there
-QUICK_STATES = 2_000  # of this policy, at each outcome
+MAX_SEARCHED = 8  # first steps that are searched for if none are named
 
 
 class BarredError(InputError):
@@ -65,6 +67,7 @@ def find_first_steps(
     unavailable: Collection[str] = (),
     given: Evidence | None = None,
     together: Collection[Collection[str]] = (),
+    advised: Step | None = None,
     time_limit: TimeLimit = TIME_LIMIT,
 ) -> FirstSteps:
     """Return what it costs to begin with each feature, and to go on in the best way.
@@ -74,10 +77,12 @@ def find_first_steps(
     features
         The first steps to tell of: features, or sets of features. By default each feature that can
         be acquired now and can matter. What the optimum begins with is always told too.
+    advised
+        What the optimum is already known to begin with: then no time is spent to find that.
     unavailable, given, together
         As in `advise`.
     time_limit
-        Seconds, to solve the problem.
+        Seconds. At the limit the answer has bounds, and says so.
 
     >>> import voilattice
     >>> found = find_first_steps(voilattice.load_problem("figure1"))
@@ -93,37 +98,34 @@ def find_first_steps(
     situation = situation_at(start.problem, start.acquired, deadline=deadline)
     registered = solver_of("optimal")  # somebody may have put another one in its place
     optimal = registered if isinstance(registered, OptimalSolver) else OptimalSolver()
-    limits = Limits(time_limit=deadline)
     solved, known, solution = optimal.solution_at(
-        start.problem, start.acquired, limits, share=time_plan.FIRST_STEPS
+        start.problem, start.acquired, Limits(time_limit=deadline), share=time_plan.FIRST_STEPS
     )
-    if solution is None:
-        return _enclosed_steps(situation, start.problem, features, deadline)
-    ways = _Optimum(start.problem, solved, solution, mask_of(situation.axes), deadline)
-    offers = solution.offers(known, solved.limits)
-    chosen = solution.choose(known, solved.limits)
+    offers, also = None, set[int]()
+    if advised is not None:
+        also.add(start.problem.feature_mask(advised.features))
+    if solution is not None:
+        offers = solution.offers(known, solved.limits)
+        advised = exact_step(solution, known, solved.limits)
+    elif advised is None:
+        part = deadline.share(time_plan.FIRST_STEP_FOUND)
+        _, advised, _ = plan_step(optimal, start.problem, start.acquired, part)
+    also.add(start.problem.feature_mask(advised.features))
     asked = _wanted(situation, features, offers)
-    wanted = list(dict.fromkeys([*asked, *filter(None, [chosen])]))
-    found = _tell(situation, wanted, chosen, ways, exact=not solution.error(known))
+    if solution is None and features is None:
+        by_benefit = sorted(asked, key=lambda mask: -situation.value(mask).benefit)
+        asked = {mask: asked[mask] for mask in by_benefit[:MAX_SEARCHED]}
+    wanted = [mask for mask in dict.fromkeys([*also, *asked]) if mask]
+    relevant = 0 if solution is None else mask_of(situation.axes)
+    n_outcomes = sum(_count_outcomes(problem, mask) for mask in wanted if mask & ~relevant)
+    ways: Continuation = SearchedContinuation(start.problem, n_outcomes, deadline)
+    if solution is not None:
+        ways = ExactContinuation(solved, solution, relevant, ways)
+    found = _tell(situation, wanted, advised, ways)
     if features is None or offers is None:
         return found
     steps = (replace(s, text=_said_of(problem, s, asked, found.chosen)) for s in found.steps)
     return replace(found, steps=tuple(steps))
-
-
-def _enclosed_steps(
-    situation: Situation,
-    problem: Problem,
-    features: Sequence[str | Collection[str]] | None,
-    deadline: Deadline,
-) -> FirstSteps:
-    """Return first steps whose costs are enclosed by bounds."""
-    wanted = list(_wanted(situation, features, None))
-    if features is None:
-        wanted.sort(key=lambda mask: -situation.value(mask).benefit)
-        wanted = wanted[:MAX_QUICK]
-    n_outcomes = sum(_count_outcomes(problem, mask) for mask in wanted)
-    return _tell(situation, wanted, None, _Enclosure(problem, n_outcomes, deadline), exact=False)
 
 
 def _wanted(
@@ -202,131 +204,88 @@ def _count_outcomes(problem: Problem, mask: int) -> int:
     return math.prod(len(problem.states(problem.features[k])) for k in bits(mask))
 
 
-class Continuation(Protocol):
-    """What it costs to go on from some evidence."""
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A first step, and what is known of its outcomes."""
 
-    def at(self, known: Mapping[str, str], left: PathLimits, leaf: Leaf) -> tuple[Step, float]:
-        """Return the next step with its cost to go, and a bound that no policy is below."""
-        ...
+    step: FirstStep
+    shortfall: Certificate | None  # of an outcome that is not exact; None: all are exact
 
-
-class _Optimum:
-    """The exact optimum goes on.
-
-    Parameters
-    ----------
-    problem
-        With all its limits.
-    solved
-        Without those that cannot bind while only features of R are acquired.
-    relevant
-        R, as a mask.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        solved: Problem,
-        solution: ExactSolution,
-        relevant: int,
-        deadline: Deadline,
-    ) -> None:
-        self._problem, self._solved, self._solution = problem, solved, solution
-        self._relevant, self._deadline = relevant, deadline
-        self._further = OptimalSolver()
-
-    def at(self, known: Mapping[str, str], left: PathLimits, leaf: Leaf) -> tuple[Step, float]:
-        """Return the next step with its cost to go, and the same again unless it is a bound."""
-        problem, solution = self._solved, self._solution
-        new = problem.feature_mask(known) & ~problem.feature_mask(problem.evidence)
-        if self._problem.limits and new & ~self._relevant:
-            # A feature outside R counts too: other limits may bind then.
-            here = replace(self._problem, evidence=dict(known), limits=left)
-            part = Limits(time_limit=self._deadline.share(time_plan.STEP_THAT_TELLS_NOTHING))
-            step = self._further.next_step(here, None, part)
-            assert step.cost_to_go is not None  # the optimal policy always has a cost
-            if step.certificate.exact:
-                return step, step.cost_to_go
-            return step, step.certificate.lower_bound or 0.0
-        left = _matching(left, problem.limits)
-        to_go = solution.cost_to_go(known, left)
-        return Step(problem.feature_names(solution.choose(known, left)), to_go), to_go
-
-
-def _matching(left: PathLimits, limits: PathLimits) -> PathLimits:
-    """Return what is left, of those limits alone that a problem has."""
-    return PathLimits(
-        None if limits.spend is None else left.spend,
-        None if limits.features is None else left.features,
-        None if limits.rounds is None else left.rounds,
-    )
-
-
-class _Enclosure:
-    """Greedy goes on, and knowing the class is a bound."""
-
-    def __init__(self, problem: Problem, n_outcomes: int, deadline: Deadline) -> None:
-        self._problem, self._left, self._deadline = problem, n_outcomes, deadline
-        self._solver = solver_of(QUICK)
-
-    def at(self, known: Mapping[str, str], left: PathLimits, leaf: Leaf) -> tuple[Step, float]:
-        """Return what greedy does and costs, and what no policy is below."""
-        part = self._deadline.share(1 / max(self._left, 1))
-        self._left -= 1
-        here = replace(self._problem, evidence=dict(known), limits=left)
-        policy = self._solver.build(here, Limits(QUICK_STATES, part))
-        least = float(np.array(leaf.posterior) @ here.misclassification.min(axis=0))
-        if policy.expected_total_cost >= leaf.emc or isinstance(policy.root, Leaf):
-            return Step(frozenset(), leaf.emc), least
-        return Step(frozenset(policy.root.features), policy.expected_total_cost), least
+    def is_exact(self, tol: float) -> bool:
+        """Return whether the bounds on the cost meet."""
+        return self.step.lower_bound >= self.step.cost_to_go - tol
 
 
 def _tell(
-    situation: Situation,
-    masks: Iterable[int],
-    chosen: int | None,
-    ways: Continuation,
-    *,
-    exact: bool,
+    situation: Situation, masks: Sequence[int], advised: Step, ways: Continuation
 ) -> FirstSteps:
-    """Return the first steps, the cheapest one first."""
-    problem, decide = situation.builder.problem, situation.emc
-    found = [_step(situation, mask, ways) for mask in masks]
-    best = min((step.cost_to_go for step in found), default=decide)
-    if chosen is None:
-        chosen = 0
-        if best < decide - situation.tol:
-            (first, *_) = (step for step in found if step.cost_to_go == best)
-            chosen = problem.feature_mask(first.features)
-    exact = exact and all(s.lower_bound >= s.cost_to_go - situation.tol for s in found)
-    names = problem.feature_names(chosen)
-    best = min(best, decide)
-    found.sort(key=lambda step: (step.cost_to_go, len(step.features), sorted(step.features)))
-    found.sort(key=lambda step: step.features != names)
-    rival = next((step for step in found if step.features == names), None)
+    """Return the first steps: what is advised, then the cheapest one first."""
+    decide, tol, chosen = situation.emc, situation.tol, advised.features
+    told = [_bounded(_step(situation, mask, ways), advised) for mask in masks]
+    told.sort(key=lambda t: (t.step.cost_to_go, len(t.step.features), sorted(t.step.features)))
+    told.sort(key=lambda t: t.step.features != chosen)
+    best = min([decide, *(t.step.cost_to_go for t in told)])
+    rival = next((t for t in told if t.step.features == chosen), None)
 
     def to_go(known: Mapping[str, str], left: PathLimits, leaf: Leaf) -> float | None:
-        return ways.at(known, left, leaf)[0].cost_to_go
+        step = ways.at(known, left, leaf)
+        return step.cost_to_go if step.certificate.exact else None
 
     steps = []
-    for made in found:
-        step = replace(made, over=max(made.cost_to_go - best, 0.0))
-        text = reason_of_step(situation, step, rival, to_go if exact else None)
+    for one in told:
+        step = replace(one.step, over=max(one.step.cost_to_go - best, 0.0))
+        compares = rival is not None and rival.shortfall is None and one.shortfall is None
+        text = reason_of_step(
+            situation, step, None if rival is None else rival.step,
+            to_go if compares else None, _doubt(one, advised, tol),
+        )  # fmt: skip
         steps.append(replace(step, text=text))
-    return FirstSteps(decide, names, exact, tuple(steps))
+    exact = _is_proved(advised) and all(t.is_exact(tol) for t in told)
+    return FirstSteps(decide, chosen, exact, tuple(steps))
 
 
-def _step(situation: Situation, mask: int, ways: Continuation) -> FirstStep:
+def _bounded(told: _Told, advised: Step) -> _Told:
+    """Return a first step with the bounds on the optimum, where they are tighter."""
+    step, most = told.step, advised.cost_to_go
+    least = most if _is_proved(advised) else advised.certificate.lower_bound
+    total = step.cost_to_go
+    if step.features == advised.features and most is not None:
+        total = min(total, most)
+    lower = min(max(step.lower_bound, least or 0.0), total)
+    return replace(told, step=replace(step, cost_to_go=total, lower_bound=lower))
+
+
+def _is_proved(advised: Step) -> bool:
+    """Return whether no policy costs less than one that begins with this step."""
+    return advised.certificate.exact and advised.certificate.lower_bound is not None
+
+
+def _doubt(told: _Told, advised: Step, tol: float) -> str:
+    """Return why the cost of a step, or what is advised, is not proved; empty: both are."""
+    if told.is_exact(tol) or told.shortfall is None:
+        return "" if _is_proved(advised) else "It is not proved which first step costs least."
+    if told.shortfall.status == "ok":
+        return told.shortfall.note
+    return f"There was not enough {told.shortfall.status} to find the exact cost."
+
+
+def _step(situation: Situation, mask: int, ways: Continuation) -> _Told:
     """Return what a first step costs in all, and its outcomes."""
     problem = situation.builder.problem
     names = problem.feature_names(mask)
     price = price_set(problem.costs, names, situation.known)
+    if _count_outcomes(problem, mask) > MAX_OUTCOMES:
+        note = f"It has more than {MAX_OUTCOMES:,} outcomes, which are not told."
+        alone = FirstStep(names, price, price + situation.emc, price, 0.0, (), "")
+        return _Told(alone, Certificate(exact=False, note=note))
     left = situation.left.after(price, len(names))
-    outcomes, lower = [], price
+    outcomes, lower, shortfall = [], price, None
     for result, probability, leaf in outcomes_of(situation, mask):
-        step, least = ways.at({**situation.known, **result}, left, leaf)
+        step = ways.at({**situation.known, **result}, left, leaf)
         assert step.cost_to_go is not None
-        lower += probability * least
+        if not step.certificate.exact:
+            shortfall = shortfall or step.certificate
+        lower += probability * (step.certificate.lower_bound or 0.0)
         outcomes.append(
             Outcome(
                 result,
@@ -338,7 +297,8 @@ def _step(situation: Situation, mask: int, ways: Continuation) -> FirstStep:
             )
         )
     total = price + math.fsum(o.probability * o.cost_to_go for o in outcomes)
-    return FirstStep(names, price, total, min(lower, total), 0.0, tuple(outcomes), "")
+    made = FirstStep(names, price, total, min(lower, total), 0.0, tuple(outcomes), "")
+    return _Told(made, shortfall)
 
 
 def outcomes_of(situation: Situation, mask: int) -> Iterator[tuple[dict[str, str], float, Leaf]]:

@@ -11,13 +11,14 @@ from collections.abc import Collection, Iterable, Sequence
 
 from voilattice.consultation.standing import decision_costs
 from voilattice.feature_sets import bits
+from voilattice.model.problem import Problem
 from voilattice.policy.policy import describe_excess
 from voilattice.policy.situation import Situation
 from voilattice.policy.solvers import Solver, Step
 from voilattice.valuation.valuation import Value
 from voilattice.wording import format_amount, join_names
 
-__all__ = ["reasons_of_rules", "reasons_of_solver", "reasons_of_tree"]
+__all__ = ["reasons_of_rules", "reasons_of_solver", "reasons_of_tree", "why_not_all"]
 
 # Why a step of the optimum is not proved to be one, by what ended the work.
 _DOUBTS = {
@@ -44,7 +45,10 @@ def reasons_of_solver(
     now = _deciding_now(situation, situation.decision)
     certificate, currency = step.certificate, situation.builder.problem.currency
     doubts = _SET_DOUBTS if solver.looks_ahead else _DOUBTS
-    said = [doubts[certificate.status].format(cause=_why_not_all(situation)), certificate.note]
+    said = [
+        doubts[certificate.status].format(cause=why_not_all(situation.builder.problem)),
+        certificate.note,
+    ]
     if step.cost_to_go is not None and certificate.lower_bound is not None:
         said.insert(1, describe_excess(step.cost_to_go, certificate.lower_bound, currency))
     doubt = [] if certificate.exact else [sentence for sentence in said if sentence]
@@ -75,9 +79,9 @@ def reasons_of_solver(
     ]
 
 
-def _why_not_all(situation: Situation) -> str:
+def why_not_all(problem: Problem) -> str:
     """Return why a step may acquire more sets than can be tried, as the start of a sentence."""
-    if situation.builder.problem.pricing.is_sum:
+    if problem.pricing.is_sum:
         return "With rounds or limits and so many features,"
     return "With prices of your own"
 

@@ -30,6 +30,7 @@ from voilattice.model.costs import price_set
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.policy.policy import Leaf
 from voilattice.policy.situation import Situation
+from voilattice.ties import Offer
 from voilattice.wording import format_amount, join_names
 
 __all__ = ["reason_of_step", "savings_after"]
@@ -41,7 +42,11 @@ MAX_PAIRS = 4096  # outcomes of two steps together
 
 
 def reason_of_step(
-    situation: Situation, step: FirstStep, chosen: FirstStep | None, to_go: ToGo | None
+    situation: Situation,
+    step: FirstStep,
+    chosen: FirstStep | None,
+    to_go: ToGo | None,
+    doubt: str = "",
 ) -> str:
     """Return why a step costs what it costs, compared with what is chosen, in sentences.
 
@@ -50,15 +55,16 @@ def reason_of_step(
     chosen
         What the optimum begins with; None: it decides.
     to_go
-        The least cost from some evidence on; None: not known.
+        The least cost from some evidence on; None: not known after the outcomes of both steps.
+    doubt
+        What is not proved, in a sentence; empty: what the step costs and what is chosen are proved.
     """
     words = _Words(situation)
     name, total = words.names(step), words.amount(step.cost_to_go)
-    if to_go is None:
-        said = (
-            f"Beginning with {name} costs between {words.amount(step.lower_bound)} and {total} in "
-            f"all: the problem is too large for the exact optimum."
-        )
+    if doubt:
+        least = words.amount(step.lower_bound)
+        costs = total if least == total else f"between {least} and {total}"
+        said = f"Beginning with {name} costs {costs} in all. {doubt}"
     elif chosen is None:
         said = f"{words.over(step)} more than deciding now. {_what_changes(words, step)}"
     elif step.features == chosen.features:
@@ -66,12 +72,12 @@ def reason_of_step(
         said = f"The optimum begins with {name}: {total} in all; deciding now costs {now}."
     elif step.over <= situation.tol:
         said = (
-            f"Beginning with {name} costs as much as beginning with {words.names(chosen)}, "
+            f"Beginning with {name} costs as much as beginning with {words.names(chosen)}"
             f"{_tie_break(words, step, chosen)}."
         )
     else:
         said = f"{words.over(step)} more than beginning with {words.names(chosen)}."
-        said += _what_makes_it(words, chosen, step, to_go)
+        said += "" if to_go is None else _what_makes_it(words, chosen, step, to_go)
     return said
 
 
@@ -82,7 +88,8 @@ def savings_after(
 
     If the second step has all features of the first, the rest of it comes in the same round.
 
-    None: the second step cannot follow every outcome, or there are too many outcomes.
+    None: the second step cannot follow every outcome, there are too many outcomes, or what follows
+    them is not known.
     """
     problem, builder = situation.builder.problem, situation.builder
     is_larger = second.features > first.features
@@ -119,18 +126,23 @@ def savings_after(
             if (p := float(here.sum())) > LEAST_MASS:
                 result = {f: problem.states(f)[v] for f, v in zip(names, codes, strict=True)}
                 later = to_go({**known, **result}, further, Leaf.at(builder.problem, here / p))
-                assert later is not None
+                if later is None:
+                    return None
                 amounts.append(p * later)
         found.append(math.fsum(amounts) - outcome.probability * outcome.cost_to_go)
     return found
 
 
 def _tie_break(words: _Words, step: FirstStep, chosen: FirstStep) -> str:
-    """Return why a step that costs as much is not the chosen one (`ties`)."""
-    is_or_are = "which are" if len(chosen.features) > 1 else "which is"
+    """Return why a step that costs as much is not the chosen one; empty: a search met it first."""
+    tol = words.situation.tol
+    mine, its = (Offer(0.0, s.cost, words.problem.feature_mask(s.features)) for s in (chosen, step))
+    if not mine.beats(its, tol):
+        return ""
+    is_or_are = ", which are" if len(chosen.features) > 1 else ", which is"
     if len(step.features) != len(chosen.features):
-        return "which has fewer features"
-    if step.cost - chosen.cost > words.situation.tol:
+        return ", which has fewer features"
+    if step.cost - chosen.cost > tol:
         return f"{is_or_are} cheaper"
     return f"{is_or_are} named first in the problem"
 

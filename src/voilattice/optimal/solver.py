@@ -18,6 +18,7 @@ from dataclasses import replace
 from voilattice import time_plan
 from voilattice.budgets import Deadline
 from voilattice.errors import TooLargeError
+from voilattice.model.acquisition import PathLimits
 from voilattice.model.problem import Problem
 from voilattice.optimal.exact.batch_solution import needs_batches
 from voilattice.optimal.exact.choose import find_states, may_take_long, solve_exactly
@@ -32,7 +33,7 @@ from voilattice.policy.policy import Certificate, Policy
 from voilattice.policy.relevance import without_idle_limits
 from voilattice.policy.sweep import Sweep
 
-__all__ = ["OptimalSolver"]
+__all__ = ["OptimalSolver", "exact_step"]
 
 
 class OptimalSolver:
@@ -70,7 +71,7 @@ class OptimalSolver:
         policy = builder.build(
             self.name, lambda situation: solution.choose(situation.known, situation.left)
         )
-        least, mine = _certificate(solution, {}), policy.certificate
+        least, mine = _certificate(solution), policy.certificate
         # The two costs differ only by rounding, but a bound must not exceed the cost.
         bound = min(least.lower_bound or 0.0, policy.expected_total_cost)
         note = " ".join(filter(None, [mine.note, least.note]))
@@ -109,7 +110,7 @@ class OptimalSolver:
         if solution is not None:
             step = solution.choose({}, problem.limits) if with_first else None
             first = None if step is None else problem.feature_names(step)
-            return Cost(solution.expected_total_cost, _certificate(solution, {}), first=first)
+            return Cost(solution.expected_total_cost, _certificate(solution), first=first)
         search = self._search(problem, limits, quick, writes=False)
         first = problem.feature_names(search.action) if with_first else None
         return Cost(search.upper, search.certificate, first=first)
@@ -124,9 +125,7 @@ class OptimalSolver:
         """
         problem, known, solution = self.solution_at(problem, evidence, limits)
         if solution is not None:
-            to_go = solution.cost_to_go(known, problem.limits)
-            chosen = problem.feature_names(solution.choose(known, problem.limits))
-            return Step(chosen, to_go, _certificate(solution, known))
+            return exact_step(solution, known, problem.limits)
         search = self._search(replace(problem, evidence=known), limits, None, writes=False)
         return Step(problem.feature_names(search.action), search.upper, search.certificate)
 
@@ -227,6 +226,13 @@ class OptimalSolver:
             return None
 
 
+def exact_step(solution: ExactSolution, known: Mapping[str, str], left: PathLimits) -> Step:
+    """Return what the exact optimum does at some evidence, with what is left of the limits."""
+    to_go = solution.cost_to_go(known, left)
+    chosen = solution.problem.feature_names(solution.choose(known, left))
+    return Step(chosen, to_go, _rounded(to_go, solution.error(known)))
+
+
 def _share_of_exact(problem: Problem) -> float:
     is_richer = bool(problem.limits) or needs_batches(problem)
     return time_plan.EXACT_BATCHES if is_richer else time_plan.EXACT
@@ -236,11 +242,14 @@ def _quick_start(problem: Problem, limits: Limits) -> Policy:
     return quick_start(problem, deadline=limits.deadline, max_states=limits.max_states)
 
 
-def _certificate(solution: ExactSolution, known: Mapping[str, str]) -> Certificate:
-    """Return what is known about the optimum from some evidence on."""
-    to_go = solution.cost_to_go(known, solution.problem.limits) if known else None
-    least = solution.expected_total_cost if to_go is None else to_go
-    if not (error := solution.error(known)):
-        return Certificate(least)
+def _certificate(solution: ExactSolution) -> Certificate:
+    """Return what is known about the optimum from the start on."""
+    return _rounded(solution.expected_total_cost, solution.error({}))
+
+
+def _rounded(cost: float, error: float) -> Certificate:
+    """Return the certificate of an optimum whose cost may be wrong by an error."""
+    if not error:
+        return Certificate(cost)
     note = "The GPU stores values in 32 bits, which rounds them."
-    return Certificate(max(least - error, 0.0), exact=False, note=note)
+    return Certificate(max(cost - error, 0.0), exact=False, note=note)

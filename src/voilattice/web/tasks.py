@@ -19,7 +19,7 @@ from typing import Any
 from voilattice import time_plan
 from voilattice.budgets import Deadline, memory_limit
 from voilattice.cases.application import apply_policy
-from voilattice.consultation.advice import advise
+from voilattice.consultation.advice import advise, step_of_tree
 from voilattice.consultation.first_steps import find_first_steps
 from voilattice.consultation.standing import narrow_problem, standing_at, start_from
 from voilattice.documents import Json, consultations, policies, sets
@@ -236,8 +236,9 @@ def _report(case: ServedCase, tell: Tell, policy: str, seconds: float) -> Json:
         max_states=MAX_DRAWN_STATES,
         progress=lambda n, interval: tell(describe_search(n, interval), None),
     )  # fmt: skip
-    # What another beginning would cost is known for the optimum alone.
-    steps = find_first_steps(problem, time_limit=deadline) if policy == "optimal" else None
+    steps = None
+    if policy == "optimal":  # what another beginning would cost is known for the optimum alone
+        steps = find_first_steps(problem, advised=step_of_tree(built), time_limit=deadline)
     return schemas.Report.json_of(None, html=report_html(built, steps))
 
 
