@@ -30,7 +30,8 @@ from voilattice.cli.options import (
 from voilattice.cli.progress import progress_line
 from voilattice.cli.what_if import load_changed, read_points, read_settings
 from voilattice.documents.consultations import PrintedAdvice
-from voilattice.documents.policies import Policy, comparison_rows
+from voilattice.documents.policies import Policy as PrintedPolicy
+from voilattice.documents.policies import comparison_rows
 from voilattice.errors import InputError, within
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import KINDS
@@ -282,7 +283,7 @@ def policy_command(
             terminal.print_lines(policy_text(policy))
         console.print_start_of_limits(problem, given)
         return
-    console.print_json(Policy.json_of(policy))
+    console.print_json(PrintedPolicy.json_of(policy))
 
 
 @click.command(name="compare")
