@@ -9,7 +9,15 @@ from voilattice import ConditionalCost, FeatureCosts, VoilatticeError, learn_pro
 from voilattice.errors import DataWarning
 from voilattice.learning import Recipe, as_table, selection
 from voilattice.learning.recipes import NAMED
-from voilattice.learning.selection import NONE, Fold, choose_recipe, deal_folds, try_recipe
+from voilattice.learning.selection import (
+    NONE,
+    Choice,
+    Fold,
+    Trial,
+    choose_recipe,
+    deal_folds,
+    try_recipe,
+)
 
 CLASSES = ("ill", "well")
 STAKES = np.array([[0.0, 100.0], [100.0, 0.0]])
@@ -316,3 +324,14 @@ def test_deciding_at_once_costs_what_the_commoner_class_says():
     assert pay([[0.0, 9.0], [8.0, 0.0]]) == [0.0, 0.0]
     assert pay([[0.0, 8.0], [9.0, 0.0]]) == [8.0, 8.0]
     assert pay([[0.0, 9.0], [8.0, 0.0]], [5.0] * 3 + [1.0] * 5) == [9.0, 9.0]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [Trial(NONE, 1.0, 0.1, 0.0, 0.0), Choice(NONE, None, ()), Fold(np.arange(2), np.arange(1))],
+    ids=lambda result: type(result).__name__,
+)
+def test_a_result_cannot_be_changed(result):
+    field = next(iter(result.__dataclass_fields__))
+    with pytest.raises(AttributeError):
+        setattr(result, field, "other")
