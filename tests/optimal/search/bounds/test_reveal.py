@@ -23,13 +23,14 @@ SIZES = {"Y": 2, "H": 2, "A": 3, "B": 2, "C": 2, "D": 3, "E": 2}
 PRICES = {"A": 1.0, "B": 2.0, "C": 3.0, "D": 1.0, "E": 2.0}
 
 
-def a_problem(**costs):
+def a_problem(certain=None, **costs):
     """D and E are behind the hidden node H."""
     rng = np.random.default_rng(2)
     tables = {
         name: rng.dirichlet(np.ones(size), [SIZES[parent] for parent in PARENTS.get(name, ())])
         for name, size in SIZES.items()
     }
+    tables |= certain or {}
     states = {name: [f"{k}" for k in range(size)] for name, size in SIZES.items()}
     network = Network.from_tables(states, PARENTS, tables)
     matrix = [[0, 90], [50, 0]]
@@ -133,8 +134,9 @@ def test_values_that_are_solved_one_by_one_give_the_same(monkeypatch, n):
     monkeypatch.setattr(reveal, "ONE_BY_ONE", 3 * 4 * 3)
     np.testing.assert_allclose(table_of(problem, made).value, at_once.value)
     monkeypatch.setattr(reveal, "ONE_BY_ONE", 3 * 4 * 3 + 1)
-    monkeypatch.setattr(reveal, "PART_BYTES", n * 8 * 2 * 3 * 4 * 3)
-    np.testing.assert_allclose(table_of(problem, made).value, at_once.value)
+    for n_bytes in (n * 8 * 2 * 3 * 4 * 3, 1):
+        monkeypatch.setattr(reveal, "PART_BYTES", n_bytes)
+        np.testing.assert_allclose(table_of(problem, made).value, at_once.value)
 
 
 def test_steps_say_where_each_value_lies():
@@ -167,7 +169,7 @@ def test_evidence_of_the_problem_counts():
 
 def test_prices_that_depend_on_what_is_not_in_the_table_are_the_least():
     named = ConditionalCost("B", {"A": "0"}, 0.5)
-    inside = ConditionalCost("C", {"B": "1"}, 0.25)
+    inside = ConditionalCost("C", {"B": "1", "D": "2"}, 0.25)
     problem = a_problem(conditional=(named, inside))
     made = planned(problem, "A", "BCDE", [])
     table = table_of(problem, made)
@@ -195,6 +197,15 @@ def test_a_surcharge_counts_only_if_all_its_features_are_in_the_table():
     check_least(cut, a_problem(), made, table_of(cut, made))
 
 
+def test_a_value_that_is_impossible_adds_nothing():
+    problem = a_problem({"H": [[1.0, 0.0], [1.0, 0.0]]})
+    made = planned(problem, *PLANS[3])
+    table = table_of(problem, made)
+    assert np.isfinite(table.likelihoods).all()
+    at_first = {"H": "0"}  # of the two values of H, the only one
+    assert bound_at(problem, made, table, {}) == bound_at(problem, made, table, at_first) > 0
+
+
 def test_without_time_there_is_no_table():
     deadline = Deadline(1000.0)
     deadline.stop()
@@ -205,7 +216,8 @@ def test_without_time_there_is_no_table():
 
 def test_an_empty_table_has_no_entry():
     table = no_reveal_table(3)
-    assert len(table.value) == len(table.likelihoods) == len(table.hidden) == 0
+    assert len(table.value) == len(table.likelihoods) == len(table.part_start) == 0
+    assert table.hidden.shape == (0, 2)
     assert not table.is_exact
     assert table.part_of.tolist() == [-1, -1, -1]
     assert table.digit_step.tolist() == table.value_step.tolist() == [0, 0, 0]

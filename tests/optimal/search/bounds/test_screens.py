@@ -1,5 +1,6 @@
 """What is given away so that the tables fit: the least that is needed, and the cheapest first."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from helpers.problems import noisy_bayes, structured
 
 from voilattice import ConditionalCost, FeatureCosts, Group
+from voilattice.budgets import Deadline
 from voilattice.optimal.exact.plain_solution import feature_prices
 from voilattice.optimal.search.bounds import screens
 from voilattice.optimal.search.bounds.screens import entangled_features, own_prices, plan_reveal
@@ -125,6 +127,33 @@ def test_features_come_before_hidden_nodes():
     assert plan_of(problem, 2 * 2 - 1) is None
 
 
+def test_features_that_depend_on_each_other_are_dropped_together():
+    parents = {"H": ["Y"], "Z": ["Y"], "X0": ["H"], "X1": ["H", "X0"], "X2": ["H", "X1"]}
+    problem = structured(parents, features=["Z", "X0", "X1", "X2"])
+    plan = plan_of(problem, max_states=2 * 3)
+    assert names_of(problem, plan.revealed) == ["H"]
+    assert plan.screens == {(1, 2, 3): plan.revealed}
+
+
+def test_a_screen_may_have_several_nodes():
+    parents = {"G": ["Y"], "H": ["Y"], "Z": ["Y"], **{f"X{k}": ["G", "H"] for k in range(4)}}
+    problem = structured(parents, features=["Z", "X0", "X1", "X2", "X3"])
+    plan = plan_of(problem, max_states=2 * 2 * 3)
+    assert names_of(problem, plan.revealed) == ["G", "H"]
+    assert plan.tabled == (0,)
+    assert plan.screens == {(k,): plan.revealed for k in range(1, 5)}
+
+
+def test_a_screen_counts_in_the_joint_table(monkeypatch):
+    problem = behind(3)
+    joint = 8 * 2 * 2 * 2  # of Y, H and Z
+    assert plan_of(problem, max_states=6, max_bytes=3 * joint) is not None
+    assert plan_of(problem, max_states=6, max_bytes=3 * joint - 1) is None
+    for n_axes, is_found in [(4, True), (3, False)]:  # Y, H and Z are three
+        monkeypatch.setattr(screens, "MAX_AXES", n_axes)
+        assert (plan_of(problem, max_states=6) is not None) == is_found
+
+
 def test_how_probable_dropped_features_are_needs_room(monkeypatch):
     problem = behind(3)  # of three dropped features, at two values of H each
     for limit, is_found in [(2 * 3 * 3, True), (2 * 3 * 3 - 1, False)]:
@@ -139,3 +168,25 @@ def test_the_information_is_the_share_of_the_uncertainty_that_goes():
     entropy = -(0.8 * np.log2(0.8) + 0.2 * np.log2(0.2))
     found = screens._information(np.array([[0.4, 0.1], [0.1, 0.4]]))
     assert found == pytest.approx(1 - entropy)
+
+
+def test_the_room_that_a_screen_saves():
+    problem = structured({"H": ["Y"], "A": ["Y"], "B": ["A"], "C": ["H"], "D": ["H"]})
+    problem = replace(
+        problem, features=("A", "B", "C", "D"), costs=FeatureCosts(dict.fromkeys("ABCD", 1.0))
+    )
+    planner = screens._Planner(problem, range(4), prices_of(problem), 8, Deadline())
+
+    def saved(*names):
+        return planner._saved(sum(1 << problem.network.index(name) for name in names))
+
+    assert saved("H") == pytest.approx(2 * math.log(3) - math.log(2))  # C and D go, and H comes
+    assert saved("A") == pytest.approx(math.log(3) + math.log(3 / 2))  # B goes, and A shrinks
+    assert saved("H", "A") == pytest.approx(saved("H") + saved("A"))
+    assert saved("B") == 0.0  # it separates nothing
+
+
+def test_a_cause_of_the_target_is_not_separated_from_it_by_another():
+    problem = structured({"Y": ["A", "B"]})
+    assert plan_of(problem, max_states=2 * 3).screens == {}
+    assert plan_of(problem, max_states=2 * 2 - 1) is None
