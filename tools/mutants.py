@@ -383,11 +383,15 @@ def figures_table(config: dict[str, Any], done: dict[str, Any]) -> list[str]:
         if name in done:
             figures = figures_of(config, name, done[name]["results"])
             size = f"a sample of {done[name]['size']}" if "sample" in settings else "all"
+            if done[name].get("module") != stamp_of(path_of(name).read_text()):
+                size += ", of an earlier version"
             parts.append(f"| `{name}` | {size} | " + " | ".join(map(str, figures.values())) + " |")
     total = Counter[str]()
     for name in config["modules"]:
         total.update(figures_of(config, name, done.get(name, {"results": {}})["results"]))
     parts.append("| in all | | " + " | ".join(str(total[key]) for key in KEYS) + " |")
+    if missing := [f"`{name}`" for name in config["modules"] if name not in done]:
+        parts += ["", f"Not tried yet: {', '.join(missing)}."]
     return parts
 
 
