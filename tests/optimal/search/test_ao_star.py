@@ -610,6 +610,29 @@ def test_a_first_policy_decides_where_its_time_is_up():
     assert (search.upper, search.action) == (5.0, 1)
 
 
+def test_a_given_policy_that_costs_as_much_as_deciding_is_not_followed():
+    problem = twins(20.0)
+    first = build_policy(problem, "markov-blanket")
+    assert Search(problem, (), first=first, max_expansions=0).action == 0
+    cheap = twins(5.0)
+    first = build_policy(cheap, "markov-blanket")
+    search = Search(cheap, (), first=first, max_expansions=0)
+    assert (search.upper, search.action) == (5.0, 1)
+
+
+def test_a_policy_that_cannot_be_written_down_is_the_first_one(monkeypatch):
+    problem = SEARCHED["noisy Bayes"]
+    started, alone = (Search(problem, rules, max_expansions=0) for rules in (STARTS, ()))
+
+    def build(*_):
+        raise TooLargeError("too large")
+
+    monkeypatch.setattr(ao_star.PolicyBuilder, "build", build)
+    assert started.policy("found").expected_total_cost == pytest.approx(started.upper)
+    with pytest.raises(TooLargeError):
+        alone.policy("found")
+
+
 def test_a_bound_that_is_given_is_named_as_the_source():
     problem = SEARCHED["noisy Bayes"]
     start = Search(problem, (), max_expansions=0)
