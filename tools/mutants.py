@@ -6,7 +6,8 @@ imports voilattice with the changed source of one module; no file is changed on 
 
 `mutants.toml` names the modules, their tests, the operators, and the mutants that are listed with a
 reason. A mutant is a line before and after the change. What is done is kept in build/mutants: an
-interrupted run goes on where it was.
+interrupted run goes on where it was. After tests were added, `--survivors` tries those again that
+survived: a mutant that a test has killed stays killed.
 
     python tools/mutants.py                        # all modules; prints what survives, unlisted
     python tools/mutants.py policy.relevance       # some modules
@@ -88,7 +89,7 @@ def main() -> int:
         source = path_of(name).read_text()
         every = list(mutants_of(source, config, settings))
         mutants = sample(every, settings.get("sample"))
-        journal = Journal(name, source, settings, len(every))
+        journal = Journal(name, source, settings, len(every), tests_were_added=arguments.survivors)
         if arguments.survivors:
             journal.forget_survivors()
         mutants = [mutant for mutant in mutants if mutant.name not in journal.results]
@@ -112,29 +113,51 @@ def main() -> int:
 class Journal:
     """What became of the mutants of one module, in a file: an interrupted run goes on there.
 
-    A result holds for one source of the module and of its tests. With others it begins anew.
+    A result holds for one source of the module and of its tests. With others it begins anew, unless
+    tests were only added.
     """
 
-    def __init__(self, name: str, source: str, settings: dict[str, Any], size: int) -> None:
-        texts = [source, *((ROOT / test).read_text() for test in settings["tests"])]
-        stamp = hashlib.sha256("\0".join([*texts, settings.get("select", "")]).encode()).hexdigest()
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        settings: dict[str, Any],
+        size: int,
+        *,
+        tests_were_added: bool = False,
+    ) -> None:
+        tests = [(ROOT / test).read_text() for test in settings["tests"]]
+        self._head = {
+            "module": stamp_of(source),
+            "tests": stamp_of(*tests, settings.get("select", "")),
+            "size": size,
+        }
         self._path = RESULTS / f"{name}.json"
         last = json.loads(self._path.read_text()) if self._path.exists() else {}
-        self.results: dict[str, Any] = last["results"] if last.get("stamp") == stamp else {}
-        self._head = {"stamp": stamp, "size": size}
+        same = ["module"] if tests_were_added else ["module", "tests"]
+        is_same = all(last.get(key) == self._head[key] for key in same)
+        self.results: dict[str, Any] = last["results"] if is_same else {}
 
     def forget_survivors(self) -> None:
         self.results = {k: r for k, r in self.results.items() if r["outcome"] != "survived"}
+        self._write()
 
     def add(self, mutant: Mutant, outcome: str, seconds: float) -> None:
         self.results[mutant.name] = {
             "line": mutant.line, "before": mutant.before, "after": mutant.after,
             "outcome": outcome, "seconds": round(seconds, 1),
         }  # fmt: skip
+        self._write()
+
+    def _write(self) -> None:
         RESULTS.mkdir(parents=True, exist_ok=True)
         text = json.dumps({**self._head, "results": self.results}, indent=1)
         self._path.with_suffix(".new").write_text(text)
         self._path.with_suffix(".new").replace(self._path)
+
+
+def stamp_of(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 def read_journals(config: dict[str, Any]) -> dict[str, Any]:
@@ -360,11 +383,15 @@ def figures_table(config: dict[str, Any], done: dict[str, Any]) -> list[str]:
         if name in done:
             figures = figures_of(config, name, done[name]["results"])
             size = f"a sample of {done[name]['size']}" if "sample" in settings else "all"
+            if done[name].get("module") != stamp_of(path_of(name).read_text()):
+                size += ", of an earlier version"
             parts.append(f"| `{name}` | {size} | " + " | ".join(map(str, figures.values())) + " |")
     total = Counter[str]()
     for name in config["modules"]:
         total.update(figures_of(config, name, done.get(name, {"results": {}})["results"]))
     parts.append("| in all | | " + " | ".join(str(total[key]) for key in KEYS) + " |")
+    if missing := [f"`{name}`" for name in config["modules"] if name not in done]:
+        parts += ["", f"Not tried yet: {', '.join(missing)}."]
     return parts
 
 

@@ -322,6 +322,34 @@ def _late_after_the_optimum(problem):
         return find_first_steps(problem, features=["C"], time_limit=deadline)
 
 
+def test_a_step_that_tells_nothing_takes_a_place_under_the_limit():
+    tables = {"A": [[0.8, 0.2], [0.3, 0.7]], "B": [[0.9, 0.1], [0.4, 0.6]]}
+    tables |= {"Y": [0.5, 0.5], "D": [[0.6, 0.4], [0.1, 0.9]], "C": [0.5, 0.5]}
+    network = Network.from_tables(
+        {name: ["0", "1"] for name in tables}, {name: ["Y"] for name in "ABD"}, tables
+    )
+    prices = dict.fromkeys("ABDC", 1.0)
+    problem = Problem.create(network, "Y", prices, [[0, 1000], [1000, 0]], features=[*prices])
+    problem = replace(problem, limits=PathLimits(features=3))  # A, B and D, or C and two of them
+    found = find_first_steps(problem, features=["C"])
+    (step,) = (step for step in found.steps if step.features == {"C"})
+    expected, _ = cost_of(Referee(problem), {}, ("C",), 1.0)
+    assert found.exact
+    assert step.cost_to_go == pytest.approx(expected)
+    assert step.over > 1.0 + 1.0  # more than the price of C
+
+
+def test_a_feature_that_is_too_dear_does_not_hide_the_features_after_it():
+    prices = {"X00": 100.0, "X01": 1.0, "X02": 1.0, "X03": 30.0}
+    problem = replace(
+        noisy_bayes(4), costs=FeatureCosts(prices), limits=PathLimits(spend=40.0, rounds=2)
+    )
+    found = find_first_steps(replace(problem, misclassification=[[0, 90], [50, 0]]))
+    told = {name for step in found.steps for name in step.features}
+    assert "X03" not in found.chosen
+    assert told == {"X01", "X02", "X03"}
+
+
 @pytest.mark.parametrize("seed", range(0, 60, 5))
 def test_first_steps_of_rich_problems_agree_with_the_referee(seed):
     problem = rich_problem(seed, PARTS)

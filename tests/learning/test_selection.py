@@ -9,7 +9,15 @@ from voilattice import ConditionalCost, FeatureCosts, VoilatticeError, learn_pro
 from voilattice.errors import DataWarning
 from voilattice.learning import Recipe, as_table, selection
 from voilattice.learning.recipes import NAMED
-from voilattice.learning.selection import NONE, Fold, choose_recipe, deal_folds, try_recipe
+from voilattice.learning.selection import (
+    NONE,
+    Choice,
+    Fold,
+    Trial,
+    choose_recipe,
+    deal_folds,
+    try_recipe,
+)
 
 CLASSES = ("ill", "well")
 STAKES = np.array([[0.0, 100.0], [100.0, 0.0]])
@@ -264,3 +272,66 @@ def test_stakes_reach_the_training_of_every_recipe():
         for matrix in ([[0, 1], [1, 0]], [[0, 1], [9, 0]])
     )
     assert even != uneven
+
+
+@pytest.mark.parametrize("n_repeats", [1, 2])
+def test_the_error_of_a_difference_is_corrected_for_folds_that_overlap(n_repeats):
+    costs = np.random.default_rng(0).normal(size=(2, 50))
+    costs[0] += 2.0
+    found = selection._choose(["smooth", NONE], costs, np.ones(50), n_repeats)
+    best, other = found.trials
+    assert (best.name, other.name) == (NONE, "smooth")
+    difference = costs[0] - costs[1]
+    k = selection.N_FOLDS
+    corrected = (1 / (n_repeats * k) + 1 / (k - 1)) * k * difference.var() / 50
+    assert other.difference == pytest.approx(difference.mean())
+    assert other.error_of_difference == pytest.approx(corrected**0.5)
+    assert other.standard_error == pytest.approx((costs[0].var() / 50) ** 0.5)
+    assert (best.difference, best.error_of_difference) == (0.0, 0.0)
+    assert found.n_rows == 50
+
+
+def test_rows_of_unequal_weight_say_less():
+    # The mean is 1, the variance 3; the weights say as much as 16 / 10 equal ones.
+    found = selection._error(np.array([0.0, 4.0]), np.array([3.0, 1.0]))
+    assert found == pytest.approx((3 / 1.6) ** 0.5)
+
+
+@pytest.mark.parametrize(("n", "n_repeats"), [(19, 2), (20, 1), (21, 1)])
+def test_many_rows_are_dealt_once(monkeypatch, n, n_repeats):
+    monkeypatch.setattr(selection, "MANY_ROWS", 20)
+    seen = []
+    choose(draw(n), candidates=(NONE,), progress=lambda *a: seen.append(a))
+    assert len(seen) == n_repeats * selection.N_FOLDS
+
+
+@pytest.mark.parametrize(("most", "n_rows"), [(29, 29), (30, 30), (31, 30)])
+def test_of_very_many_rows_some_are_drawn(monkeypatch, most, n_rows):
+    monkeypatch.setattr(selection, "MOST_ROWS", most)
+    assert choose(draw(30), candidates=(NONE,)).n_rows == n_rows
+
+
+def test_deciding_at_once_costs_what_the_commoner_class_says():
+    table = {"y": ["ill"] * 3 + ["well"] * 5, "x": list("ababbaba")}
+    fold = Fold(np.array([0, 1, 2, 3, 4, 5]), np.array([6, 7]))  # three of each class
+
+    def pay(stakes, weights=None):
+        return try_recipe(
+            as_table(table), "y", NONE, fold, FeatureCosts({"x": 1.0}), np.array(stakes),
+            classes=CLASSES, policy="none", weights=weights,
+        ).tolist()  # fmt: skip
+
+    assert pay([[0.0, 9.0], [8.0, 0.0]]) == [0.0, 0.0]
+    assert pay([[0.0, 8.0], [9.0, 0.0]]) == [8.0, 8.0]
+    assert pay([[0.0, 9.0], [8.0, 0.0]], [5.0] * 3 + [1.0] * 5) == [9.0, 9.0]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [Trial(NONE, 1.0, 0.1, 0.0, 0.0), Choice(NONE, None, ()), Fold(np.arange(2), np.arange(1))],
+    ids=lambda result: type(result).__name__,
+)
+def test_a_result_cannot_be_changed(result):
+    field = next(iter(result.__dataclass_fields__))
+    with pytest.raises(AttributeError):
+        setattr(result, field, "other")

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voilattice.learning import training
+from voilattice.learning.augmented import Augmented
 from voilattice.learning.training import ask_questions, pass_forest, score_answers, train
 
 
@@ -109,3 +110,56 @@ def test_many_cases_are_drawn_and_keep_their_weight(monkeypatch):
     found = ask_questions([np.arange(100) % 2], classes, np.ones(100), np.random.default_rng(0))
     assert len(found.classes) == 80
     assert found.weights.sum() == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize("pull", [1.0, 20.0])
+def test_where_training_ends_the_gradient_and_the_pull_are_balanced(pull):
+    network, codes, classes = random_forest(4, 3, seed=5, n_cases=30)
+    weights = np.random.default_rng(1).random(30)
+    trained = train(network, codes, classes, weights, pull, seed=7)
+    forest, tables = shaped(trained)
+    questions = ask_questions(codes, classes, weights, np.random.default_rng(7))
+    prior = np.bincount(classes, weights, 3) + 1.0
+    slope = score_answers(forest, questions, tables, prior / prior.sum())[1]
+    for start, before, after in zip(forest.starts, network.tables, trained.tables, strict=True):
+        moved = np.log(after / before)
+        moved -= moved.mean(axis=-1, keepdims=True)  # the logits of a row are free up to a constant
+        n_classes, n_above, n_states = after.shape
+        pulled = pull * n_above * n_states / 4 * moved
+        here = slope[start : start + after.size].reshape(n_classes, n_above, n_states)
+        np.testing.assert_allclose(here, -pulled, atol=1e-4)
+
+
+def test_no_probability_is_below_the_least_and_rows_still_add_up_to_one(monkeypatch):
+    monkeypatch.setattr(training, "LEAST_PROBABILITY", 0.2)
+    network, codes, classes = random_forest(3, 2, seed=1, n_cases=30)
+    assert min(table.min() for table in network.tables) < 0.05
+    for table in train(network, codes, classes, np.ones(30), 10.0).tables:
+        np.testing.assert_allclose(table.sum(axis=-1), 1.0)
+        assert table.min() > 0.1
+
+
+@pytest.mark.parametrize(("most", "n_sets"), [(10, 1), (50, 4), (1000, 6)])
+def test_a_case_is_asked_about_as_often_as_there_is_room_for(monkeypatch, most, n_sets):
+    monkeypatch.setattr(training, "MAX_QUESTIONS", most)
+    classes = np.arange(10) % 2
+    found = ask_questions([classes], classes, np.ones(10), np.random.default_rng(0))
+    assert len(found.classes) == 10 * (1 + n_sets)
+    assert found.weights.sum() == pytest.approx(10.0)
+
+
+def test_the_sets_are_of_all_sizes_alike():
+    codes, classes = [np.zeros(1000, dtype=int)] * 4, np.zeros(1000, dtype=int)
+    found = ask_questions(codes, classes, np.ones(1000), np.random.default_rng(0))
+    sizes = np.bincount((found.known[1000:] >= 0).sum(axis=1), minlength=5)
+    assert sizes[0] == 0
+    assert sizes[1:] == pytest.approx(sizes.sum() / 4, rel=0.1)
+
+
+def test_what_is_impossible_in_a_class_has_no_belief_there():
+    certain = np.array([[[1.0, 0.0]], [[0.5, 0.5]]])  # the second state occurs in the second class
+    network = Augmented(np.array([0.5, 0.5]), (-1,), (certain,))
+    forest, tables = shaped(network)
+    found, beliefs = pass_forest(forest, np.array([[1]]), tables, network.prior)
+    np.testing.assert_array_equal(found, [[0.0, 0.25]])
+    np.testing.assert_array_equal(beliefs[0], [[[[0.0, 0.0]], [[0.0, 1.0]]]])

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,11 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voilattice import Constraint, FeatureCosts, Network, Problem, build_policy, load_problem
+from voilattice.budgets import Deadline
 from voilattice.documents.policies import Threshold
 from voilattice.errors import InputError
 from voilattice.model.acquisition import PathLimits
 from voilattice.model.costs import ConditionalCost
+from voilattice.policy.certificate import Certificate
+from voilattice.policy.interface import Cost
 from voilattice.ties import tolerance
+from voilattice.what_if import threshold
 from voilattice.what_if.threshold import FACTORS, find_threshold
 
 ASIA = load_problem("asia")
@@ -59,7 +64,7 @@ def test_one_sure_test_is_worth_the_cost_of_deciding_without_it():
     found = find_threshold(one_test(5.0), "X")
     assert found.prices.threshold == pytest.approx(20.0)
     assert (found.price, found.stake, found.is_used, found.exact) == (5.0, 20.0, True, True)
-    assert found.stakes.threshold == pytest.approx(5.0)
+    assert found.stakes.threshold == found.stakes.at_most == pytest.approx(5.0)
     assert found.stakes.end is None
     assert str(found) == (
         "X (now 5.00) is worth buying below 20.00. It is used at stakes from 5.00 on (now 20.00)."
@@ -226,6 +231,7 @@ def test_with_a_limit_on_spending_the_present_price_is_in_its_place(price, used)
     assert found.is_used is used
     assert (low >= price) if used else (high <= price)
     assert low <= 4.0 < high
+    assert found.prices.verdict == "below"
     said = found.describe_prices()
     assert said.endswith("is worth buying up to about 4.00." if used else "below 4.00.")
 
@@ -244,6 +250,19 @@ def test_visits_have_exact_thresholds_around_the_present_stakes():
     for stake, used in ((start - 0.01, False), (start + 0.01, True)):
         taken, tie = gain(at_factor(visits, stake / found.stake), "thal")
         assert (taken > tie) is used
+
+
+@pytest.mark.parametrize("at", [0.3, 7.0, 4e6])
+def test_where_the_cost_hardly_rises_bisection_finds_the_threshold(at):
+    def cost(price):
+        proved = 10.0 if price is None or price >= at else 9.0
+        return Cost(proved, Certificate(proved))
+
+    values = SimpleNamespace(
+        at=lambda factor, deadline, price: cost(price), without=lambda *_: cost(None)
+    )
+    found = threshold._last_corner(values, 0.0, 1e7, Deadline())
+    assert found == pytest.approx(at, rel=1e-8, abs=1e-8)
 
 
 def test_few_costs_are_worked_out_for_a_threshold():

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.problems import bystander, naive_bayes, noisy_bayes, rare_findings
-from helpers.rich_worlds import rich_problem
+from helpers.rich_worlds import Referee, rich_problem
 
 from voilattice import (
     Constraint,
@@ -57,6 +57,38 @@ def test_one_round_is_the_best_set_and_then_the_decision(seed):
         policy = optimum(problem, round_cost=round_cost, rounds=1)
         assert policy.expected_total_cost == pytest.approx(emc(problem) - batch, abs=1e-7)
         assert policy.depth <= 1
+
+
+def high_stakes(n, seed=0, **limits):
+    """Features that pay, alone and together."""
+    problem = replace(noisy_bayes(n, seed), limits=PathLimits(**limits))
+    return replace(problem, misclassification=50 * problem.misclassification)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("engine", ["python", "compiled"])
+def test_one_round_of_several_features_is_the_best_set(seed, engine):
+    problem = high_stakes(4, seed, rounds=1)
+    best = best_set(problem)
+    assert len(best.features) > 1
+    solution = BatchSolution(BatchSpace(problem, engine=engine), problem)
+    assert solution.expected_total_cost == pytest.approx(emc(problem) - best.benefit)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"features": 2}, {"spend": 2.5}, {"rounds": 2}, {"rounds": 2, "features": 3}],
+    ids="-".join,
+)
+@pytest.mark.parametrize("engine", ["python", "compiled"])
+def test_limits_that_bind_cost_what_enumeration_says(limits, engine):
+    problem = high_stakes(4, 1, **limits)
+    space = BatchSpace(problem, engine=engine)
+    assert space.asks == ("rounds" in limits)
+    found = BatchSolution(space, problem).expected_total_cost
+    assert found == pytest.approx(Referee(problem).optimum())
+    assert found > optimum(problem).expected_total_cost + 1e-3
+    assert found < emc(problem) - 1
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -594,6 +594,57 @@ def test_a_first_policy_that_costs_as_much_as_deciding_is_not_followed():
     assert search.action == 0
 
 
+def test_of_first_policies_that_cost_the_same_the_first_one_is_followed():
+    for rules in ([1, 2], [2, 1]):
+        search = Search(
+            twins(5.0, 5.0),
+            [lambda situation, mask=mask: 0 if situation.known else mask for mask in rules],
+            max_expansions=0,
+        )
+        assert (search.upper, search.action) == (5.0, rules[0])
+
+
+def test_a_first_policy_decides_where_its_time_is_up():
+    deadline = Deadline(1000.0)
+    search = Search(twins(5.0), [lambda situation: deadline.stop() or 1], deadline=deadline)
+    assert (search.upper, search.action) == (5.0, 1)
+
+
+def test_a_given_policy_that_costs_as_much_as_deciding_is_not_followed():
+    problem = twins(20.0)
+    first = build_policy(problem, "markov-blanket")
+    assert Search(problem, (), first=first, max_expansions=0).action == 0
+    cheap = twins(5.0)
+    first = build_policy(cheap, "markov-blanket")
+    search = Search(cheap, (), first=first, max_expansions=0)
+    assert (search.upper, search.action) == (5.0, 1)
+
+
+def test_a_policy_that_cannot_be_written_down_is_the_first_one(monkeypatch):
+    problem = SEARCHED["noisy Bayes"]
+    started, alone = (Search(problem, rules, max_expansions=0) for rules in (STARTS, ()))
+
+    def build(*_):
+        raise TooLargeError("too large")
+
+    monkeypatch.setattr(ao_star.PolicyBuilder, "build", build)
+    assert started.policy("found").expected_total_cost == pytest.approx(started.upper)
+    with pytest.raises(TooLargeError):
+        alone.policy("found")
+
+
+def test_a_bound_that_is_given_is_named_as_the_source():
+    problem = SEARCHED["noisy Bayes"]
+    start = Search(problem, (), max_expansions=0)
+    given = (start.lower + start.upper) / 2
+    search = Search(problem, (), max_expansions=0, at_least=given)
+    assert search.certificate == Certificate(given, False, "time", ao_star.GIVEN_SOURCE)
+
+
+def test_few_features_are_few_sets():
+    assert [ao_star._n_sets_of(most, 4) for most in range(6)] == [1, 5, 11, 15, 16, 16]
+
+
 def test_the_best_sets_that_the_search_tries_end_in_time(monkeypatch):
     seconds = []
 

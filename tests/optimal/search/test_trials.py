@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,10 +11,14 @@ from helpers.worlds import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from voilattice import FeatureCosts, build_policy, load_problem
+from voilattice import FeatureCosts, budgets, build_policy, load_problem
 from voilattice.budgets import Deadline, memory_limit
+from voilattice.compiled.arrays import UPPER
 from voilattice.errors import TooLargeError
+from voilattice.optimal.search import trials
 from voilattice.optimal.search.anytime import search_optimum
+from voilattice.optimal.search.bounds.pools import Shape
+from voilattice.optimal.search.bounds.repeats import repeat_bound
 from voilattice.optimal.search.trials import Search
 from voilattice.policy.builder import PolicyBuilder
 
@@ -214,3 +219,178 @@ def test_bounds_tighten_and_are_told():
     assert told
     assert all(np.diff([low for _, low, _ in told]) >= 0)
     assert all(np.diff([high for _, _, high in told]) <= 0)
+
+
+def over():
+    deadline = Deadline(1000.0)
+    deadline.stop()
+    return deadline
+
+
+def high_stakes(n=5, seed=0):
+    return replace(noisy_bayes(n, seed), misclassification=[[0, 450], [250, 0]])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_policy_of_the_upper_bounds_is_written_down(seed):
+    problem = high_stakes(seed=seed)
+    search = searched(problem)
+    policy = search.policy("found", FOREVER, 10_000)
+    assert policy.name == "found"
+    assert policy.n_acquisitions > 1
+    assert (policy.exact, policy.status) == (True, "ok")
+    assert policy.expected_total_cost == pytest.approx(optimal_cost(problem))
+    assert search.action == problem.feature_mask(policy.root.features)
+
+
+def test_what_is_not_written_in_time_or_has_no_room_is_left_open():
+    search = searched(high_stakes())
+    policy = search.policy("found", over(), 10_000)
+    assert (len(policy.nodes), policy.open_share) == (1, 1.0)
+    assert (policy.exact, policy.status) == (False, "time")
+    assert policy.expected_total_cost == pytest.approx(search.now)
+    policy = search.policy("found", FOREVER, 3)
+    assert len(policy.nodes) == 3
+    assert 0.5 < policy.open_share < 1  # one of the two results needs no more
+    assert (policy.exact, policy.status) == (False, "memory")
+    assert len(search.policy("found", FOREVER, 2).nodes) == 1
+
+
+@pytest.mark.parametrize("n_rows", [16, 1 << 16])
+def test_all_states_of_a_policy_to_start_from_are_expanded(monkeypatch, n_rows):
+    monkeypatch.setattr(trials, "FIRST_ROWS", n_rows)
+    problem = high_stakes()
+    policy = build_policy(problem, "greedy-la")
+    search = Search(problem)
+    search.start_from(policy)
+    assert search.best_start is policy
+    mine = float(search._rows.amounts[search._root(), UPPER])
+    assert mine <= policy.expected_total_cost + slack(mine)
+    assert search.n_expanded == len(search._states_of(policy))
+
+
+def test_without_time_a_policy_to_start_from_is_kept_as_it_is():
+    problem = high_stakes()
+    search = Search(problem)
+    for name in ("none", "greedy-la", "none"):
+        search.start_from(build_policy(problem, name), over())
+    policy = build_policy(problem, "greedy-la")
+    assert search.n_expanded == 0
+    assert search.upper == policy.expected_total_cost
+    assert search.best_start == policy
+    assert search.action == problem.feature_mask(policy.root.features)
+
+
+def test_the_states_of_a_policy_are_those_on_its_paths():
+    problem = high_stakes()
+    policy, search = build_policy(problem, "greedy-la"), Search(problem)
+    paths = []
+
+    def follow(number, known):
+        paths.append(frozenset(known.items()))
+        node = policy.nodes[number]
+        for branch in getattr(node, "branches", ()):
+            found = dict(zip(node.features, branch.states, strict=True))
+            follow(branch.child, {**known, **found})
+
+    follow(len(policy.nodes) - 1, {})
+    rows = search._states_of(policy)
+    found = [
+        frozenset(
+            (problem.features[k], problem.states(problem.features[k])[v])
+            for k, v, size in zip(search.features, row, search._space.sizes, strict=True)
+            if v < size
+        )
+        for row in rows
+    ]
+    assert found[0] == frozenset()
+    assert sorted(map(sorted, found)) == sorted(map(sorted, set(paths)))
+    assert [len(known) for known in found] == sorted(len(known) for known in found)
+
+
+def test_the_table_of_states_grows_if_there_is_room_for_both():
+    search = Search(high_stakes())
+    n_rows, row = len(search._rows.amounts), search._rows.amounts.strides[0] + 1
+    assert not search._grow(Deadline(0))
+    assert not search.is_full
+    with memory_limit(3 * n_rows * row - 1):
+        assert not search._grow(None)
+    assert search.is_full
+    assert len(search._rows.amounts) == n_rows
+    with memory_limit(3 * n_rows * row):
+        assert search._grow(None)
+    assert len(search._rows.amounts) == 2 * n_rows
+    assert (search.n_states, search.upper) == (1, search.now)
+
+
+def test_a_table_that_is_not_solved_in_time_is_tried_again_with_a_tenth(monkeypatch):
+    tried = []
+
+    def solve_table(self, deadline, max_states):
+        tried.append((deadline.seconds_left, max_states))
+        raise TooLargeError("late")
+
+    monkeypatch.setattr(budgets, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    monkeypatch.setattr(Search, "_solve_table", solve_table)
+    search = Search(high_stakes())
+    search.reveal(Deadline(2.0))
+    rate = trials.TABLE_PARTS_PER_SECOND / 2  # of two classes
+    assert tried == [(1.4, int(1.4 * rate)), (2.0, int(0.2 * rate))]
+    assert search.revealed == frozenset()
+    search.reveal(Deadline(), max_states=7)
+    with memory_limit(1 << 10):
+        search.reveal(Deadline())
+    assert tried[2:] == [(None, 7)] * 2 + [(None, 1 << 6)] * 2
+
+
+def test_the_better_bound_is_kept_if_the_hub_is_large(monkeypatch):
+    problem = high_stakes()
+    bound = repeat_bound(problem, engine="python", shape=Shape(1, 0))
+    assert len(bound.tables.prior) == 1
+
+    def at(small_hub, lower, revealed=True):
+        monkeypatch.setattr(trials, "SMALL_HUB", small_hub)
+        given = SimpleNamespace(tables=bound.tables, lower=lambda: lower, hub=("H",))
+        monkeypatch.setattr(
+            trials, "repeat_bound", lambda *_, **options: asked.append(options) or given
+        )
+        search = Search(problem)
+        if revealed:
+            search.reveal(FOREVER, max_states=100)
+            assert search.revealed
+        before = search.lower
+        search.repeat(FOREVER)
+        assert search.lower == pytest.approx(max(before, min(lower, search.upper)))
+        return bool(search.revealed), search.hub
+
+    asked = []
+    low, high = 0.0, search_lower(problem) + 0.5
+    assert at(0, low) == (True, None)
+    assert at(0, high) == (False, ("H",))
+    assert at(1, low) == at(1, high) == (True, ("H",))
+    assert at(0, low, revealed=False) == (False, ("H",))
+    assert [options["max_hub_states"] for options in asked] == [0, 0, 1, 1, trials.MAX_HUB_STATES]
+
+
+def search_lower(problem):
+    search = Search(problem)
+    search.reveal(FOREVER, max_states=100)
+    return search.lower
+
+
+def test_where_the_bound_comes_from_is_said():
+    search = Search(high_stakes())
+    assert search.certificate.note == (
+        "The bound knows only that any feature costs at least its price."
+    )
+    assert search.certificate.status == "time"
+    search.reveal(FOREVER, max_states=100)
+    n = len(search.revealed)
+    assert n > 1
+    note = f"The bound is of a search as if {n} cheap features could be had for nothing"
+    assert search.certificate.note == f"{note}."
+    search.repeat(FOREVER)
+    again = "most features could be bought again and again"
+    assert search.certificate.note == f"{note}, or {again}."
+    search.run(FOREVER)
+    assert (search.certificate.exact, search.certificate.note) == (True, "")

@@ -78,7 +78,7 @@ def _successors(problem: Problem) -> dict[int, int]:
     for k, mask in problem.feasibility.after.items():
         for j in bits(mask):
             found[j] = found.get(j, 0) | 1 << k
-    return {k: mask & ~e for k, mask in found.items() if not e >> k & 1}
+    return {k: mask & ~e for k, mask in found.items()}
 
 
 def _dearer_mates(problem: Problem) -> dict[int, int]:

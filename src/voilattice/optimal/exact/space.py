@@ -219,9 +219,9 @@ class StateSpace:
             due = {problem.features.index(name): s for name, s in sharing.surcharges.items()}
             first = np.array([due.get(k, 0.0) for k in blocks.features])
             is_paid = blocks.paid[blocks.parent] >> np.uint64(g) & np.uint64(1)
-            surcharge += np.where(is_paid == 0, first[blocks.axis], 0.0) if len(first) else 0.0
+            surcharge += np.where(is_paid == 0, first[blocks.axis], 0.0)
         surcharge += self._locked
-        least = np.array([min(table) for table in tables] or [0.0])
+        least = np.array([min(table) for table in tables])
         return Prices(
             least[self._price_of] + surcharge,
             surcharge,

@@ -218,15 +218,11 @@ class Search:
     def _start(self, rule: Callable[[Situation], int]) -> None:
         """Build a first policy; keep its cost and action at each state where it is the best."""
         deadline = self._deadline.share(time_plan.START_AO_STAR)
-
-        def in_time(situation: Situation) -> int:
-            return 0 if deadline.is_over else rule(situation)
-
         starter = PolicyBuilder(
             self.problem, max_states=MAX_START_STATES, lazy=True, deadline=deadline
         )
         try:
-            policy, numbers = starter.build_keyed("start", in_time)
+            policy, numbers = starter.build_keyed("start", rule)
         except TooLargeError:
             return  # the policy is too large to build in the given time
         costs, first = policy.costs_to_go, self._first

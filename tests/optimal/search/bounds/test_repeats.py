@@ -30,11 +30,11 @@ from voilattice import (
     Problem,
     load_problem,
 )
-from voilattice.budgets import Deadline
+from voilattice.budgets import Deadline, memory_limit
 from voilattice.optimal.search.bounds import repeats
 from voilattice.optimal.search.bounds.beliefs import angular_knots, locate, make_grid
-from voilattice.optimal.search.bounds.hubs import find_hub, least_prices
-from voilattice.optimal.search.bounds.pools import Shape
+from voilattice.optimal.search.bounds.hubs import find_hub, least_prices, rank_features, reveal
+from voilattice.optimal.search.bounds.pools import Shape, make_pools, n_counts
 from voilattice.optimal.search.bounds.repeats import empty_tables, repeat_bound
 
 SHAPES = [Shape(0, 0), Shape(1, 0), Shape(2, 0), Shape(0, 1), Shape(1, 1), Shape(0, 2), Shape(9, 0)]
@@ -329,3 +329,55 @@ def test_a_learned_network_has_a_hub_of_features():
     bound = repeat_bound(load_problem("heart"), deadline=Deadline(5.0))
     assert set(bound.hub) == {"age", "sex", "thalach", "exang", "oldpeak"}
     assert 170 < bound.lower() <= 253.11  # the optimum
+
+
+def builder_of(problem):
+    hub = reveal(problem, find_hub(problem, 64, Deadline()), Deadline())
+    ranked = [rank_features(hub, h) for h in range(len(hub.prior))]
+    return repeats._Builder(problem, hub, repeats._make_grid(hub), ranked, 0.0, "python")
+
+
+@pytest.mark.parametrize("shape", [*SHAPES[:-1], Shape(2, 3), Shape(6, 0)])
+def test_as_many_grids_are_counted_as_there_are(shape):
+    builder = builder_of(noisy_bayes(6))
+    (ranked,) = builder.ranked
+    assert len(ranked) == 6
+    assert builder.counts(0, shape) == n_counts(make_pools(builder.hub, ranked, shape))
+
+
+def test_every_number_of_classes_has_its_knots():
+    every = set(range(2, repeats.MAX_CLASSES + 1))
+    assert set(repeats.N_KNOTS) == set(repeats.FEW_KNOTS) == every
+    assert all(repeats.FEW_KNOTS[n] < repeats.N_KNOTS[n] for n in every)
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_more_work_is_planned_where_there_is_room_for_it(pooled):
+    builder, weight = builder_of(noisy_bayes(6)), np.ones(1)
+    least, most = (builder.plan(work, weight, pooled) for work in (0.0, 1e12))
+    assert least == [Shape(0, int(pooled))]
+    assert most == [Shape(6, int(pooled))]
+    before = 0.0
+    for work in np.geomspace(1e3, 1e9, 30):
+        shapes = builder.plan(work, weight, pooled)
+        total = builder.total_work(shapes)
+        assert total <= max(work, builder.total_work(least))
+        assert total >= before
+        before = total
+    with memory_limit(0):
+        assert builder.plan(1e12, weight, pooled) == least
+
+
+def test_the_next_larger_shape():
+    builder = builder_of(noisy_bayes(6))
+    shape, found = Shape(0, 1), []
+    while shape.n_once < 6:
+        shape = builder._next(0, shape)
+        found.append(shape)
+    pools, once = [Shape(0, 2), Shape(0, 3)], [Shape(k, 1) for k in (3, 4, 5, 6)]
+    assert found == pools + once  # three pools have 27 grids, and a pool of two is the first of 32
+    every = builder.work(0, Shape(6, 0))
+    for k in range(5):
+        more = Shape(k + 1, 0)
+        is_all = every <= builder.work(0, more)
+        assert builder._next(0, Shape(k, 0)) == (Shape(6, 0) if is_all else more)

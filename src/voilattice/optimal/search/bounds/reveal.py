@@ -185,7 +185,7 @@ def _restrict_prices(prices: DigitPrices, others: Sequence[int]) -> tuple[DigitP
     for i in others:
         table, axes = own_prices(prices, i), np.flatnonzero(prices.steps[i]).tolist()
         if not set(axes) <= inside:
-            table, axes, is_exact = table.min(keepdims=True).reshape(()), [], False
+            table, axes, is_exact = np.array(table.min()), [], False
         axes.sort(key=lambda d: -int(prices.steps[i, d]))
         steps = [int(prices.steps[i, d]) for d in axes]
         lengths = [a // b for a, b in zip([table.size, *steps], steps, strict=False)]
