@@ -232,6 +232,9 @@ def test_a_folder_that_cannot_be_made_is_refused_before_the_work(run, tmp_path, 
     folder = tmp_path / "file" / "below"
     status, _, err = run("learn", table, "--target", "y", "-o", folder)
     assert (status, err) == (2, f"--output: {folder}: cannot be written: Not a directory\n")
+    with pytest.raises(ZeroDivisionError):
+        run("learn", table, "--target", "y", "-o", tmp_path / "new" / "below")
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(

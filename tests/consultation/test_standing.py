@@ -135,6 +135,13 @@ def test_prices_of_ones_own_are_one_item():
     (purchase,) = standing_at(problem, {"X1": "T"}).bill
     assert purchase.items == (("X1", purchase.cost),)
 
+    class Free:
+        def cost(self, features, evidence):
+            return 0.0
+
+    (purchase,) = standing_at(replace(problem, costs=Free()), {"X1": "T"}).bill
+    assert purchase.items == (("X1", 0.0),)
+
 
 def test_impossible_evidence_is_refused():
     problem = parse_problem(parse_toml(SURE), Path())

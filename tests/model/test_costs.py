@@ -1,7 +1,7 @@
 import itertools
 import math
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -419,3 +419,55 @@ def test_amounts_are_from_zero_to_the_largest():
     ]:
         with pytest.raises(InputError, match=message):
             check_amount(amount)
+
+
+def test_a_feature_without_a_price_has_no_cost():
+    with pytest.raises(KeyError):
+        FeatureCosts({}).cost(frozenset({"a"}), {})
+
+
+def test_every_kind_of_price_survives_a_pickle():
+    costs = FeatureCosts(
+        dict.fromkeys("ABCD", 5.0), (Group("g", 1, ["A", "B"]),), (ConditionalCost("A", {"C": "T"}, 2),),
+        (Discount("d", {"C": 1, "D": 2}),), 3.0, {"C": frozenset("D")},
+    )  # fmt: skip
+    assert all(costs.kinds)
+    again = pickle.loads(pickle.dumps(costs))
+    assert (again, hash(again), again.order) == (costs, hash(costs), costs.order)
+
+
+@examples(60)
+@given(problems(max_features=5), st.integers(0, 2**32 - 1))
+def test_the_items_of_a_set_add_up_and_tables_are_read_as_they_are_written(problem, seed):
+    problem = with_discounts(problem, seed)
+    costs = replace(problem.costs, round_cost=seed % 4)
+    known = possible_evidence(problem, seed) | dict(problem.evidence)
+    for chosen in subsets([f for f in problem.features if f not in known]):
+        total = math.fsum(item.amount for item in costs.items(sorted(chosen), known))
+        assert total == pytest.approx(costs.cost(chosen, known), abs=1e-9)
+    assert FeatureCosts.read(costs.tables()) == costs
+
+
+def test_of_a_users_own_costs_nothing_is_known_but_what_a_set_costs():
+    own = OwnCosts(0)
+    pricing = pricing_of(own)
+    assert pricing.given is own
+    assert pricing.without({"A"}) is own
+    assert pricing.in_order({"A": frozenset("B")}) is pricing
+    assert pricing.price("A", {}) == pricing.own_price("A", {}) == own.cost(frozenset("A"), {})
+    assert (pricing.off("A"), pricing.least_own_price("A", {})) == (0.0, 0.0)
+    assert pricing.most_spent({"A"}) == math.inf
+    assert (pricing.is_sum, pricing.counts_order, pricing.superset_costs({})) == (
+        False,
+        False,
+        None,
+    )
+    with pytest.raises(InputError, match="costs: must be prices that can be changed, got OwnCosts"):
+        pricing.without_rounds()
+    with pytest.raises(InputError, match="costs of type OwnCosts cannot be written"):
+        pricing.tables()
+
+
+def test_without_rounds_all_else_is_the_same():
+    costs = FeatureCosts({"A": 1, "B": 2}, round_cost=4.0)
+    assert costs.without_rounds() == FeatureCosts({"A": 1, "B": 2})

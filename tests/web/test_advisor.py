@@ -20,6 +20,7 @@ from voilattice.web.advisor import Advisor, Limits
 from voilattice.web.pool import Level
 from voilattice.web.questions import AdviceAsked, Asked, BatchAsked, ValueAsked
 from voilattice.web.refusals import Busy, UnknownProblem
+from voilattice.web.shelf import Shelf
 from voilattice.web.workers import Outcome
 
 ASIA = load_problem("asia")
@@ -215,3 +216,24 @@ def test_an_upload_is_kept_under_the_name_of_its_content(advisor):
     assert run_async(advisor.upload({"p.toml": b"1"}, "me")) == b"{}"
     (name,) = advisor.catalogue._uploads
     assert advisor.catalogue.find(name) is ASIA
+
+
+def test_what_is_sent_again_is_put_back_on_the_shelf(advisor, tmp_path):
+    async def do(request, seconds, *, level, client, patience):
+        return Outcome(b"{}", problem=ASIA)
+
+    async def send():
+        await advisor.upload({"p.toml": b"1"}, "me")
+
+    advisor.pool, advisor._shelf = SimpleNamespace(do=do), Shelf(tmp_path)
+    run_async(send())
+    (kept,) = tmp_path.iterdir()
+    kept.unlink()  # it has made room for others
+    run_async(send())
+    assert kept.exists()
+
+
+@pytest.mark.parametrize("times", [{"seconds": 0}, {"seconds": 200}, {"late_seconds": 10}])
+def test_limits_leave_time_to_wait(times):
+    with pytest.raises(ValueError, match="seconds must be above 0, and late_seconds no less"):
+        Limits(**times)

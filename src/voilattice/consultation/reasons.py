@@ -288,7 +288,7 @@ def _discounts(situation: Situation, features: frozenset[str]) -> list[str]:
     others = [min(s.surcharges.values()) for s, _ in opening if not s.counts_order]
     shared = pricing.shared_cost(features, situation.known) - pricing.round_cost - sum(others)
     saved = sum(off) - shared
-    if saved > situation.tol:
+    if discounts and saved > situation.tol:
         names = [discount.name for discount, inside in discounts if len(inside) > 1]
         word, takes = ("Discount", "takes") if len(names) == 1 else ("Discounts", "take")
         said.append(f"{word} {join_names(names, 'and')} {takes} {_amount(situation, saved)} off.")

@@ -228,6 +228,6 @@ def _itemise(
     ]  # fmt: skip
     # The rest is what discounts take off. In a set, that depends on the order of its features.
     rest = cost - math.fsum(amount for _, amount in items)
-    if abs(rest) > tolerance(cost):
+    if not items or abs(rest) > tolerance(cost):
         items.append((pricing.rest_name(problem, features), rest))
     return tuple(items)

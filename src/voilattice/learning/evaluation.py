@@ -150,7 +150,7 @@ def evaluate_folds(
     need_extra("learn", "an evaluation")
     table = as_table(data, missing=missing)
     question, rows = ask_question(
-        table, target, costs, misclassification, Columns.of(ignore, numeric, categorical, states)
+        table, target, costs, misclassification, Columns(ignore, numeric, categorical, states or {})
     )
     policies = tuple(dict.fromkeys(policies))
     _check_policies(policies)

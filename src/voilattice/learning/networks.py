@@ -105,7 +105,7 @@ def learn_network(
     recipe = find_recipe(recipe)
     cases = prepare_cases(
         as_table(data, missing=missing), target, recipe,
-        Columns.of(ignore, numeric, categorical, states), weights,
+        Columns(ignore, numeric, categorical, states or {}), weights,
     )  # fmt: skip
     learned = fit_network(cases, recipe)
     warn_about_columns(learned)

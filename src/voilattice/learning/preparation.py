@@ -58,17 +58,6 @@ class Columns:
     categorical: Collection[str] = ()  # never cut
     states: Mapping[str, Sequence[str]] = field(default_factory=dict)  # in the order wanted
 
-    @classmethod
-    def of(
-        cls,
-        ignore: Collection[str],
-        numeric: Collection[str],
-        categorical: Collection[str],
-        states: Mapping[str, Sequence[str]] | None,
-    ) -> Columns:
-        """Return what callers give as parameters of their own."""
-        return cls(ignore, numeric, categorical, states or {})
-
     def with_states(self, states: Mapping[str, Sequence[str]]) -> Columns:
         """Return the same with the states of more columns."""
         return replace(self, states={**self.states, **states})

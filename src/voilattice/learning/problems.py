@@ -138,11 +138,13 @@ def check_output(folder: Path, *, force: bool, files: Sequence[str] = FILES) -> 
             str(folder),
             (Remedy("choose another folder"), Remedy("overwrite what is there", "force")),
         )
-    is_new = not folder.exists()
-    with within(str(folder)), _scratch_folder(folder):
-        pass  # it can be written to
-    if is_new:
-        folder.rmdir()
+    nearest_folder = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    try:
+        with tempfile.TemporaryDirectory(prefix=".voilattice-", dir=nearest_folder):
+            pass
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(f"cannot be written: {why}", str(folder)) from None
 
 
 @contextmanager
@@ -251,10 +253,8 @@ def learn_problem(
         recipe = check_recipe(recipe)
     with located("policy"):
         solver_of(policy)
-    table, columns = (
-        as_table(data, missing=missing),
-        Columns.of(ignore, numeric, categorical, states),
-    )
+    table = as_table(data, missing=missing)
+    columns = Columns(ignore, numeric, categorical, states or {})
     first = Recipe() if isinstance(recipe, str) else recipe
     cases = prepare_cases(table, target, first, columns, weights)
     unused = {*cases.left_out, *ignore}

@@ -108,6 +108,7 @@ def price_problem(problem: Problem, seed: int | None) -> Problem:
     groups = tuple(
         Group(group.name, float(rng.integers(*GROUP_COST, endpoint=True)), group.features)
         for group in problem.pricing.sharings
+        if not group.counts_order
     )
     return replace(problem, costs=FeatureCosts(prices, groups))
 

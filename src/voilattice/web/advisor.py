@@ -11,8 +11,9 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, model_validator
 
 from voilattice import time_plan
 from voilattice.consultation.advice import FALLBACK
@@ -61,6 +62,12 @@ class Limits(BaseModel):
     client_jobs: int = 8  # the same, of one client
     client_requests: int = 256  # in work, of one client
     client_uploads: int = 30  # a minute, of one client
+
+    @model_validator(mode="after")
+    def _check_times(self) -> Self:
+        if not 0 < self.seconds <= self.late_seconds:
+            raise ValueError("seconds must be above 0, and late_seconds no less")
+        return self
 
 
 class Advisor:
@@ -143,12 +150,13 @@ class Advisor:
         """
         name = upload_id(files)
         if name in self.catalogue:
-            return await self.describe("describe", name, client)
-        self._count_upload(client)
-        outcome = await self._read(files, client)
-        if self._shelf is not None:
+            content = await self.describe("describe", name, client)
+        else:
+            self._count_upload(client)
+            content = (await self._read(files, client)).content
+        if self._shelf is not None:  # what was sent long ago may have made room there
             await asyncio.to_thread(self._shelf.keep, name, files)
-        return outcome.content
+        return content
 
     def _count_upload(self, client: str) -> None:
         """Refuse an upload of a client that has sent too many in the last minute."""

@@ -65,7 +65,7 @@ class Ticket:
     is_job: bool = False  # somebody asks for it again and again, or cancels it
     number: int = 0
     n_attempts: int = 0
-    patience: float = 0.0  # seconds that it may wait for a worker, each time
+    patience: float = 0.0  # seconds, from the start, until its turn has come
     deadline: Deadline = field(default_factory=Deadline)  # from its turn on
     timer: asyncio.TimerHandle | None = None  # the end of that
     is_short: bool = False  # where it is at work
@@ -190,8 +190,10 @@ class Pool:
         """Let a task wait for a worker, no longer than it may; a job waits as long as it takes."""
         self._queue.append(ticket)
         if not ticket.is_job:
+            # A task whose worker has died does not begin to wait anew.
+            seconds = ticket.patience - (time.monotonic() - ticket.since)
             loop = asyncio.get_running_loop()
-            ticket.timer = loop.call_later(ticket.patience, self._give_up, ticket)
+            ticket.timer = loop.call_later(max(seconds, 0.0), self._give_up, ticket)
 
     def _give_up(self, ticket: Ticket) -> None:
         """Let a task wait no longer."""

@@ -2,7 +2,7 @@
 
 Every question names a problem and says what is known, what cannot be had, and what would be
 different: prices, costs of decisions, stakes. A field that is not listed here is refused.
-`QUESTIONS` is the list of all questions: routes, tasks and the OpenAPI document follow it.
+`QUESTIONS` is the list of all questions: routes, limits and the OpenAPI document follow it.
 """
 
 from __future__ import annotations
@@ -29,14 +29,9 @@ __all__ = [
     "QUESTIONS",
     "AdviceAsked",
     "ApiQuestion",
-    "ApplyAsked",
     "Asked",
     "BatchAsked",
     "Case",
-    "CompareAsked",
-    "ExplainAsked",
-    "FirstStepsAsked",
-    "LatticeAsked",
     "PolicyAsked",
     "ThresholdAsked",
     "ValueAsked",
@@ -254,10 +249,11 @@ class ApiQuestion:
     task: str  # of a worker
     asked: type[WhatIf]
     answer: type
-    says: str  # what the answer does
+    summary: str  # what the answer does
     example: dict[str, Any]  # about a built-in problem; the tests ask it
     is_quick: bool = False  # it never waits for what is long
     is_timed: bool = False  # its task keeps to a time limit
+    is_advice: bool = False  # greedy answers where the policy cannot in time
     is_job: bool = False  # the answer names a job to ask for
 
 
@@ -273,7 +269,8 @@ QUESTIONS = (
     ApiQuestion(
         "/advise", "advise", "advise", AdviceAsked, consultations.Advice,
         "Say what to do now; greedy says it where the policy asked for cannot in time.",
-        _CASE | _WHAT_IF | {"policy": "optimal", "unavailable": ["ca"]}, is_timed=True,
+        _CASE | _WHAT_IF | {"policy": "optimal", "unavailable": ["ca"]},
+        is_timed=True, is_advice=True,
     ),
     ApiQuestion(
         "/advise/batch", "advise_batch", "batch", BatchAsked, schemas.Batch,
@@ -282,7 +279,7 @@ QUESTIONS = (
         {"problem": "heart", "policy": "greedy-la", "cases": [
             {"evidence": {"age": 46}}, {"evidence": {"age": 61}, "unavailable": ["thal"]}
         ]},
-        is_timed=True,
+        is_timed=True, is_advice=True,
     ),
     ApiQuestion(
         "/first-steps", "first_steps", "first_steps", FirstStepsAsked, consultations.FirstSteps,

@@ -16,7 +16,7 @@ from voilattice.web.advisor import Advisor
 from voilattice.web.guards import client_of
 from voilattice.web.jobs import Job
 from voilattice.web.malformed import UniqueKeysRoute
-from voilattice.web.questions import QUESTIONS, AdviceAsked, ApiQuestion, BatchAsked
+from voilattice.web.questions import QUESTIONS, ApiQuestion
 from voilattice.web.uploads import MAX_BYTES, MAX_FILES
 
 __all__ = ["api_routes"]
@@ -90,7 +90,7 @@ def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
     async def answer(question: ApiQuestion, asked: Any, client: str) -> bytes:
         if question.is_job:
             return (await advisor.start_job(question.task, asked, client)).document
-        if isinstance(asked, AdviceAsked | BatchAsked):
+        if question.is_advice:
             return await advisor.advise(question.task, asked, client)
         return await advisor.answer(question.task, asked, client)
 
@@ -98,7 +98,7 @@ def _add_questions(routes: APIRouter, advisor: Advisor) -> None:
         status = 202 if question.is_job else 200
         routes.add_api_route(
             question.path, _endpoint(question, answer, status), methods=["POST"],
-            name=question.name, description=question.says, response_model=question.answer,
+            name=question.name, description=question.summary, response_model=question.answer,
             status_code=status,
         )  # fmt: skip
 

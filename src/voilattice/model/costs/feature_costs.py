@@ -96,16 +96,16 @@ class FeatureCosts(Pricing):
     # Which features come before a feature, where constraints say so. A problem sets it.
     order: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False)
     kinds: tuple[Kind, ...] = field(init=False, compare=False)
-    _pricing: tuple[Kind, ...] = field(init=False, compare=False)  # those that build up prices
+    _price_kinds: tuple[Kind, ...] = field(init=False, compare=False)  # those that change prices
     _off: Mapping[str, float] = field(init=False, compare=False)  # what discounts take off
     _surcharges: tuple[Mapping[str, float], ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         kinds = []
-        for name, kind in KINDS.items():
-            entries = kind.check(getattr(self, name))
+        for name, kind_of in KINDS.items():
+            entries = kind_of.check(getattr(self, name))
             object.__setattr__(self, name, entries)
-            kinds.append(kind(entries))
+            kinds.append(kind_of(entries))
         object.__setattr__(self, "kinds", tuple(kinds))
         order = {
             feature: frozenset(check_list(first, "a list of features", f"order.{feature}", str))
@@ -113,10 +113,10 @@ class FeatureCosts(Pricing):
         }
         object.__setattr__(self, "order", MappingProxyType(order))
         self._check_members()
-        for one in kinds:
-            one.check_with(self)
-        pricing = tuple(one for one in kinds if one and type(one).price is not Kind.price)
-        object.__setattr__(self, "_pricing", pricing)
+        for kind in kinds:
+            kind.check_with(self)
+        changing = tuple(kind for kind in kinds if type(kind).price is not Kind.price)
+        object.__setattr__(self, "_price_kinds", changing)
         off = {f: x for s in self.sharings if s.counts_order for f, x in s.surcharges.items()}
         object.__setattr__(self, "_off", off)
         surcharges = tuple(sharing.surcharges for sharing in self.sharings)
@@ -142,12 +142,13 @@ class FeatureCosts(Pricing):
                         members[feature] = f"{kind.item} {sharing.name!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        tables = (dict(self.prices), self.groups, self.conditional, self.discounts)
-        return FeatureCosts, (*tables, self.round_cost, dict(self.order))
+        fields = (getattr(self, name) for name in (*KINDS, "order"))
+        plain = [dict(field) if isinstance(field, Mapping) else field for field in fields]
+        return _make, (dict(zip((*KINDS, "order"), plain, strict=True)),)
 
     def __hash__(self) -> int:
-        prices = frozenset(self.prices.items())
-        return hash((prices, self.groups, self.conditional, self.discounts, self.round_cost))
+        entries = (getattr(self, name) for name in KINDS)
+        return hash(tuple(frozenset(e.items()) if isinstance(e, Mapping) else e for e in entries))
 
     def __repr__(self) -> str:
         discounts = f"{count_noun(len(self.discounts), 'discount')}, " if self.discounts else ""
@@ -197,7 +198,7 @@ class FeatureCosts(Pricing):
     def price(self, feature: str, evidence: Mapping[str, str]) -> float:
         """Return what a feature costs at this evidence as the first, without an overhead."""
         price = 0.0
-        for kind in self._pricing:
+        for kind in self._price_kinds:
             price = kind.price(feature, evidence, price)
         return price
 
@@ -212,14 +213,14 @@ class FeatureCosts(Pricing):
     def least_own_price(self, feature: str, evidence: Mapping[str, str]) -> float:
         """Return the least own price of a feature at this evidence and at all further evidence."""
         price = 0.0
-        for kind in self._pricing:
+        for kind in self._price_kinds:
             price = kind.least_price(feature, evidence, price)
         return price - self._off.get(feature, 0.0)
 
     def most_own_price(self, feature: str) -> float:
         """Return the highest own price of a feature at any evidence."""
         price = 0.0
-        for kind in self._pricing:
+        for kind in self._price_kinds:
             price = kind.most_price(feature, price)
         return price - self._off.get(feature, 0.0)
 
@@ -284,7 +285,7 @@ class FeatureCosts(Pricing):
             discounts.append(Discount(discount.name, capped))
             off |= capped
         prices = {f: self.own_price(f, evidence) + off.get(f, 0.0) for f in self.prices}
-        return FeatureCosts(prices, self.groups, (), tuple(discounts), self.round_cost)
+        return replace(self, prices=prices, conditional=(), discounts=tuple(discounts), order={})
 
     # -- other costs
 
@@ -361,3 +362,7 @@ class FeatureCosts(Pricing):
         """Return what the rest of a set's cost is for, in words."""
         names = [d.name for d in self.discounts if not set(features).isdisjoint(d.features)]
         return f"discount {join_names(names, 'and')}"
+
+
+def _make(fields: Mapping[str, Any]) -> FeatureCosts:
+    return FeatureCosts(**fields)

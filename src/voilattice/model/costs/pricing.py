@@ -1,6 +1,6 @@
 """Prices through one door: what engines, bills, reasons and files ask of any costs.
 
-`Pricing` is that door. `FeatureCosts` implements it as a sum of kinds, and `OwnPricing` for costs
+`Pricing` is that door. `FeatureCosts` implements it as a sum of kinds, and `_OwnPricing` for costs
 of a user's own (`CostModel`), of which nothing is known but what a set costs at some evidence. Its
 answers are the most cautious ones: any set may be a bundle, and any evidence may change any price.
 """
@@ -23,7 +23,7 @@ from voilattice.model.costs.interface import Item, ListedPrice, Sharing
 if TYPE_CHECKING:
     from voilattice.model.problem import Problem
 
-__all__ = ["CostModel", "OwnPricing", "Pricing", "price_set", "pricing_of"]
+__all__ = ["CostModel", "Pricing", "price_set", "pricing_of"]
 
 
 @runtime_checkable
@@ -199,7 +199,7 @@ class Pricing(ABC):
         return ", ".join(map(problem.label, features))
 
 
-class OwnPricing(Pricing):
+class _OwnPricing(Pricing):
     """Costs of a user's own."""
 
     def __init__(self, model: CostModel) -> None:
@@ -242,7 +242,7 @@ class OwnPricing(Pricing):
 
 def pricing_of(costs: CostModel) -> Pricing:
     """Return the door to any costs."""
-    return costs if isinstance(costs, Pricing) else OwnPricing(costs)
+    return costs if isinstance(costs, Pricing) else _OwnPricing(costs)
 
 
 def price_set(costs: CostModel, features: frozenset[str], evidence: Mapping[str, str]) -> float:
