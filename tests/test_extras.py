@@ -16,7 +16,7 @@ from voilattice.extras import EXTRAS, has_extra, need_extra
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DECLARED = PROJECT["optional-dependencies"]
-CORE = {"click", "cloudpickle", "joblib", "narwhals", "numba", "numpy", "rich", "tomli_w"}
+CORE = {"click", "cloudpickle", "jinja2", "joblib", "narwhals", "numba", "numpy", "rich", "tomli_w"}
 # Of these, a test or a user brings their own; without them nothing is missing.
 FOREIGN = {"pandas", "polars"}
 # What is below these doors is behind a check at the door.
