@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from importlib import metadata
@@ -16,11 +17,11 @@ from voilattice.extras import EXTRAS, has_extra, need_extra
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DECLARED = PROJECT["optional-dependencies"]
-CORE = {"click", "cloudpickle", "joblib", "narwhals", "numba", "numpy", "rich", "tomli_w"}
+CORE = {"click", "cloudpickle", "jinja2", "joblib", "narwhals", "numba", "numpy", "rich", "tomli_w"}
 # Of these, a test or a user brings their own; without them nothing is missing.
 FOREIGN = {"pandas", "polars"}
 # What is below these doors is behind a check at the door.
-DOORS = ("learning/", "web/", "sklearn/", "baselines/", "arena/")
+DOORS = ("learning/", "web/", "sklearn/", "baselines/", "arena/", "paper/")
 TABLE = {"y": ["a", "b"] * 5, "x": [1, 2] * 5}
 
 
@@ -103,7 +104,7 @@ def test_every_import_of_an_extra_is_behind_a_check():
         (
             ["reproduce", "--out", "{}/out"],
             "matplotlib",
-            'reproduce needs matplotlib: pip install "voilattice[plots]"',
+            'reproduce needs matplotlib: pip install "voilattice[arena]"',
         ),
         (
             ["compare", "asia", "--emc", "0:1:1", "--dask", "local:2"],
@@ -123,7 +124,12 @@ def test_every_import_of_an_extra_is_behind_a_check():
         (
             ["arena", "--list"],
             "scipy",
-            'the arena needs SciPy: pip install "voilattice[learn]"',
+            'the arena needs SciPy: pip install "voilattice[arena]"',
+        ),
+        (
+            ["arena", "--data", "{}", "--out", "{}/out"],  # its report has plots
+            "matplotlib",
+            'the arena needs matplotlib: pip install "voilattice[arena]"',
         ),
     ],
 )
@@ -171,7 +177,7 @@ def test_the_formats_of_other_tools_need_no_extra(tmp_path, monkeypatch, extensi
     assert vl.read_network(file).n_states == network.n_states
 
 
-@pytest.mark.parametrize("room", ["sklearn", "baselines", "web"])
+@pytest.mark.parametrize("room", ["arena", "baselines", "paper", "sklearn", "web"])
 def test_a_room_without_its_extra_says_what_to_install(monkeypatch, room):
     module = "fastapi" if room == "web" else "sklearn"
     for name in [name for name in sys.modules if f"{name}.".startswith(f"voilattice.{room}.")]:
@@ -180,6 +186,24 @@ def test_a_room_without_its_extra_says_what_to_install(monkeypatch, room):
     with pytest.raises(ImportError, match=r'needs .*: pip install "voilattice\[') as caught:
         __import__(f"voilattice.{room}")
     assert isinstance(caught.value, VoilatticeError)
+
+
+def test_no_surface_loads_the_research_harness_or_the_templates_before_they_are_used():
+    code = """
+import importlib, sys, voilattice
+from voilattice.cli.group import COMMANDS
+for name in voilattice.__all__:
+    getattr(voilattice, name)
+for module in {f"voilattice.cli.{module}" for module, _ in COMMANDS.values()}:
+    importlib.import_module(module)
+import voilattice.drawing.report, voilattice.web.app, voilattice.web.tasks
+print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "voilattice.cli.arena" in loaded
+    harness = {f"voilattice.{room}" for room in ("arena", "baselines", "paper")}
+    assert loaded & (harness | {"jinja2"}) == set()
 
 
 def test_an_extra_is_there_if_all_its_packages_are(monkeypatch):

@@ -84,6 +84,8 @@ def test_a_loop_that_does_not_compile_is_an_error(monkeypatch):
 def test_loops_of_missing_packages_are_left_out(monkeypatch):
     cold(monkeypatch, "trees", "training")
     assert not warming.is_warm()
+    monkeypatch.setattr(warming, "has_extra", lambda extra: extra == "learn")
+    assert warming._cold_loops() == ["training"]
     monkeypatch.setattr(warming, "has_extra", lambda extra: False)
     assert warming.is_warm()
 

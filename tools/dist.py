@@ -63,9 +63,9 @@ LACKING = (
     ),
     (
         "arena --data . --out arena",
-        'the arena needs scikit-learn: pip install "voilattice[learn]"',
+        'the arena needs scikit-learn: pip install "voilattice[arena]"',
     ),
-    ("reproduce --out paper", 'reproduce needs matplotlib: pip install "voilattice[plots]"'),
+    ("reproduce --out paper", 'reproduce needs scikit-learn: pip install "voilattice[arena]"'),
     (
         "compare asia --emc 0:200:100 --plot plot.svg",
         '--plot: needs matplotlib: pip install "voilattice[plots]"',

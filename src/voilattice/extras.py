@@ -15,17 +15,22 @@ from voilattice.errors import MissingPackageError
 __all__ = ["EXTRAS", "has_extra", "need_extra"]
 
 # Extra: its modules, and what people call them. pyproject.toml has the packages (a test compares).
-_LEARN = {"sklearn": "scikit-learn", "scipy": "SciPy", "pyagrum": "pyAgrum"}
+_LEARN = {
+    "sklearn": "scikit-learn",
+    "scipy": "SciPy",
+    "pyagrum": "pyAgrum",
+    "threadpoolctl": "threadpoolctl",
+}
 EXTRAS = {
+    "arena": {**_LEARN, "matplotlib": "matplotlib", "pooch": "pooch"},
     "dask": {"distributed": "Dask (the package distributed)"},
-    "datasets": {"pooch": "pooch"},
     "gpu": {"cupy": "CuPy"},
-    "learn": {**_LEARN, "threadpoolctl": "threadpoolctl"},
+    "learn": _LEARN,
     "networks": {"pyagrum": "pyAgrum"},
     "networkx": {"networkx": "networkx"},
     "parquet": {"pyarrow": "pyarrow"},
     "plots": {"matplotlib": "matplotlib"},
-    "sklearn": {**_LEARN, "threadpoolctl": "threadpoolctl"},
+    "sklearn": _LEARN,
     "streed": {"pystreed": "pystreed"},
     "web": {
         "fastapi": "FastAPI",

@@ -27,7 +27,7 @@ Failure = Callable[[int], None]  # the exit status of a process
 
 LOWEST_PRIORITY = 19
 SECONDS_TO_END = 2.0  # for a process that is told to
-LOOPS_OF_LEARNING = {"training", "trees"}  # nobody calls them without the extra "learn"
+LOOPS_OF_EXTRAS = {"training": "learn", "trees": "arena"}  # nobody calls them without the extra
 
 
 def is_warm() -> bool:
@@ -37,7 +37,7 @@ def is_warm() -> bool:
 
 def _cold_loops() -> list[str]:
     """Return the loops whose kernels are not in numba's cache."""
-    unused = set() if has_extra("learn") else LOOPS_OF_LEARNING
+    unused = {loop for loop, extra in LOOPS_OF_EXTRAS.items() if not has_extra(extra)}
     return [loop for loop in KERNELS if loop not in unused and not are_ready(loop)]
 
 

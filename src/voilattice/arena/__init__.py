@@ -6,6 +6,10 @@ baselines (`methods`). `run_arena` tries each method on each cell, on this machi
 ranks (`ranks`), tables (`tables`) and a verdict (`verdict`), and the numbers as CSV (`report`).
 """
 
+from voilattice.extras import need_extra
+
+need_extra("arena", "voilattice.arena")
+
 from voilattice.arena.report import write_report
 from voilattice.arena.suites import Suite, load_suite
 from voilattice.arena.tournament import Standings, read_standings, run_arena

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, fields
-from html import escape
 from pathlib import Path
 
 from voilattice import __version__
@@ -27,30 +26,16 @@ from voilattice.arena.tables import (
 from voilattice.arena.tournament import Standings
 from voilattice.arena.verdict import find_intervals, format_share, judge
 from voilattice.drawing.arena import costs_svg, ranks_svg
-from voilattice.drawing.pages import page
-from voilattice.drawing.reports import STYLE as REPORT_STYLE
+from voilattice.drawing.pages import Table, render
 from voilattice.drawing.reports import csv_text, write_files
-from voilattice.html import Strong, html_table, paragraph
-from voilattice.wording import count_noun, format_amount
+from voilattice.html import Strong
+from voilattice.wording import format_amount
 
 __all__ = ["REPORT", "write_report"]
 
 REPORT = "report.html"
 TITLE = "The arena: every method on the same new cases"
 MAX_PLACES = 6  # of failures that are listed in a row
-
-STYLE = f"""{REPORT_STYLE}
-body {{ max-width: 76rem; }} p {{ margin: .4rem 0; }}
-table {{ font-size: .87rem; }}
-th, td {{ padding: .2rem .5rem; }}
-th {{ vertical-align: bottom; }} td {{ white-space: nowrap; }}
-th:first-child, td:first-child {{ position: sticky; left: 0; background: #fff; }}
-td b {{ color: #b5510a; }}
-.side {{ display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: flex-start; }}
-.side > * {{ max-width: 100%; }}
-.reasons td:nth-child(n+2) {{ white-space: normal; min-width: 14rem; overflow-wrap: anywhere; }}
-.reasons td:last-child {{ min-width: 0; }}
-"""
 
 
 def write_report(standings: Standings, folder: Path) -> list[Path]:
@@ -64,7 +49,7 @@ def write_report(standings: Standings, folder: Path) -> list[Path]:
         "results.csv": csv_text(_result_rows(standings.results)),
         "times.csv": csv_text(_time_rows(standings.results)),
         "summary.csv": csv_text(_summary_rows(rows)),
-        REPORT: page(TITLE, STYLE, "\n".join(_sections(standings, found, rows))),
+        REPORT: _page(standings, found, rows),
     }
     folder.mkdir(parents=True, exist_ok=True)
     return write_files(folder, files)
@@ -92,86 +77,57 @@ def _summary_rows(rows: Sequence[Summary]) -> Iterator[Sequence[object]]:
         yield [values[name] for name in names]
 
 
-def _sections(standings: Standings, found: Comparison, rows: Sequence[Summary]) -> Iterator[str]:
-    weaknesses = find_weaknesses(found)
-    yield from _contents(standings, found)
-    yield "<h2>Verdict</h2>"
-    for said in judge(found, weaknesses):
-        yield paragraph(said)
-    if found.cells and len(rows) > 1:
-        yield from _ranks(found, rows)
-        yield from _summary(found, rows)
-        if OURS in found.methods:
-            yield from _weak_cells(weaknesses)
-        yield from _all_cells(found)
-    yield from _failures(standings)
-    yield from _measures()
-
-
-def _contents(standings: Standings, found: Comparison) -> Iterator[str]:
-    """Say what was compared, and what is missing."""
-    suite = standings.suite
-    n_cells = sum(len(data.levels) for data in suite.data_sets.values())
-    yield "<h2>What was compared</h2>"
-    yield paragraph(
-        f"{count_noun(len(standings.methods), 'method')} on "
-        f"{count_noun(len(suite.data_sets), 'data set')} ({', '.join(suite.data_sets)}) with "
-        f"{count_noun(n_cells, 'cell')}: a cell is a data set at one level of costs. Each cell has "
-        f"{count_noun(suite.n_splits, 'split')} into cases to learn from and new cases."
+def _page(standings: Standings, found: Comparison, rows: Sequence[Summary]) -> str:
+    suite, weaknesses = standings.suite, find_weaknesses(found)
+    is_comparison = bool(found.cells) and len(rows) > 1
+    compared: dict[str, object] = {}
+    if is_comparison:
+        compared = {
+            "ranks": _draw_ranks(found, rows),
+            "costs": _draw_costs(found, rows),
+            "summary": _summary(found, rows),
+            "all_cells": {name: _cells(found, name) for name in dict.fromkeys(found.data_sets)},
+        }
+    return render(
+        "arena/report.html.j2",
+        title=TITLE,
+        version=__version__,
+        alpha=f"{ALPHA:.0%}",
+        ours=OURS,
+        standings=standings,
+        suite=suite,
+        found=found,
+        n_cells=sum(len(data.levels) for data in suite.data_sets.values()),
+        n_there=len(standings.results) + len(standings.failures),
+        n_splits=sum(len(next(iter(cell.values()))) for cell in found.results.values()),
+        verdict=judge(found, weaknesses),
+        is_comparison=is_comparison,
+        **compared,
+        weaknesses=_weak_cells(weaknesses),
+        failures=_failures(standings),
     )
-    origin = f" Data: {suite.source}." if suite.source else ""
-    yield paragraph(f"voilattice {__version__}.{origin}")
-    n_there = len(standings.results) + len(standings.failures)
-    if n_there < standings.n_wanted:
-        yield paragraph(
-            f"This arena is not finished: {n_there:,} of {standings.n_wanted:,} results are there. "
-            f"All numbers below are preliminary.",
-            strong=True,
-        )
-    n_splits = sum(len(next(iter(cell.values()))) for cell in found.results.values())
-    if found.cells:
-        yield paragraph(
-            f"Ranked: {count_noun(len(found.methods), 'method')} on "
-            f"{count_noun(len(found.cells), 'cell')} with {count_noun(n_splits, 'split')} in all. "
-            f"A method is ranked if it has a result in each cell that it was tried on. A split "
-            f"counts if all ranked methods have a result for it."
-        )
-    if standings.failures:
-        yield paragraph(
-            f"{count_noun(len(standings.failures), 'result')} failed; they are listed below."
-        )
-    for method, why in found.left_out.items():
-        yield paragraph(f"Not ranked: {method} ({why}).")
 
 
-def _ranks(found: Comparison, rows: Sequence[Summary]) -> Iterator[str]:
+def _draw_ranks(found: Comparison, rows: Sequence[Summary]) -> str:
     ranks = [row.mean_rank for row in rows]
     difference = critical_difference(len(rows), len(found.cells))
-    yield "<h2>Mean ranks</h2>"
-    yield paragraph(
-        f"Left is better. A blue bar joins methods whose mean ranks are closer than the critical "
-        f"difference (Nemenyi's test at {ALPHA:.0%}): these cells do not tell them apart."
-    )
-    drawn = ranks_svg(
-        found.methods, ranks, difference, joined_groups(ranks, difference), OUR_METHODS
-    )
+    groups = joined_groups(ranks, difference)
+    return ranks_svg(found.methods, ranks, difference, groups, OUR_METHODS)
+
+
+def _draw_costs(found: Comparison, rows: Sequence[Summary]) -> str:
     by_cost = sorted(range(len(rows)), key=lambda k: rows[k].normalized)
     spent = (found.normalized * found.spending).mean(axis=0)
     wrong = found.normalized.mean(axis=0) - spent
-    bars = costs_svg(
+    return costs_svg(
         [found.methods[k] for k in by_cost],
         [float(spent[k]) for k in by_cost],
         [float(wrong[k]) for k in by_cost],
         OUR_METHODS,
     )
-    yield (
-        f'<div class="side"><figure role="img" aria-label="Mean ranks with the critical '
-        f'difference">{drawn}</figure><figure role="img" aria-label="Mean normalized costs">'
-        f"{bars}</figure></div>"
-    )
 
 
-def _summary(found: Comparison, rows: Sequence[Summary]) -> Iterator[str]:
+def _summary(found: Comparison, rows: Sequence[Summary]) -> Table:
     intervals = find_intervals(found)
     heading = [
         "method", "mean rank", "normalized cost", "regret", "cells won", "spent", "errors",
@@ -199,38 +155,10 @@ def _summary(found: Comparison, rows: Sequence[Summary]) -> Iterator[str]:
         if intervals:
             cells.insert(3, _interval(intervals.get(row.method)))
         shown.append(cells)
-    yield "<h2>Summary</h2>"
-    yield paragraph("Means over cells, the best mean rank first. Low is better in all columns "
-                    "but the cells won.")  # fmt: skip
-    yield _wide(html_table(heading, shown))
-    yield (
-        "<details><summary>What the columns mean</summary><ul>"
-        "<li><b>normalized cost</b>: the mean total cost of a new case, over (the price of all "
-        "features + the share of the classes that are not the most frequent one × the largest "
-        "misclassification cost).</li>"
-        "<li><b>default minus method</b>: the normalized cost of our default minus that of the "
-        "method, with a 95 % interval by a paired bootstrap. Below 0, our default costs less.</li>"
-        "<li><b>regret</b>: the normalized cost minus the lowest of all methods in the same cell, "
-        "so against the best in hindsight.</li>"
-        "<li><b>cells won</b>: cells in which no method costs less. A tie is won by all.</li>"
-        "<li><b>spent</b>: the share of features in the total cost.</li>"
-        "<li><b>errors</b>: the share of decisions that are not the true class.</li>"
-        "<li><b>model regret</b>: what a quick policy costs more than the optimum on cases drawn "
-        "from their network. It can be below 0 by chance.</li>"
-        "<li><b>seconds</b>: to learn and to decide one split of a cell.</li></ul></details>"
-    )
+    return heading, shown
 
 
-def _weak_cells(weaknesses: Sequence[Weakness]) -> Iterator[str]:
-    yield "<h2>Where our default is not best, the worst first</h2>"
-    if not weaknesses:
-        yield paragraph("Nowhere: no method costs less in any cell.")
-        return
-    yield paragraph(
-        f"Mean costs of a new case: {OURS} / the best other method. The difference, with its "
-        f"standard error over splits, is the sum of what our default spends more on features and "
-        f"what its decisions cost more."
-    )
+def _weak_cells(weaknesses: Sequence[Weakness]) -> Table:
     heading = [
         "data set", "level", "best method", "ratio", "total cost", "difference",
         "by features", "by decisions", "spent", "errors",
@@ -252,39 +180,29 @@ def _weak_cells(weaknesses: Sequence[Weakness]) -> Iterator[str]:
         ]
         for row in weaknesses
     ]
-    yield _wide(html_table(heading, rows, n_text=3))
+    return heading, rows
 
 
-def _all_cells(found: Comparison) -> Iterator[str]:
-    yield "<h2>All cells</h2>"
-    yield paragraph(
-        "The mean total cost of a new case, with its standard error over splits. The lowest cost "
-        "of a cell is marked."
-    )
-    yield '<div class="side">'
-    for data_set in dict.fromkeys(found.data_sets):
-        places = [k for k, name in enumerate(found.data_sets) if name == data_set]
-        heading = ["method", *(found.cells[place][1] for place in places)]
-        rows = [
-            [
-                _mark(method, method == OURS),
-                *(
-                    _mark(
-                        _with_error(found.total_cost[place, k], found.standard_error[place, k]),
-                        bool(found.is_won[place, k]),
-                    )
-                    for place in places
-                ),
-            ]
-            for k, method in enumerate(found.methods)
+def _cells(found: Comparison, data_set: str) -> Table:
+    places = [k for k, name in enumerate(found.data_sets) if name == data_set]
+    heading = ["method", *(found.cells[place][1] for place in places)]
+    rows = [
+        [
+            _mark(method, method == OURS),
+            *(
+                _mark(
+                    _with_error(found.total_cost[place, k], found.standard_error[place, k]),
+                    bool(found.is_won[place, k]),
+                )
+                for place in places
+            ),
         ]
-        yield f"<div><h3>{escape(data_set)}</h3>{_wide(html_table(heading, rows))}</div>"
-    yield "</div>"
+        for k, method in enumerate(found.methods)
+    ]
+    return heading, rows
 
 
-def _failures(standings: Standings) -> Iterator[str]:
-    if not standings.failures:
-        return
+def _failures(standings: Standings) -> Table:
     places: dict[tuple[str, str], list[str]] = {}
     for key, failure in sorted(standings.failures.items(), key=lambda item: item[0]):
         place = f"{key.data_set} {key.level}, split {key.split}"
@@ -294,32 +212,8 @@ def _failures(standings: Standings) -> Iterator[str]:
         shown = "; ".join(where[:MAX_PLACES])
         if len(where) > MAX_PLACES:
             shown += f"; and {len(where) - MAX_PLACES} more"
-        rows.append((method, reason, shown, len(where)))
-    yield "<h2>Failures</h2>"
-    table = html_table(["method", "reason", "where", "results"], rows, n_text=3)
-    yield f'<div class="reasons">{_wide(table)}</div>'
-
-
-def _measures() -> Iterator[str]:
-    yield "<h2>How it was measured</h2>"
-    yield paragraph(
-        "Every method learned from the same cases and decided the same new cases, with the same "
-        "prices, discounts and misclassification costs. A method pays for each feature that it "
-        "looks at, and for wrong decisions. The total cost is the sum of both."
-    )
-    yield paragraph(
-        "In each cell methods are ranked by their mean total cost over splits; ties share the mean "
-        "rank. Friedman's and Nemenyi's tests take cells for independent. The bootstrap does not: "
-        "it draws data sets, and cells within each of them."
-    )
-    yield paragraph(
-        "results.csv has one row for each result, summary.csv the means over cells, times.csv "
-        "the seconds. Only times depend on the machine."
-    )
-
-
-def _wide(table: str) -> str:
-    return f'<div class="wide">{table}</div>'
+        rows.append((method, reason, shown, str(len(where))))
+    return ["method", "reason", "where", "results"], rows
 
 
 def _mark(text: str, is_best: bool) -> str:

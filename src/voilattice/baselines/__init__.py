@@ -12,7 +12,7 @@ buy one feature after another (`walks`) are `naive_bayes`, `posterior_shift`, `f
 
 from voilattice.extras import need_extra
 
-need_extra("sklearn", "voilattice.baselines")
+need_extra("arena", "voilattice.baselines")
 
 from voilattice.baselines.classifiers import (
     AccuracyTree,

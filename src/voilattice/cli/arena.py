@@ -30,7 +30,7 @@ MAX_REASONS = 5  # of failures that are printed; the report has all
 
 def _list_methods(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
-        need_extra("learn", "the arena")
+        need_extra("arena", "the arena")
         from voilattice.arena.methods import method_names
 
         click.echo("\n".join(method_names()))
@@ -83,7 +83,7 @@ def arena_command(
     at every level of costs. Results are kept one by one: a run that was stopped or killed goes on
     where it was. The report is OUT/report.html, with tables beside it as CSV.
     """
-    need_extra("learn", "the arena")
+    need_extra("arena", "the arena")
     from voilattice.arena import load_suite, read_standings, run_arena
     from voilattice.arena.report import write_report
     from voilattice.arena.tables import compare_methods, summarize

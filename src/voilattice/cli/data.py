@@ -222,7 +222,7 @@ def reproduce_command(
 
     It can be stopped at any moment. Started again, it goes on from there.
     """
-    need_extra("plots", "reproduce")
+    need_extra("arena", "reproduce")
     from voilattice.paper.experiment import FULL, NAMES, QUICK, run
     from voilattice.paper.report import REPORT, check_folder, write_report
 

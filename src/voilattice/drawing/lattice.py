@@ -113,7 +113,7 @@ def lattice_html(lattice: Lattice, values: LatticeValues | None = None) -> str:
 {lattice_body(lattice, values)}
 <script>{TRACE}</script>"""
     style = f".picture {{ overflow-x: auto; margin-top: 1rem; }} svg {{ display: block; }}{TRACED}"
-    return page(escape(lattice.problem.title or "Lattice"), style, body)
+    return page(lattice.problem.title or "Lattice", style, body)
 
 
 def lattice_body(lattice: Lattice, values: LatticeValues | None = None) -> str:

@@ -1,8 +1,20 @@
-"""Self-contained HTML pages, and the script that traces a lattice."""
+"""Self-contained HTML pages, from templates (``*.j2``), and the script that traces a lattice."""
 
 from __future__ import annotations
 
-__all__ = ["TRACE", "page"]
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from voilattice.html import html_table
+from voilattice.wording import count_noun, format_amount
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["TRACE", "Table", "page", "render"]
+
+Table = tuple[Sequence[str], Sequence[Sequence[str]]]  # the heading, and the rows
 
 # Highlights a set and all sets above and below it, along the edges.
 TRACE = """
@@ -43,17 +55,27 @@ for (const svg of document.querySelectorAll('svg.voilattice')) {
 
 
 def page(title: str, style: str, body: str) -> str:
-    """Return a self-contained page; `title` must be escaped already."""
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body {{ font: 15px/1.55 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; margin: 1.5rem; }}
-h1 {{ font-size: 1.4rem; margin: 0 0 .3rem; }}
-h1, p, li {{ overflow-wrap: anywhere; }}
-p {{ margin: .2rem 0; max-width: 70ch; }}
-{style}
-</style></head><body>
-<h1>{title}</h1>{body}
-</body></html>
-"""
+    """Return a self-contained page of a style and a body that are HTML already."""
+    return render("drawing/page.html.j2", title=title, style=style, body=body)
+
+
+def render(template: str, **values: object) -> str:
+    """Return a page made from a template: every value is escaped, but for what is marked `safe`.
+
+    A name that has no value is an error. `template` is a path inside the package.
+    """
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("voilattice", ""), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters["amount"] = format_amount
+    made.globals["count"] = count_noun
+    made.globals["table"] = html_table
+    return made

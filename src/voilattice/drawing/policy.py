@@ -235,7 +235,7 @@ def _rounds(policy: Policy) -> str:
 
 def policy_html(policy: Policy) -> str:
     """Return the policy as a self-contained page that folds and unfolds, and prints whole."""
-    title = f"{escape(policy.problem.title or 'Policy')}: {escape(policy.name)}"
+    title = f"{policy.problem.title or 'Policy'}: {policy.name}"
     body = policy_body(policy, max_nodes=10 * MAX_DRAWN)
     return page(title, PAGE_STYLE, body + UNFOLD_FOR_PRINT)
 

@@ -10,22 +10,7 @@ from pathlib import Path
 
 from voilattice.errors import InputError
 
-__all__ = ["STYLE", "csv_text", "inline_svg", "write_files"]
-
-# Of a page with tables. A wide table scrolls inside its box (class "wide").
-STYLE = """
-body { max-width: 68rem; margin: 1.5rem auto; padding: 0 1rem; }
-h2 { font-size: 1.15rem; margin: 2.2rem 0 .4rem; }
-h3 { font-size: 1rem; margin: 1.2rem 0 .2rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid #dfe4ea; text-align: right;
-         vertical-align: top; }
-th { font-weight: 600; }
-small { display: block; color: #5b6675; }
-figure { margin: .6rem 0; } figure svg { max-width: 100%; height: auto; }
-details { max-width: 70ch; } summary { cursor: pointer; }
-"""
+__all__ = ["csv_text", "inline_svg", "write_files"]
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

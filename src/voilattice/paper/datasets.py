@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from voilattice.errors import InputError, UnknownNameError, within
-from voilattice.extras import need_extra
 from voilattice.learning.cells import MISSING, strip_cell
 from voilattice.learning.data_tables import DataTable, as_table
 from voilattice.learning.table_files import read_content, read_texts
@@ -147,7 +146,6 @@ def _read_from_folder(path: Path, data: DataSet) -> dict[str, Texts]:
 
 
 def _fetch_public(data: DataSet, file: str, address: str, checksum: str) -> dict[str, Texts]:
-    need_extra("datasets", "fetching a data set")
     import pooch
 
     try:
