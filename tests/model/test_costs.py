@@ -428,8 +428,9 @@ def test_a_feature_without_a_price_has_no_cost():
 
 def test_every_kind_of_price_survives_a_pickle():
     costs = FeatureCosts(
-        dict.fromkeys("ABCD", 5.0), (Group("g", 1, ["A", "B"]),), (ConditionalCost("A", {"C": "T"}, 2),),
-        (Discount("d", {"C": 1, "D": 2}),), 3.0, {"C": frozenset("D")},
+        dict.fromkeys("ABCD", 5.0), (Group("g", 1, ["A", "B"]),),
+        (ConditionalCost("A", {"C": "T"}, 2),), (Discount("d", {"C": 1, "D": 2}),), 3.0,
+        {"C": frozenset("D")},
     )  # fmt: skip
     assert all(costs.kinds)
     again = pickle.loads(pickle.dumps(costs))
