@@ -35,7 +35,7 @@ from voilattice.model.costs import MAX_AMOUNT, check_amount
 from voilattice.model.network import Table
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix
-from voilattice.ties import TOLERANCE, tolerance
+from voilattice.ties import TOLERANCE
 from voilattice.wording import quote
 
 __all__ = ["Acquisition", "Branch", "Leaf", "Node", "Nodes", "StepSet", "decide"]
@@ -85,18 +85,18 @@ class Leaf:
     @classmethod
     def at(cls, problem: Problem, belief: Table, *, is_open: bool = False) -> Leaf:
         """Return the leaf of a belief: the decision of lowest risk, the first one in a tie."""
-        risk: list[float] = (problem.misclassification @ belief).tolist()
-        least = min(risk)
-        near = least + tolerance(least)
-        decision = problem.decisions[next(i for i, r in enumerate(risk) if r <= near)]
-        return cls(decision, tuple(belief.tolist()), least, is_open)
+        (decision,), (emc,) = decide(problem.misclassification, belief[None])
+        return cls(problem.decisions[decision], tuple(belief.tolist()), float(emc), is_open)
 
 
 Node = Acquisition | Leaf
 
 
 def decide(cost: CostMatrix, beliefs: Floats) -> tuple[Ints, Floats]:
-    """Return the decision of each belief, a row, and its EMC: `Leaf.at` for many beliefs."""
+    """Return the decision of lowest risk for each belief, a row, and its EMC.
+
+    The first decision wins a tie (`ties`).
+    """
     risk = beliefs @ cost.T
     least = risk.min(axis=1)
     near = least + TOLERANCE * np.maximum(1.0, least)
@@ -170,6 +170,34 @@ class Nodes(Sequence[Node]):
         if not reader.what:
             raise InputError("a policy needs at least one node, found none")
         return reader.result()
+
+    @classmethod
+    def in_order(
+        cls, decisions: tuple[str, ...], sets: tuple[StepSet, ...], what: Ints, *columns: Any
+    ) -> Nodes:
+        """Return nodes that are given in any order, each with its own number as in the result."""
+        draft = cls(decisions, sets, what, *columns)
+        order = np.argsort(draft.heights, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        lengths = np.diff(draft.first)[order]
+        branches = _ranges(draft.first[order], lengths)
+        what, row = what[order], draft._leaf_row[order][draft.is_leaf[order]]
+        used, first, of = np.unique(what[what >= 0], return_index=True, return_inverse=True)
+        number = np.argsort(np.argsort(first))
+        what[what >= 0] = number[of]
+        return cls(
+            decisions,
+            tuple(sets[k] for k in used[np.argsort(first)].tolist()),
+            what,
+            draft.amount[order],
+            np.concatenate([[0], np.cumsum(lengths)]),
+            draft.outcome[branches],
+            draft.probability[branches],
+            place[draft.child[branches]],
+            draft.posterior[row],
+            draft.is_open[row],
+        )
 
     def _fit(self, problem: Problem) -> bool:
         known, features = problem.evidence, set(problem.features)
@@ -382,9 +410,10 @@ class _Reader:
             try:
                 outcome = step.number(branch.states)
             except ValueError:
-                for feature, state in zip(node.features, branch.states, strict=True):
+                for feature, state in zip(node.features, branch.states, strict=False):
                     self._problem.merge_evidence({feature: state})
-                raise
+                text = f"{quote(branch.states)} is no outcome of {quote(node.features)}"
+                raise InputError(text) from None
             rows.append((outcome, branch.probability, branch.child))
             later |= self._below[branch.child]
         if not _is_distribution([branch.probability for branch in node.branches]):
