@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -142,9 +142,8 @@ class FeatureCosts(Pricing):
                         members[feature] = f"{kind.item} {sharing.name!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (getattr(self, name) for name in (*KINDS, "order"))
-        plain = [dict(field) if isinstance(field, Mapping) else field for field in fields]
-        return _make, (dict(zip((*KINDS, "order"), plain, strict=True)),)
+        given = (getattr(self, each.name) for each in fields(self) if each.init)
+        return FeatureCosts, tuple(dict(x) if isinstance(x, Mapping) else x for x in given)
 
     def __hash__(self) -> int:
         entries = (getattr(self, name) for name in KINDS)
@@ -362,7 +361,3 @@ class FeatureCosts(Pricing):
         """Return what the rest of a set's cost is for, in words."""
         names = [d.name for d in self.discounts if not set(features).isdisjoint(d.features)]
         return f"discount {join_names(names, 'and')}"
-
-
-def _make(fields: Mapping[str, Any]) -> FeatureCosts:
-    return FeatureCosts(**fields)
