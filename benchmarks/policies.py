@@ -19,13 +19,10 @@ from random_problems import random_problem
 from timing import best_of
 from with_pyagrum import evi_with_pyagrum
 
-from voilattice import Lattice, Network, Problem, cost, emc, load_problem
+from voilattice import Lattice, Problem, cost, emc, load_problem
 from voilattice.cases.application import apply_policy
 from voilattice.cases.tables import draw_cases
-from voilattice.optimal.exact.choose import find_states, solve_exactly
-from voilattice.optimal.exact.writing import write_policy
-from voilattice.policy.builder import PolicyBuilder
-from voilattice.policy.solvers import Limits, build_policy, policy_names
+from voilattice.policy.solvers import build_policy, policy_names
 from voilattice.policy.sweep import Sweep
 from voilattice.ties import Offer, tolerance, winner
 from voilattice.valuation.lattice_values import value_lattice
@@ -37,12 +34,11 @@ class Sizes:
 
     n_features: int
     step: int  # between the prior EMCs of the sweep, from 0 to 2000
-    n_written: int  # features of the optimum that is written
     n_rows: int  # of the table that policies are applied to
 
 
-FULL = Sizes(13, 50, 12, 100_000)  # as many features as the paper's heart data set
-SMALL = Sizes(7, 1000, 6, 500)
+FULL = Sizes(13, 50, 100_000)  # as many features as the paper's heart data set
+SMALL = Sizes(7, 1000, 500)
 
 
 def brute_force_etc(problem: Problem, bn: Any, known: dict[str, str]) -> float:
@@ -78,7 +74,6 @@ def main(small: bool = False) -> None:
     builders(problem)
     against_brute_force(problem)
     sweeping(problem, [float(x) for x in range(0, 2001, sizes.step)])
-    writing(naive_problem(sizes.n_written))
     applying(load_problem("heart"), sizes.n_rows)
 
 
@@ -108,35 +103,6 @@ def against_brute_force(problem: Problem) -> None:
     gap = abs(theirs - policy.expected_total_cost)
     print(f"  greedy-la by brute force with pyAgrum    {seconds:9.1f} s, same cost to {gap:.0e}")
     print(f"  ratio                                    {seconds / ours:9.0f}")
-
-
-def naive_problem(n: int) -> Problem:
-    """Return a problem of n features of three states, whose optimum acquires many of them."""
-    rng = np.random.default_rng(1)
-    names = [f"X{k:02d}" for k in range(n)]
-    tables = {"Y": np.array([0.5, 0.3, 0.2])}
-    tables |= {name: rng.dirichlet([2.0] * 3, 3) for name in names}
-    parents = {name: ["Y"] for name in names}
-    network = Network.from_tables({name: list("abc") for name in tables}, parents, tables)
-    prices = {name: float(rng.integers(1, 10)) for name in names}
-    return Problem.create(network, "Y", prices, ("symmetric", 3000.0))
-
-
-def writing(problem: Problem) -> None:
-    """Write the optimum from its tables, beside the builder that asks at each state."""
-    solution = solve_exactly(find_states(problem), problem)
-    limits = Limits(time_limit=None)
-    policy = write_policy(solution, "optimal", limits)
-    tables = best_of(lambda: write_policy(solution, "optimal", limits), 3)
-    states = best_of(
-        lambda: PolicyBuilder(problem).build("optimal", lambda s: solution.choose(s.known, s.left)),
-        1,
-    )
-    n = len(policy.nodes)
-    print(f"the optimum of {len(problem.features)} features: {n:,} nodes")
-    print(f"  written from the tables                  {1e6 * tables / n:9.1f} µs a node")
-    print(f"  built state by state                     {1e6 * states / n:9.1f} µs a node")
-    print(f"  ratio                                    {states / tables:9.1f}")
 
 
 def sweeping(problem: Problem, points: list[float]) -> None:

@@ -66,7 +66,7 @@ def _solve_blocks(problem: Problem) -> None:
 
 def _solve_table(problem: Problem) -> None:
     space = PlainSpace(problem, engine=ENGINE)
-    joint = space.root.table.reshape(len(problem.classes), -1)
+    joint = space.joint.reshape(len(space.joint), -1)
     prices = space.prices(problem)
     mass = np.empty(space.n_states)
     solve_plain(

@@ -86,12 +86,12 @@ class DeviceValues:
         """The least P(e), relative to the root, whose value can be used."""
         return LEAST_MASS if self.n_roundings else 0.0
 
-    def errors(self, values: Floats) -> Floats:
-        """Return by how much values may be wrong at most."""
+    def error(self, value: float) -> float:
+        """Return by how much a value may be wrong at most."""
         if not self.n_roundings:
-            return np.zeros_like(values)
+            return 0.0
         relative = SLACK * ((1 + ROUNDING) ** self.n_roundings - 1)
-        return relative * values + LEAST_NUMBER * self.n_states * self.scale
+        return relative * value + LEAST_NUMBER * self.n_states * self.scale
 
 
 def tile_states(device: Device, n_classes: int) -> int:

@@ -28,7 +28,6 @@ __all__ = [
     "ScaledTable",
     "ancestors",
     "joint_table",
-    "may_underflow",
     "prior",
     "restrict_table",
     "scaled_joint_table",
@@ -48,12 +47,6 @@ RARE_EXPONENT = -400
 # A part with less than this share of a table's mass is not exact, because the numbers in its sum
 # may have underflowed. Such a part is computed again, from its own evidence.
 LEAST_MASS = 1e-250
-
-
-def may_underflow(network: Network) -> bool:
-    """Return whether a product of positive probabilities of a network can underflow in a table."""
-    smallest = (table[table > 0].min() for table in network.tables)
-    return sum(math.log(p) for p in smallest) < math.log(LEAST_MASS)
 
 
 class ScaledTable(NamedTuple):

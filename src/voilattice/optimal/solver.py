@@ -24,7 +24,6 @@ from voilattice.optimal.exact.batch_solution import needs_batches
 from voilattice.optimal.exact.choose import find_states, may_take_long, solve_exactly
 from voilattice.optimal.exact.interface import ExactSolution
 from voilattice.optimal.exact.swept import SweptStates
-from voilattice.optimal.exact.writing import RareEvidence, write_policy
 from voilattice.optimal.kept import KeptOptima
 from voilattice.optimal.search.anytime import Found, quick_start, search_optimum
 from voilattice.policy import rules
@@ -68,7 +67,10 @@ class OptimalSolver:
             policy = replace(policy, problem=problem)
             ended_by = "time" if policy.status == "time" else "memory"
             return policy.admit_open(ended_by) if policy.open_share else policy
-        policy = replace(self._write(solution, limits), problem=problem)
+        builder = PolicyBuilder(problem, max_states=limits.max_states, deadline=deadline)
+        policy = builder.build(
+            self.name, lambda situation: solution.choose(situation.known, situation.left)
+        )
         least, mine = _certificate(solution), policy.certificate
         # The two costs differ only by rounding, but a bound must not exceed the cost.
         bound = min(least.lower_bound or 0.0, policy.expected_total_cost)
@@ -86,17 +88,6 @@ class OptimalSolver:
         certificate = Certificate(bound, False, mine.status, least.note)
         quick = replace(first, problem=problem, name=self.name).certify(certificate)
         return quick.admit_open(mine.status)
-
-    def _write(self, solution: ExactSolution, limits: Limits) -> Policy:
-        try:
-            return write_policy(solution, self.name, limits)
-        except RareEvidence:  # the builder computes such states from their own evidence
-            builder = PolicyBuilder(
-                solution.problem, max_states=limits.max_states, deadline=limits.deadline
-            )
-            return builder.build(
-                self.name, lambda situation: solution.choose(situation.known, situation.left)
-            )
 
     def cost(
         self,

@@ -23,7 +23,7 @@ from voilattice.errors import InputError, TooLargeError
 from voilattice.feature_sets import Words, bits, mask_of, to_mask
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.costs import price_set
-from voilattice.model.elimination import LEAST_MASS, may_underflow
+from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.network import Table
 from voilattice.model.problem import Evidence, Problem
 from voilattice.policy.policy import Leaf
@@ -468,4 +468,6 @@ class SituationBuilder:
 
     @cached_property
     def _may_underflow(self) -> bool:
-        return may_underflow(self.problem.network)
+        """Whether a product of positive probabilities of the network can underflow in a table."""
+        smallest = (table[table > 0].min() for table in self.problem.network.tables)
+        return sum(math.log(p) for p in smallest) < math.log(LEAST_MASS)

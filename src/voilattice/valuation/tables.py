@@ -51,7 +51,6 @@ __all__ = [
     "cells_in_time",
     "expected_emcs",
     "expected_emcs_in",
-    "joints_at",
     "largest_table",
     "max_table_cells",
     "risk_tables",
@@ -199,29 +198,6 @@ def risk_tables(
     mass, risk = (np.empty(int((starts + cells).max(initial=0))) for _ in range(2))
     _TWINS[engine](root, cost, member, Leaves(np.empty(0), starts, mass, risk))
     return mass, risk
-
-
-def joints_at(
-    root: Root, member: NDArray[np.bool_], cells: Sequence[NDArray[np.int64]]
-) -> list[NDArray[np.float64]]:
-    """Return P(Y, s, e) for some values s of each set: a row for each s.
-
-    Parameters
-    ----------
-    member
-        The sets, all different, as rows of flags for the root's features.
-    cells
-        The values of each set: numbers whose digits are states, the last feature fastest.
-    """
-    n_classes = root.shaped.shape[0]
-    found = [np.empty((0, n_classes))] * len(member)
-
-    def leaf(table: Table, chosen: NDArray[np.intp]) -> None:
-        for k in chosen.tolist():
-            found[k] = table.reshape(n_classes, -1)[:, cells[k]].T
-
-    _walk_trie(root, n_classes, member, leaf)
-    return found
 
 
 def max_table_cells() -> int:

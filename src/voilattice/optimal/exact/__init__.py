@@ -4,6 +4,6 @@ Merged states: `blocks` finds them, `space` their tables, `bellman` is the recur
 result; `counted_solution` counts a limit on features down. Where nothing merges, `plain` is the
 recursion over a table of all partial assignments, and `plain_solution` its result. Where sets are
 acquired (rounds, limits on spending), these are `batches` and `batch_solution`; `bundles` are sets
-that can be cheaper together. All answer one `interface`. `choose` takes the one that fits, `swept`
-keeps states along a sweep, and `writing` writes the policy from the tables of a solution.
+that can be cheaper together. All answer one `interface`. `choose` takes the one that fits, and
+`swept` keeps states along a sweep.
 """

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from voilattice.budgets import Deadline, memory_budget
-from voilattice.compiled.arrays import TOO_MUCH, DigitPrices, Floats, Ints, Masks
+from voilattice.compiled.arrays import TOO_MUCH, DigitPrices, Floats, Ints
 from voilattice.engines import check_engine, choose_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
@@ -28,18 +28,12 @@ from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix, stakes_scale
 from voilattice.optimal.exact.batches import BatchTable, solve_batches
 from voilattice.optimal.exact.bundles import bundles_of
-from voilattice.optimal.exact.interface import KnownStates, cell_steps
 from voilattice.optimal.exact.plain import count_states
 from voilattice.optimal.exact.plain_solution import feature_prices
-from voilattice.optimal.exact.space import (
-    Deeper,
-    RootTable,
-    check_own_prices,
-    check_same_states,
-)
+from voilattice.optimal.exact.space import Deeper, check_own_prices, check_same_states
 from voilattice.policy.relevance import Relevance, price_conditions
 from voilattice.ties import Offer, tolerance, winner
-from voilattice.valuation.tables import TABLES_AT_ONCE, Root, risk_tables, root_table
+from voilattice.valuation.tables import TABLES_AT_ONCE, risk_tables, root_table
 from voilattice.wording import format_bytes
 
 __all__ = ["BatchSolution", "BatchSpace", "SharedCosts", "depends_on_order", "needs_batches"]
@@ -109,9 +103,7 @@ class BatchSpace:
         self.sizes = tuple(len(problem.states(problem.features[k])) for k in self.features)
         self.asks = problem.counts_rounds or bool(bundles_of(problem))
         self._check_size(deadline or Deadline())
-        root = root_table(problem, problem.evidence, self.features)
-        self.table, self.probability = self._risks(root), root.probability
-        self._roots = RootTable(problem, self.features, root)
+        self.table, self.probability = self._risks()
 
     @property
     def n_states(self) -> int:
@@ -143,20 +135,16 @@ class BatchSpace:
         if left is not None and seconds > left:
             raise TooLargeError(f"{entries:,} states cannot be solved in {left:.1f} s")
 
-    @property
-    def root(self) -> Root:
-        """The table P(Y, axes) at the problem's own evidence."""
-        return self._roots.table
-
-    def _risks(self, root: Root) -> BatchTable:
+    def _risks(self) -> tuple[BatchTable, float]:
         """Return P(e) and the risk of deciding at every e."""
-        n = len(self.sizes)
+        problem, n = self.problem, len(self.sizes)
+        root = root_table(problem, problem.evidence, self.features)
         member = (np.arange(1 << n)[:, None] >> np.arange(n) & 1).astype(bool)
         cells = np.prod(np.where(member, self.sizes, 1), axis=1, dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(cells)])[:-1]
         engine = choose_engine(self.engine, "bellman", self.n_states)
         mass, risk = risk_tables(root, self.unit, member, starts, engine)
-        return BatchTable(self.sizes, starts, mass, risk)
+        return BatchTable(self.sizes, starts, mass, risk), root.probability
 
     def prices(self, problem: Problem) -> DigitPrices:
         """Return the own price of each digit with the prices of a problem."""
@@ -282,11 +270,6 @@ class BatchSolution:
         self._deeper = Deeper(problem, lambda p: BatchSolution(BatchSpace(p, engine=engine), p))
 
     @property
-    def least_mass(self) -> float:
-        """The least P(e) of a state that did not underflow in the tables."""
-        return LEAST_MASS * self.space.probability
-
-    @property
     def expected_total_cost(self) -> float:
         """The least expected cost of all policies."""
         start = int(self.space.table.starts[0])
@@ -306,32 +289,16 @@ class BatchSolution:
 
         The benefit of an offer is minus the cost to go if it comes first; 0 is the offer to decide.
         """
+        space, table = self.space, self.space.table
         if (found := self._locate(known)) is None:
             return self._deeper.at(known, left).offers(known, left)
-        return self._offers_at(*found, left)
-
-    def choose_at(self, states: KnownStates) -> Masks:
-        """Return what to acquire in each state, as a mask of axes; 0: decide."""
-        cells = states.digits @ cell_steps(states.known, self.space.sizes)
-        offers = (self._offers_at(states.known, at, states.left) for at in cells.tolist())
-        chosen = [
-            self.space.narrow(winner(made, made.__getitem__, tolerance(-made[0].benefit)))
-            for made in offers
-        ]
-        return np.array(chosen, dtype=np.uint64)
-
-    def block_after(self, block: int, axes: int) -> int:
-        """Return 0: there are no blocks."""
-        return 0
-
-    def _offers_at(self, digits: int, at: int, left: PathLimits) -> dict[int, Offer]:
-        """Return the offers where some digits are known; `at` is the place of their values."""
-        space, table = self.space, self.space.table
+        digits, at = found
         r = self._rounds_left(digits, left)
         mass = float(table.part(table.mass, digits)[at])
         now = self._scale * float(table.part(table.risk, digits)[at]) / mass
-        own = self.problem.feature_mask(self.problem.evidence)
-        relevant, _ = space.relevance.what_matters(space.wide(digits) | own)
+        relevant, _ = space.relevance.what_matters(
+            self.problem.feature_mask({**self.problem.evidence, **known})
+        )
         offers = {0: Offer(-now, 0.0, 0)}
         for mask, price in self._steps(digits, at, space.narrow(relevant), r).items():
             after = self._after(digits, at, mask, r)
@@ -422,4 +389,4 @@ class BatchSolution:
                 digits |= 1 << d
                 at = at * size + problem.states(name).index(known[name])
         mass = float(space.table.part(space.table.mass, digits)[at])
-        return None if mass < self.least_mass else (digits, at)
+        return None if mass < LEAST_MASS * space.probability else (digits, at)

@@ -20,7 +20,7 @@ import numpy as np
 from voilattice.budgets import Deadline
 from voilattice.compiled.arrays import Ints
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
-from voilattice.optimal.exact.bellman import Choices, cost_to_go
+from voilattice.optimal.exact.bellman import cost_to_go
 from voilattice.optimal.exact.solution import Solution
 
 __all__ = ["CountedSolution", "bytes_per_state"]
@@ -39,6 +39,18 @@ class CountedSolution(Solution):
         """The least expected cost of all policies."""
         return float(self._layers[-1][0]) / self.space.probability
 
+    def choose(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> int:
+        """Return the feature to acquire, as a mask, or 0: decide.
+
+        Ties are broken as in `Solution.choose`. `left` is what is left of the limit.
+        """
+        if (found := self._locate(known)) is None:
+            return self._further(known, left).choose(known, left)
+        block, cell = found
+        step = int(self._steps[self._n_left(left)][self.space.layout.start[block] + cell])
+        blocks = self.space.blocks
+        return 0 if step < 0 else 1 << blocks.features[blocks.axis[blocks.first[block] + step]]
+
     def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return the least expected cost from some evidence on."""
         if (found := self._locate(known)) is None:
@@ -46,9 +58,6 @@ class CountedSolution(Solution):
         block, cell = found
         value = self._layers[self._n_left(left)][self.space.layout.start[block] + cell]
         return float(value / self.space.tables.mass[self.space.tables.at[block] + cell])
-
-    def _steps_left(self, left: PathLimits) -> Choices:
-        return self._steps[self._n_left(left)]
 
     def _further(self, known: Mapping[str, str], left: PathLimits) -> Solution:
         """Return the solution that begins at some evidence; other limits cannot bind there."""

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from voilattice.budgets import Deadline, memory_budget
-from voilattice.compiled.arrays import DigitPrices, Floats, Ints, Masks
+from voilattice.compiled.arrays import DigitPrices, Floats, Ints
 from voilattice.engines import preferred_engine
 from voilattice.errors import TooLargeError
 from voilattice.feature_sets import bits, mask_of
@@ -31,7 +31,6 @@ from voilattice.model.acquisition import INFEASIBLE, NO_LIMITS, PathLimits
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
 from voilattice.model.stakes import CostMatrix, stakes_scale
-from voilattice.optimal.exact.interface import KnownStates
 from voilattice.optimal.exact.plain import (
     count_states,
     digit_prices,
@@ -90,8 +89,8 @@ class PlainSpace:
                 f"{self.n_states:,} states need {format_bytes(needed)}, "
                 f"and the memory budget is {format_bytes(memory_budget())}"
             )
-        self.root = root_table(problem, problem.evidence, self.features)
-        self.probability = self.root.probability
+        root = root_table(problem, problem.evidence, self.features)
+        self.joint, self.probability = root.shaped, root.probability
         self.buffers = BufferPool(self.n_states)
 
     @property
@@ -122,114 +121,81 @@ class PlainSolution:
         stakes_scale(problem.misclassification, space.unit)  # checks the shape of the stakes
         self.space, self.problem = space, problem
         self._values: Floats | DeviceValues
-        engine, joint = space.engine, space.root.table.reshape(len(problem.classes), -1)
+        engine, joint = space.engine, space.joint.reshape(len(space.joint), -1)
         self._deeper = Deeper(problem, lambda p: PlainSolution(PlainSpace(p, engine=engine), p))
         cost, prices = problem.misclassification, space.prices(problem)
         if engine == "cuda":
             values = solve_cuda(joint, space.sizes, cost, prices, deadline=deadline)
-            self._values, self._errors, least = values, values.errors, values.least_mass
+            self._values, self._error_of, least = values, values.error, values.least_mass
         else:
             self._values = space.buffers.lend(self)
-            self._errors, least = _no_errors, 0.0
+            self._error_of, least = _no_error, 0.0
             solve_plain(
                 joint, space.sizes, cost, prices,
                 value=self._values, engine=engine, deadline=deadline,
             )  # fmt: skip
-        self.least_mass = space.probability * max(least, LEAST_MASS)
+        self._least_mass = space.probability * max(least, LEAST_MASS)
 
     @property
     def expected_total_cost(self) -> float:
         """The least expected cost of all policies."""
-        return float(self._values[np.array([self.space.n_states - 1])][0]) / self.space.probability
+        return self._value_at(self.space.n_states - 1) / self.space.probability
 
     def offers(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> None:
         """Return None: a step acquires a single feature."""
 
     def error(self, known: Mapping[str, str]) -> float:
         """Return by how much `cost_to_go` may be wrong at most: not 0 if V has 32 bits on a GPU."""
-        if (states := self._locate(known)) is None:
+        if (found := self._locate(known)) is None:
             return self._deeper.at(known).error(known)
-        return float(self._errors(self._values[self._places(states)])[0] / states.joint.sum())
+        place, belief = found
+        return self._error_of(self._value_at(place)) / float(belief.sum())
 
     def choose(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> int:
         """Return the feature to acquire, as a mask, or 0: decide. There are no limits here.
 
         Deciding wins a tie, then the cheaper feature, then the first feature.
         """
-        if (states := self._locate(known)) is None:
+        if (found := self._locate(known)) is None:
             return self._deeper.at(known).choose(known)
-        return mask_of(self.space.features[a] for a in bits(int(self.choose_at(states)[0])))
-
-    def choose_at(self, states: KnownStates) -> Masks:
-        """Return what to acquire in each state, as a mask of axes; 0: decide."""
-        space, problem = self.space, self.problem
-        places, mass = self._places(states), states.joint.sum(axis=1)
-        now = (states.joint @ problem.misclassification.T).min(axis=1)
-        here = self._values[places]
-        slack = TOLERANCE * np.maximum(mass, now) + 2 * self._errors(here)
-        chosen = np.zeros(len(places), dtype=np.uint64)
-        buys = now > here + slack
-        if not buys.any():
-            return chosen
-        known = mask_of(space.features[a] for a in bits(states.known))
-        relevant, _ = space.relevance.what_matters(known | problem.feature_mask(problem.evidence))
-        axes = [space.features.index(k) for k in bits(relevant)]  # the first feature wins a tie
-        after = self._after(places, axes)
-        named = self._named(relevant) & known
-        for rows in states.alike([a for a, k in enumerate(space.features) if named >> k & 1]):
-            evidence = states.evidence_at(problem, space.features, int(rows[0]))
-            able = problem.feasibility.alone(evidence)
-            cheapest = np.full(len(rows), np.inf)
-            for a, total in zip(axes, after[:, rows], strict=True):
-                if not able >> space.features[a] & 1:
-                    continue
-                name = problem.features[space.features[a]]
-                price = problem.costs.cost(frozenset({name}), evidence)
-                reaches = price * mass[rows] + total <= (here + slack)[rows]
-                better = reaches & (price * mass[rows] < cheapest * mass[rows] - slack[rows])
-                chosen[rows[better]], cheapest[better] = 1 << a, price
-        chosen[~buys] = 0
+        place, belief = found
+        space, problem, mass = self.space, self.problem, float(belief.sum())
+        here, now = self._value_at(place), float((problem.misclassification @ belief).min())
+        slack = TOLERANCE * max(mass, now) + 2 * self._error_of(here)
+        if now <= here + slack:
+            return 0
+        known = {**problem.evidence, **known}
+        relevant, _ = space.relevance.what_matters(problem.feature_mask(known))
+        able = list(bits(relevant & problem.feasibility.alone(known)))
+        children = [self._children(place, space.features.index(k)) for k in able]
+        # One question for all of them: each takes a while if the table is on a GPU.
+        values = iter(self._values[np.concatenate(children)].tolist())
+        chosen, cheapest = 0, math.inf
+        for k, places in zip(able, children, strict=True):
+            price = problem.costs.cost(frozenset({problem.features[k]}), known)
+            total = price * mass + sum(islice(values, len(places)))
+            if total <= here + slack and price * mass < cheapest * mass - slack:
+                chosen, cheapest = 1 << k, price
         return chosen
 
-    def block_after(self, block: int, axes: int) -> int:
-        """Return 0: there are no blocks."""
-        return 0
+    def _value_at(self, place: int) -> float:
+        return float(self._values[np.array([place])][0])
 
-    def _named(self, relevant: int) -> int:
-        """Return the features whose values say what a step costs, or whether it is feasible."""
-        named = self.space.relevance.locking(relevant)
-        for k in bits(relevant):
-            named |= self.space.relevance.conditions.get(k, 0)
-        return named
-
-    def _places(self, states: KnownStates) -> Ints:
-        """Return the places of states in the table."""
+    def _children(self, place: int, axis: int) -> Ints:
+        """Return the places of the states that follow if a digit becomes known."""
         sizes = self.space.sizes
-        steps = [count_states(sizes[a + 1 :]) for a in range(len(sizes))]
-        return states.digits @ np.array(steps, dtype=np.int64)
-
-    def _after(self, places: Ints, axes: Sequence[int]) -> Floats:
-        """Return Σ_x V(e, x_i = x) for each axis i and each state e."""
-        sizes = self.space.sizes
-        children = [
-            places - count_states(sizes[a + 1 :]) * down
-            for a in axes
-            for down in range(1, sizes[a] + 1)
-        ]
-        # One question for all axes: each takes a while if the table is on a GPU.
-        values = self._values[np.concatenate(children)].reshape(len(children), -1)
-        ends = np.cumsum([sizes[a] for a in axes])
-        total: Floats = np.add.reduceat(values, np.append(0, ends[:-1]), axis=0)
-        return total
+        step = count_states(sizes[axis + 1 :])
+        return place - step * np.arange(sizes[axis], 0, -1)
 
     def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return v(e), the least expected cost from some evidence on."""
-        if (states := self._locate(known)) is None:
+        if (found := self._locate(known)) is None:
             return self._deeper.at(known).cost_to_go(known)
-        return float(self._values[self._places(states)][0] / states.joint.sum())
+        place, belief = found
+        return self._value_at(place) / float(belief.sum())
 
-    def _locate(self, known: Mapping[str, str]) -> KnownStates | None:
-        """Return the state of some evidence.
+    def _locate(self, known: Mapping[str, str]) -> tuple[int, Floats] | None:
+        """Return the place of some evidence in the table, and P(Y, e).
 
         None: the table has no such state. Either no policy would buy that evidence, because it only
         matters for overheads or locks a feature, or it is so rare that it underflowed in the table.
@@ -254,12 +220,14 @@ class PlainSolution:
         if relevance.locking(relevant) & outside & ~own:
             return None
         where = [slice(None) if d == s else d for d, s in zip(digits, space.sizes, strict=True)]
-        part = space.root.shaped[:, *where]
-        joint = part.reshape(1, len(part), -1).sum(axis=2)
-        if float(joint.sum()) < self.least_mass:
+        part = space.joint[:, *where]
+        belief = part.reshape(len(part), -1).sum(axis=1)
+        if float(belief.sum()) < self._least_mass:
             return None
-        axes = mask_of(a for a, (d, s) in enumerate(zip(digits, space.sizes, strict=True)) if d < s)
-        return KnownStates(axes, 0, NO_LIMITS, np.array([digits], dtype=np.int64), joint)
+        place = 0
+        for digit, size in zip(digits, space.sizes, strict=True):
+            place = place * (size + 1) + digit
+        return place, belief
 
 
 def plain_bytes(sizes: Sequence[int], n_classes: int) -> int:
@@ -273,8 +241,8 @@ def joint_bytes(sizes: Sequence[int], n_classes: int) -> int:
     return TABLES_AT_ONCE * 8 * n_classes * math.prod(sizes)
 
 
-def _no_errors(values: Floats) -> Floats:
-    return np.zeros_like(values)
+def _no_error(value: float) -> float:
+    return 0.0
 
 
 def feature_prices(

@@ -20,13 +20,12 @@ from threading import RLock
 import numpy as np
 
 from voilattice.budgets import Deadline
-from voilattice.compiled.arrays import Ints, Masks
+from voilattice.compiled.arrays import Ints
 from voilattice.feature_sets import bits, mask_of
 from voilattice.model.acquisition import NO_LIMITS, PathLimits
 from voilattice.model.elimination import LEAST_MASS
 from voilattice.model.problem import Problem
-from voilattice.optimal.exact.bellman import Choices, cost_to_go, twin_of
-from voilattice.optimal.exact.interface import KnownStates, cell_steps
+from voilattice.optimal.exact.bellman import cost_to_go, twin_of
 from voilattice.optimal.exact.space import Deeper, StateSpace, check_same_states
 from voilattice.policy.relevance import Relevance
 
@@ -73,50 +72,22 @@ class Solution:
         return Relevance(self.problem)
 
     @property
-    def least_mass(self) -> float:
-        """The least P(e) of a state that did not underflow in the tables."""
-        return LEAST_MASS * self.space.probability
-
-    @property
     def expected_total_cost(self) -> float:
         """The least expected cost of all policies."""
         return float(self._values[0]) / self.space.probability
 
     def choose(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> int:
-        """Return the feature to acquire, as a mask, or 0: decide.
+        """Return the feature to acquire, as a mask, or 0: decide. There are no limits here.
 
         Deciding wins a tie, then the cheaper feature, then the first feature.
         """
         if (found := self._locate(known)) is None:
-            return self._further(known, left).choose(known, left)
+            return self._deeper.at(known).choose(known)
         block, cell = found
-        axis = int(self._axes_at(block, np.array([cell]), left)[0])
-        return 0 if axis < 0 else 1 << self.space.features[axis]
-
-    def choose_at(self, states: KnownStates) -> Masks:
-        """Return what to acquire in each state, as a mask of axes; 0: decide."""
-        blocks = self.space.blocks
-        cells = states.digits @ cell_steps(int(blocks.kept[states.block]), self.space.sizes)
-        axes = self._axes_at(states.block, cells, states.left)
-        return np.where(axes < 0, 0, np.uint64(1) << np.maximum(axes, 0).astype(np.uint64))
-
-    def block_after(self, block: int, axes: int) -> int:
-        """Return the block that follows a block when an axis becomes known."""
-        blocks = self.space.blocks
-        steps = range(blocks.first[block], blocks.first[block + 1])
-        return int(blocks.child[next(t for t in steps if axes >> int(blocks.axis[t]) & 1)])
-
-    def _axes_at(self, block: int, cells: Ints, left: PathLimits) -> Ints:
-        """Return the axis to acquire in some states of a block; -1: decide."""
-        blocks = self.space.blocks
-        steps = self._steps_left(left)[self.space.layout.start[block] + cells].astype(np.int64)
-        axes = np.append(blocks.axis, 0)[blocks.first[block] + np.maximum(steps, 0)]
-        return np.where(steps < 0, -1, axes)
-
-    def _steps_left(self, left: PathLimits) -> Choices:
-        """Return the step of every state, with what is left of the limits."""
         assert self._choice is not None
-        return self._choice
+        step = int(self._choice[self.space.layout.start[block] + cell])
+        blocks = self.space.blocks
+        return 0 if step < 0 else 1 << blocks.features[blocks.axis[blocks.first[block] + step]]
 
     def offers(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> None:
         """Return None: a step acquires a single feature."""
@@ -128,14 +99,10 @@ class Solution:
     def cost_to_go(self, known: Mapping[str, str], left: PathLimits = NO_LIMITS) -> float:
         """Return v(e), the least expected cost from some evidence on."""
         if (found := self._locate(known)) is None:
-            return self._further(known, left).cost_to_go(known, left)
+            return self._deeper.at(known).cost_to_go(known)
         block, cell = found
         value = self._values[self.space.layout.start[block] + cell]
         return float(value / self.space.tables.mass[self.space.tables.at[block] + cell])
-
-    def _further(self, known: Mapping[str, str], left: PathLimits) -> Solution:
-        """Return the solution that begins at some evidence."""
-        return self._deeper.at(known)
 
     def _solve_from(self, block: int, deadline: Deadline | None = None) -> None:
         """Solve a block and all blocks that can be reached from it, unless it is solved."""
@@ -169,7 +136,8 @@ class Solution:
         for name, state in known.items():
             k = problem.features.index(name)
             if k in axes and int(blocks.relevant[block]) >> axes[k] & 1:
-                block = self.block_after(block, 1 << axes[k])
+                steps = range(blocks.first[block], blocks.first[block + 1])
+                block = int(blocks.child[next(t for t in steps if blocks.axis[t] == axes[k])])
                 values[axes[k]] = problem.states(name).index(state)
             elif name not in problem.evidence:
                 ignored |= 1 << k
@@ -181,7 +149,7 @@ class Solution:
             return None
         cell = _cell(values, int(blocks.kept[block]), blocks.sizes)
         mass = float(self.space.tables.mass[self.space.tables.at[block] + cell])
-        if mass < self.least_mass:
+        if mass < LEAST_MASS * self.space.probability:
             return None
         self._solve_from(block)
         return block, cell

@@ -28,13 +28,12 @@ from voilattice.optimal.exact.bellman import cost_to_go, twin_of
 from voilattice.optimal.exact.blocks import Blocks, cells_of, find_blocks, unique_rows
 from voilattice.optimal.exact.bundles import bundles_of
 from voilattice.policy.relevance import price_conditions, price_openers, step_conditions
-from voilattice.valuation.tables import Root, risk_tables, root_table
+from voilattice.valuation.tables import risk_tables, root_table
 
 __all__ = [
     "BYTES_PER_STATE",
     "BufferPool",
     "Deeper",
-    "RootTable",
     "StateSpace",
     "check_own_prices",
     "check_same_states",
@@ -43,7 +42,6 @@ __all__ = [
 ]
 
 BYTES_PER_STATE = 3 * 8 + 1  # V, P and the risk; what to do
-KEPT_CELLS = 1 << 20
 
 S = TypeVar("S")  # a solution
 
@@ -147,25 +145,6 @@ class Deeper(Generic[S]):
         return solution
 
 
-class RootTable:
-    """The table P(Y, R) that states are computed from.
-
-    A small one is kept to write policies. A large one would fill the memory of a server that keeps
-    many optima, so it is computed again.
-    """
-
-    def __init__(self, problem: Problem, features: tuple[int, ...], root: Root) -> None:
-        self._problem, self._features = problem, features
-        self._kept = root if len(root.table) <= KEPT_CELLS else None
-
-    @property
-    def table(self) -> Root:
-        """The table."""
-        if self._kept is not None:
-            return self._kept
-        return root_table(self._problem, self._problem.evidence, self._features)
-
-
 class StateSpace:
     """The states of a problem and their risks, for any prices and any scale of the stakes.
 
@@ -211,9 +190,7 @@ class StateSpace:
             cells,
             blocks.sizes,
         )
-        root = root_table(problem, problem.evidence, blocks.features)
-        self.tables = _state_tables(root, blocks, self.unit, self.engine)
-        self.probability, self._roots = root.probability, RootTable(problem, blocks.features, root)
+        self.tables, self.probability = _state_tables(problem, blocks, self.unit, self.engine)
         self._price_of, self._price_sets = _price_sets(problem, blocks)
         self._locked = _locked_steps(problem, blocks)
         self.buffers = BufferPool(self.n_states)
@@ -223,21 +200,6 @@ class StateSpace:
     def n_states(self) -> int:
         """The number of states."""
         return int(self.layout.cells.sum())
-
-    @property
-    def features(self) -> tuple[int, ...]:
-        """The feature of each axis."""
-        return self.blocks.features
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The number of values of each axis."""
-        return tuple(self.blocks.sizes.tolist())
-
-    @property
-    def root(self) -> Root:
-        """The table P(Y, axes) at the problem's own evidence."""
-        return self._roots.table
 
     def prices(self, problem: Problem) -> Prices:
         """Return what each step costs with the prices and stakes of a problem."""
@@ -295,10 +257,13 @@ class StateSpace:
         return gain
 
 
-def _state_tables(root: Root, blocks: Blocks, unit: CostMatrix, engine: str) -> StateTables:
-    """Return P(e_K) and the risk of every state, and P(e_D | e_B) for every step."""
+def _state_tables(
+    problem: Problem, blocks: Blocks, unit: CostMatrix, engine: str
+) -> tuple[StateTables, float]:
+    """Return P(e_K) and the risk of every state, P(e_D | e_B) for every step, and P(e)."""
     sizes = blocks.sizes
     sets, set_of = np.unique(blocks.kept, return_inverse=True)
+    root = root_table(problem, problem.evidence, blocks.features)
     forgets = np.flatnonzero(blocks.dropped)
     pairs, factor = unique_rows(np.stack([blocks.dropped[forgets], blocks.screen[forgets]], axis=1))
     factor_of = np.full(len(blocks.axis), -1)
@@ -313,7 +278,7 @@ def _state_tables(root: Root, blocks: Blocks, unit: CostMatrix, engine: str) -> 
         _condition(mass[starts[k] : starts[k] + cells[k]], int(d), int(b), sizes).reshape(-1)
         for (d, b), k in zip(pairs.tolist(), place[len(sets) :].tolist(), strict=True)
     ]
-    return StateTables(
+    tables = StateTables(
         mass,
         risk,
         starts[place[: len(sets)]][set_of],
@@ -322,6 +287,7 @@ def _state_tables(root: Root, blocks: Blocks, unit: CostMatrix, engine: str) -> 
         np.concatenate([[0], np.cumsum([len(table) for table in factors])]).astype(np.int64),
         np.concatenate([*factors, np.ones(1)]),
     )
+    return tables, root.probability
 
 
 def _condition(joint: Floats, dropped: int, screen: int, sizes: Ints) -> Floats:
