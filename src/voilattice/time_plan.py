@@ -21,7 +21,7 @@ from __future__ import annotations
 
 TASK = 0.5  # of the time left, that a task plans with; the rest is a reserve
 POLICY_ASKED_FOR = 0.75  # of the time for advice; then greedy answers
-TURN = 1 / 3  # of the time for that policy, until its turn has come
+TURN = 0.5  # of the time for that policy, until its turn has come
 FIRST_PART = 0.5  # for the first part of a task that has several
 
 # -- Advice, reports and tables of cases (`consultation`, `cases`, `cli`).
