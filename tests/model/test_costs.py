@@ -421,6 +421,27 @@ def test_amounts_are_from_zero_to_the_largest():
             check_amount(amount)
 
 
+def test_what_is_spent_at_most_is_over_all_orders_and_all_evidence():
+    costs = replace(VISIT, groups=(Group("desk", 10, ["D"]),), round_cost=2.0)
+    assert costs.most_spent("ABCD") == (4 + 6 + 2 + 0.5) + 4 * 2.0 + 3 + 10
+    assert costs.most_spent("D") == 0.5 + 2.0 + 10
+
+
+def test_what_a_discount_takes_off_is_asked_for_by_feature():
+    assert [VISIT.off(name) for name in "ABCD"] == [1.0, 3.0, 2.0, 0.0]
+    assert (VISIT.is_sum, VISIT.counts_order, VISIT.without_rounds().counts_order) == (True,) * 3
+
+
+def test_each_price_is_a_row_of_a_bill():
+    costs = replace(VISIT, groups=(Group("desk", 10, ["D"]),), round_cost=2.0)
+    plain = [("feature", name, costs.prices[name]) for name in "ABCD"]
+    others = [
+        ("group", "desk", 10.0), ("discount", "visit", None), ("condition", "B", None),
+        ("condition", "D", None), ("round", "", 2.0),
+    ]  # fmt: skip
+    assert costs.listed() == [*plain, *others]
+
+
 def test_a_feature_without_a_price_has_no_cost():
     with pytest.raises(KeyError):
         FeatureCosts({}).cost(frozenset({"a"}), {})
@@ -458,6 +479,8 @@ def test_of_a_users_own_costs_nothing_is_known_but_what_a_set_costs():
     assert pricing.price("A", {}) == pricing.own_price("A", {}) == own.cost(frozenset("A"), {})
     assert (pricing.off("A"), pricing.least_own_price("A", {})) == (0.0, 0.0)
     assert pricing.most_spent({"A"}) == math.inf
+    assert (pricing.name, pricing.round_cost, pricing.conditions) == ("OwnCosts", 0.0, ())
+    assert pricing.shared_cost(frozenset("A"), {}) == 0.0
     assert (pricing.is_sum, pricing.counts_order, pricing.superset_costs({})) == (
         False,
         False,
