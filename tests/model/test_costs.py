@@ -17,8 +17,8 @@ from helpers.worlds import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voilattice import FeatureCosts
-from voilattice.errors import InputError
+from voilattice import FeatureCosts, load_problem
+from voilattice.errors import InputError, UnknownNameError
 from voilattice.feature_sets import to_words
 from voilattice.model.costs import (
     MAX_AMOUNT,
@@ -31,6 +31,11 @@ from voilattice.model.costs import (
     pricing_of,
 )
 from voilattice.model.monotonicity import CostCheck
+
+
+@pytest.fixture
+def figure1():
+    return load_problem("figure1")
 
 
 def brute_force_cost(problem, chosen, known):
@@ -495,3 +500,20 @@ def test_of_a_users_own_costs_nothing_is_known_but_what_a_set_costs():
 def test_without_rounds_all_else_is_the_same():
     costs = FeatureCosts({"A": 1, "B": 2}, round_cost=4.0)
     assert costs.without_rounds() == FeatureCosts({"A": 1, "B": 2})
+
+
+def test_a_discount_is_frozen_and_names_features_that_exist(figure1):
+    discount = Discount("d", {"X1": 1.0, "Xx": 1.0})
+    with pytest.raises(FrozenInstanceError):
+        discount.name = "other"
+    costs = FeatureCosts({**figure1.costs.prices, "Xx": 2.0}, discounts=(discount,))
+    with pytest.raises(UnknownNameError, match=r"discounts\[0\].off: no feature 'Xx'"):
+        costs.kinds[2].check_names(figure1)
+
+
+def test_a_row_of_a_bill_says_what_it_is_for(figure1):
+    own = pricing_of(OwnCosts(0))
+    assert own.row_name(figure1, "feature", "X1") == "X1"
+    assert own.row_name(figure1, "rest", "") == "all of them"
+    ordered = "discounts in the order that the constraints allow"
+    assert (VISIT.row_name(figure1, "rest", ""), VISIT.name) == (ordered, "FeatureCosts")
