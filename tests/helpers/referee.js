@@ -275,7 +275,7 @@
     if (restored) ifDone(() => takeBack(restored, "after all"));
     if (button.textContent === "×") {
       const taken = button.getAttribute("aria-label").slice("Take back ".length);
-      ifDone(() => takeBack(taken, "×"));
+      ifDone(() => (taken === ledger.last() ? undo("×") : takeBack(taken, "×")));
     }
     const imagined =
       button.textContent === "Enter this result" &&

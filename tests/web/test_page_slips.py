@@ -398,13 +398,14 @@ def test_undo_takes_back_what_was_entered_last(visit_page):
     expect(steps(page)).to_have_text(["age = young"])
 
 
-def test_a_slip_in_the_last_result_of_a_round_is_corrected_in_that_round(visit_page):
+@pytest.mark.parametrize("button", ["Undo", "Take back X-ray"])
+def test_a_slip_in_the_last_result_of_a_round_is_corrected_in_that_round(visit_page, button):
     page = visit_page
     for feature, state in (("blood", "low"), ("consent", "given"), ("xray", "clear")):
         press(page, feature, state)
     ready(page)
     spent = page.locator("#money dd").nth(1).text_content()
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name=button).click()
     expect(page.locator("#progress")).to_contain_text("2 of 3 results are in.")
     ready(page)
     press(page, "xray", "shadow")

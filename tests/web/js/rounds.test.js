@@ -15,6 +15,7 @@ import {
   withEntry,
   without,
   withoutLast,
+  withoutResult,
 } from "../js/rounds.js";
 
 const nothing = { steps: [], round: null, entered: [] };
@@ -96,6 +97,8 @@ test("a round is open again without the result that completed it", () => {
   assert.deepEqual(withoutLast(whole), { steps: [["a", 1]], round: ["a", "b"] });
   const corrected = withEntry({ ...whole, ...withoutLast(whole) }, "b", 2);
   assert.deepEqual(rounds(corrected.steps), [["a", "b"]]);
+  assert.deepEqual(withoutResult(whole, "b"), withoutLast(whole));
+  assert.deepEqual(withoutResult(whole, "a"), { steps: [["b", 1]] });
   const later = withEntry(whole, "x", 1);
   assert.deepEqual(withoutLast(later), { steps: whole.steps, round: null }); // x came alone
 });

@@ -4,7 +4,7 @@
 import { state, write } from "./address.js";
 import { $, button, element, find, singly } from "./dom.js";
 import { isNumber } from "./results.js";
-import { freeStep, isFree, rounds, without, withoutLast } from "./rounds.js";
+import { freeStep, isFree, rounds, withoutLast, withoutResult } from "./rounds.js";
 import { answered, session } from "./session.js";
 import { countsRounds, label, money, stateLabel } from "./wording.js";
 
@@ -31,7 +31,7 @@ export function showHistory(now) {
         round ? element("span", { class: "paid", title: describe(round) }, money(round.cost)) : null,
         button(
           "×",
-          singly(() => write({ steps: without(state().steps, feature) })),
+          singly(() => write(withoutResult(state(), feature))),
           { class: "link", "aria-label": `Take back ${label(feature)}` },
         ),
       );

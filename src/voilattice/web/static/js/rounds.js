@@ -107,6 +107,11 @@ export function withoutLast({ steps, round, entered }) {
   return { steps: after, round: !isOpen(round, after) && isOpen(completed, after) ? completed : round };
 }
 
+// Without a result: if it was entered last, as if it had not been.
+/** @type {(now: Entries, feature: string) => Partial<Entries>} */
+export const withoutResult = (now, feature) =>
+  feature === orderOf(now.entered, now.steps).at(-1) ? withoutLast(now) : { steps: without(now.steps, feature) };
+
 // The features of each round that brought several.
 /** @type {(steps: Step[]) => string[][]} */
 export function rounds(steps) {
