@@ -10,6 +10,7 @@ kinds before it. So a conditional price replaces the plain one.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -60,8 +61,8 @@ class ListedPrice(NamedTuple):
     price: float | None  # None: there is no single price
 
 
-class Kind:
-    """A kind of price. These defaults add nothing.
+class Kind(ABC):
+    """A kind of price. Every kind is read, written and fingerprinted; the defaults add nothing.
 
     Parameters
     ----------
@@ -81,34 +82,36 @@ class Kind:
     # -- from tables and back
 
     @classmethod
+    @abstractmethod
     def check(cls, given: object) -> Any:
         """Return entries that were given in Python, checked and frozen."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def read(cls, table: Any) -> Any:
         """Return the entries in a table of a problem file."""
-        raise NotImplementedError
 
+    @abstractmethod
     def table(self) -> Any:
         """Return the table of a problem file."""
-        raise NotImplementedError
 
     def document(self) -> Any:
         """Return the entries as JSON shows them."""
         return self.table()
 
+    @abstractmethod
     def fingerprint(self) -> object:
         """Return what tells these entries from others, as JSON can hold it."""
-        raise NotImplementedError
 
     # -- checks
 
     def check_with(self, costs: FeatureCosts) -> None:
         """Raise `InputError` if the entries contradict those of other kinds."""
+        return  # most kinds cannot
 
     def check_names(self, problem: Problem) -> None:
         """Raise an error unless all that the entries name exists in a problem."""
+        return  # an amount by itself names nothing
 
     def without(self, features: Collection[str]) -> Any:
         """Return the entries that are left if some features can never be known."""
