@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.budget_solver import BudgetSolver
 from helpers.problems import bystander, chain, noisy_bayes, opener, rare_findings, twins, varied
 from helpers.rich_worlds import Referee
 from helpers.solving import POLICIES, cost_of, optimal_step, optimum
@@ -23,7 +24,7 @@ from voilattice import (
     compare,
     load_problem,
 )
-from voilattice.budgets import memory_budget, memory_limit
+from voilattice.budgets import memory_limit
 from voilattice.consultation.advice import advise
 from voilattice.lattice.lattice import Lattice
 from voilattice.model.costs import ConditionalCost, Discount, Group
@@ -33,9 +34,8 @@ from voilattice.optimal.exact.bundles import bundles_of
 from voilattice.optimal.exact.solution import Solution, solve
 from voilattice.optimal.exact.space import StateSpace
 from voilattice.policy import solvers
-from voilattice.policy.policy import Certificate
 from voilattice.policy.relevance import Relevance
-from voilattice.policy.solvers import Cost, build_policy
+from voilattice.policy.solvers import build_policy
 from voilattice.policy.sweep import Sweep
 from voilattice.valuation.valuation import posterior
 
@@ -394,26 +394,9 @@ def test_an_optimum_that_is_not_proved_says_so_everywhere(run):
     assert "The optimum was not proved: its row is the best" in out
 
 
-class Budget:
-    """A solver whose policies cost the bytes of the memory budget."""
-
-    name = "budget"
-    looks_ahead = False
-    why_acquire = why_decide = ""
-
-    def build(self, problem, limits, *, sweep=None, progress=None):
-        raise NotImplementedError
-
-    def cost(self, problem, limits, *, sweep=None):
-        return Cost(float(memory_budget()), Certificate())
-
-    def next_step(self, problem, evidence, limits):
-        raise NotImplementedError
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_budget_reaches_other_processes(jobs):
-    solvers.register(Budget())
+    solvers.register(BudgetSolver())
     try:
         with memory_limit(12_345):
             rows = compare(load_problem("figure1"), [10, 20], policies=["budget"], n_jobs=jobs)
