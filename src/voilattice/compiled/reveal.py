@@ -1,4 +1,4 @@
-"""The kernel of `optimal.search.bounds.reveal`: a plain table for each value of what is given."""
+"""The compiled twin of `optimal.search.bounds.reveal`: plain tables of many values side by side."""
 
 from __future__ import annotations
 

@@ -116,11 +116,12 @@ def check(problem, plan, table):
         assert bound_at(problem, plan, table, known) == pytest.approx(want, rel=1e-9)
 
 
+@pytest.mark.parametrize("engine", ["python", "compiled"])
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: "".join(plan[0]))
-def test_the_entries_add_up_to_the_optimum_with_the_nodes_revealed(plan):
+def test_the_entries_add_up_to_the_optimum_with_the_nodes_revealed(plan, engine):
     problem = a_problem()
     made = planned(problem, *plan)
-    table = table_of(problem, made)
+    table = table_of(problem, made, engine=engine)
     check(problem, made, table)
     assert table.is_exact == (not set(plan[0]) - set(problem.features))
 
@@ -137,6 +138,18 @@ def test_values_that_are_solved_one_by_one_give_the_same(monkeypatch, n):
     for n_bytes in (n * 8 * 2 * 3 * 4 * 3, 1):
         monkeypatch.setattr(reveal, "PART_BYTES", n_bytes)
         np.testing.assert_allclose(table_of(problem, made).value, at_once.value)
+
+
+@pytest.mark.parametrize("revealed", ["A", "AB", "BDE"])
+def test_the_readable_engine_gives_the_same_values(revealed):
+    blood = Group("blood", 2.0, ["C", "D"])
+    given = ConditionalCost("C", {"D": "2"}, 0.25)
+    problem = a_problem(groups=(blood,), conditional=(given,))
+    tabled = [name for name in problem.features if name not in revealed]
+    made = planned(problem, revealed, tabled, [])
+    readable, compiled = (table_of(problem, made, engine=e) for e in ("python", "compiled"))
+    np.testing.assert_allclose(readable.value, compiled.value, rtol=1e-12, atol=1e-12)
+    assert len(np.unique(readable.value)) > 10  # it buys, and decides, in many states
 
 
 def test_steps_say_where_each_value_lies():

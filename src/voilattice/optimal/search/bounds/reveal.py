@@ -21,6 +21,9 @@ The values of A are the fastest places of the table, so the entries of a sum lie
 A holds features only and e knows all of them, then L(e) is exact. Prices that depend on features
 outside T are replaced by lower bounds: surcharges by 0, and a price by the least price of its
 feature. Then L(e) is a lower bound but not exact.
+
+The readable engine solves the tables one by one with NumPy (`plain`). The compiled one solves small
+tables side by side (`compiled.reveal`).
 """
 
 from __future__ import annotations
@@ -55,6 +58,7 @@ def reveal_table(
     prices: DigitPrices,
     plan: Plan,
     *,
+    engine: str = "compiled",
     deadline: Deadline | None = None,
 ) -> RevealTable:
     """Return V of all states in which the revealed nodes are known.
@@ -65,6 +69,8 @@ def reveal_table(
         The features that matter, by their numbers in the problem.
     prices
         Their prices.
+    engine
+        ``"python"`` (NumPy) or ``"compiled"``, as the search that reads the table is.
     deadline
         Raise `TooLargeError` if the table is not finished before this.
     """
@@ -77,7 +83,9 @@ def reveal_table(
         network, [network.index(problem.target), *plan.revealed, *tabled], own
     ).table
     inside = np.array([sizes[i] for i in plan.tabled], dtype=np.int64)
-    value = _solve_all(joint, inside, kept, problem.misclassification, deadline or Deadline())
+    value = _solve_all(
+        joint, inside, kept, problem.misclassification, engine, deadline or Deadline()
+    )
     n_values = value.shape[1]
     digit_step, value_step = np.zeros(len(sizes), np.int64), np.zeros(len(sizes), np.int64)
     for place, i in enumerate(plan.tabled):
@@ -137,23 +145,24 @@ def _likelihoods(
 
 
 def _solve_all(
-    joint: Floats, inside: Ints, prices: DigitPrices, cost: Floats, deadline: Deadline
+    joint: Floats, inside: Ints, prices: DigitPrices, cost: Floats, engine: str, deadline: Deadline
 ) -> Floats:
     """Return V(e_T, x_A), [state, value], from P(Y, A, T)."""
-    from voilattice.compiled.reveal import solve_values
-
     n_cells, n_states = math.prod(inside.tolist()), count_states(inside.tolist())
     table = np.ascontiguousarray(joint).reshape(len(joint), -1, n_cells)
     table /= table.sum()
     n_values = table.shape[1]
     value = np.empty((n_states, n_values))
-    is_small = n_states < ONE_BY_ONE
-    width = min(max(PART_BYTES // (8 * len(joint) * n_states), 1) if is_small else LINE, n_values)
+    side_by_side = engine == "compiled" and n_states < ONE_BY_ONE
+    width = max(PART_BYTES // (8 * len(joint) * n_states), 1) if side_by_side else LINE
+    width = min(width, n_values)
 
     def solve(first: int) -> None:
         if deadline.is_over:
             return
-        if is_small:
+        if side_by_side:
+            from voilattice.compiled.reveal import solve_values
+
             parts = np.empty((n_states, len(joint), width))
             solve_values(table, first, inside, prices, cost, parts, value)
             return
@@ -162,7 +171,7 @@ def _solve_all(
         for x in range(first, last):
             solve_plain(
                 table[:, x], inside.tolist(), cost, prices, value=found[x - first],
-                engine="compiled", deadline=deadline,
+                engine=engine, deadline=deadline,
             )  # fmt: skip
         value[:, first:last] = found.T
 
